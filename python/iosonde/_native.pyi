@@ -1,0 +1,89 @@
+"""The native core: runs workers and records. No statistics, no policy.
+
+A *workload* is data: JSON text (see docs/workload.md; Python builds it with ``iosonde.core.workload``).
+Everything it names lies below its ``root``; a path that would leave it is refused.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+KINDS: list[str]
+"""Names of operation kinds; the index is the ``kind`` of a record."""
+
+class EngineError(Exception):
+    """The workload cannot be run as described; the text names the key, e.g. ``workers[0].phases[2].steps[1].size``."""
+
+class Session:
+    """All workers (threads) of one rank, with their open files and buffers, over the phases of one workload."""
+
+    def __init__(self, workload: str, max_operations: int, record: bool = True) -> None:
+        """Parse and check ``workload``. ``max_operations`` is the record budget of the whole session.
+
+        ``record=False`` keeps counts and first start/last end only (used to measure what recording costs).
+        Raises EngineError.
+        """
+
+    def prepare(self, phase: int) -> None:
+        """Everything that must not be timed: resolve names, open what the phase wants opened before, allocate
+        and pre-touch records and buffers, start the workers and park them. Raises EngineError, OSError."""
+
+    def run(self, phase: int, start_at_ns: int = 0) -> list[PhaseRecord]:
+        """Run a prepared phase; one record per worker. The GIL is released. ``start_at_ns`` (CLOCK_MONOTONIC)
+        is spun to; 0 starts at once. Never raises for a failed operation: it is in the records."""
+
+    def wear_out(self, phase: int, count: int) -> list[PhaseRecord]:
+        """Go on with a phase that ended by its time limit until each worker did ``count`` operations in all."""
+
+    def operations_done(self) -> int:
+        """Operations done so far in the running phase over all workers (for progress and the watchdog; any thread)."""
+
+    def stop(self) -> None:
+        """Ask running workers to stop after the operation in flight (any thread, also a signal handler's)."""
+
+    def close(self) -> None:
+        """Close every file that is open and free the buffers."""
+
+class PhaseRecord:
+    """What one worker did in one phase."""
+
+    worker: int
+    started_ns: int
+    """Start of the first operation, CLOCK_MONOTONIC; 0 if there was none."""
+    ended_ns: int
+    """End of the last operation."""
+    operations: npt.NDArray[np.uint64]
+    """Shape (n, 4), not copied: view it as ``schema.RECORD``. All operations in order of their end, or, beyond
+    the budget, a uniform sample of them (seeded)."""
+    complete: bool
+    """False if ``operations`` is a sample."""
+    stopped: str
+    """Why the phase ended: ``count``, ``time_limit``, ``error``, ``stop``."""
+    totals: list[dict[str, int]]
+    """Exact, per kind that occurred: kind, count, bytes, errors, first_start_ns, last_end_ns, sum_duration_ns."""
+    histograms: dict[int, tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]]
+    """Per kind: (bucket index, count) of durations, exact over all operations; empty when complete.
+    Bucket edges by :func:`bucket_edges_ns`; two histograms are merged by adding."""
+    errors: list[dict[str, int | str]]
+    """The first 100 failures: kind, path, offset, errno, text."""
+
+def bucket_edges_ns() -> npt.NDArray[np.float64]:
+    """Lower edges of the histogram's buckets (relative width < 2 %), and one last upper edge."""
+
+def monotonic_ns() -> int:
+    """CLOCK_MONOTONIC now."""
+
+def clock_cost_ns() -> float:
+    """Measured cost of one clock reading."""
+
+def page_cache(path: str) -> tuple[int, int]:
+    """(bytes of the file resident in this node's page cache, size of the file), by mincore. Raises OSError."""
+
+def drop_page_cache(path: str) -> None:
+    """fdatasync, then posix_fadvise(DONTNEED) over the whole file. Raises OSError."""
+
+def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
+    """Remove a directory tree in parallel, never following a symbolic link: (files, directories) removed.
+
+    Works with openat/unlinkat on directory handles only, so a link planted meanwhile cannot lead out.
+    Raises OSError at the first entry that cannot be removed, after having removed the rest.
+    """

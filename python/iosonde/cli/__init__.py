@@ -1,0 +1,1 @@
+"""One file per command: the only place that prints, asks or exits."""

@@ -1,0 +1,82 @@
+"""The ``iosonde`` command: finds the subcommand, turns errors into one sentence, a hint and an exit code.
+
+Commands are imported only when they are called, so that ``--help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from iosonde import __version__
+from iosonde.core.errors import IosondeError
+
+# name → one line for --help; the module is cli/<name>.py and holds `command`.
+COMMANDS = {
+    "run": "measure a target: the MTC envelope, or what a SPEC says",
+    "plan": "show the trials, their order and how long they will take",
+    "summary": "every metric with its interval",
+    "report": "one self-contained HTML page",
+    "plot": "figures as PNG, SVG or PDF",
+    "show": "runs and results of a store; export",
+    "doctor": "what this machine can do, and what to install",
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = cmd_name.replace("-", "_")
+        return importlib.import_module(f"iosonde.cli.{module}").command  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 79},
+    epilog="Example: iosonde run --target /mnt/x --nodes 1,2 --store results",
+)
+@click.version_option(__version__, prog_name="iosonde")
+def cli() -> None:
+    """Measure a distributed file system, and say how far each number can be trusted."""
+
+
+def main() -> None:
+    """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
+    try:
+        cli.main(standalone_mode=False)
+    except IosondeError as error:
+        _say(error.message, error.hint)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) went away: that is its right. Keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _say(message: str, hint: str) -> None:
+    click.echo(f"iosonde: {message}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The one exception tree. Every error says where and what, and carries a hint: what to do about it."""
+
+from __future__ import annotations
+
+
+class IosondeError(Exception):
+    """Base of all errors that a user may see: one sentence, and a hint.
+
+    ``message`` says where (file, line, column or key) and what; ``hint`` says what to do.
+    The command line prints both and exits with ``exit_code``, never with a traceback.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(IosondeError):
+    """What the user gave is wrong: an option, a file, a target. Exit code 2."""
+
+    exit_code = 2
+
+
+class TargetError(InputError):
+    """The target directory cannot be measured: absent, not writable, too small, not ours to write."""
+
+
+class DataError(InputError):
+    """A table or store cannot be read as what it claims to be."""
+
+
+class SchemaTooNewError(DataError):
+    """A store or a file was written by a newer iosonde than this one."""
+
+
+class SystemFaultError(IosondeError):
+    """Something failed under us: MPI, a tool, the disk. Exit code 3."""
+
+
+class LaunchError(SystemFaultError):
+    """The ranks could not be started, or did not come up as asked for."""
+
+
+class IncompleteError(IosondeError):
+    """The command finished, and found that what it looked at is incomplete. Exit code 1."""
+
+    exit_code = 1

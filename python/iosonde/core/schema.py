@@ -1,0 +1,41 @@
+"""Columns of the stored tables, the version of the store, and its written history.
+
+History
+-------
+1 (2026-11)  first version: ``run.json``, ``results.parquet``, ``operations.parquet``, ``raw/``.
+
+``OPERATION`` is both the engine's record in memory (32 bytes) and, split into columns, a row of
+``operations.parquet``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+STORE_VERSION = 1
+
+# As the engine writes it: `packed` holds kind (bits 0-7), status (bits 8-15) and duration_ns (bits 16-63).
+RECORD = np.dtype([("start_ns", "<u8"), ("offset", "<u8"), ("packed", "<u8"), ("size", "<u4"), ("file", "<u4")])
+
+# As everybody else reads it. `start_ns` is CLOCK_MONOTONIC on the rank's own host; `status` is 0 or an errno
+# (see STATUS_*); `phase` indexes Run.phases; `rank` is the rank in the trial.
+OPERATION = np.dtype(
+    [
+        ("rank", "<u4"),
+        ("phase", "<u2"),
+        ("kind", "u1"),
+        ("status", "u1"),
+        ("size", "<u4"),
+        ("file", "<u4"),
+        ("offset", "<u8"),
+        ("start_ns", "<u8"),
+        ("duration_ns", "<u8"),
+    ]
+)
+
+# Statuses that are no errno (Linux errnos end at 133).
+STATUS_OK = 0
+STATUS_SHORT = 250  # fewer bytes than asked for, no errno
+STATUS_MISMATCH = 251  # verification: the content is not what was written
+
+RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes")

@@ -1,0 +1,169 @@
+"""The six nouns and the two values (Model and its protocol live with the models).
+
+*Factor* may matter; an *Observation* is one row; a *Run* is one execution at one setting; an *Experiment*
+is a question with its design; a *Finding* is one claim for a human. A *Metric* says what a number is,
+an *Estimate* how far it can be trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+FactorValue = str | int | float | bool | None
+
+
+class Role(StrEnum):
+    """Why a factor has the value it has."""
+
+    SET = "set"  # by us, on purpose
+    BLOCKED = "blocked"  # held together, to take its effect out
+    OBSERVED = "observed"  # only seen
+
+
+class Better(StrEnum):
+    """Which way a metric is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+class Severity(StrEnum):
+    """How much a finding should worry its reader."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A named thing that may matter: unit, the levels that were (or will be) tried, and its role."""
+
+    name: str
+    unit: str = ""
+    levels: tuple[FactorValue, ...] = ()
+    role: Role = Role.SET
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a number is: name, base unit, and which way is better."""
+
+    name: str
+    unit: str
+    better: Better = Better.HIGHER
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that can be trusted between ``low`` and ``high`` at confidence ``level``.
+
+    ``value``, ``low`` and ``high`` are in the metric's base unit; ``low`` and ``high`` are None where the data
+    cannot tell, and ``warnings`` then says why and what would cure it. ``n`` counts trials, never ranks.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form: value, low, high, level, n, warnings."""
+        return {"value": self.value, "low": self.low, "high": self.high, "level": self.level, "n": self.n,
+                "warnings": list(self.warnings)}  # fmt: skip
+
+    def flat(self, name: str) -> dict[str, float | None]:
+        """The form in tables: ``name``, ``name_low``, ``name_high``."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim for a human. ``code`` has a page (``iosonde explain CODE``)."""
+
+    code: str
+    severity: Severity
+    sentence: str
+    evidence: dict[str, Any] = field(default_factory=dict)
+    action: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence,
+                "evidence": self.evidence, "action": self.action}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One row of results: a metric of an operation over the whole run, or of one rank.
+
+    ``rank`` is None for the whole; ``count`` is the number of operations behind the value (None: unknown);
+    ``includes`` names what is inside the clock besides the operation itself, as ``open,fsync,close``.
+    """
+
+    operation: str
+    metric: str
+    value: float
+    unit: str
+    rank: int | None = None
+    repetition: int = 0
+    count: int | None = None
+    includes: str = ""
+
+
+@dataclass
+class Run:
+    """One execution at one setting: one trial. Immutable once stored.
+
+    ``factors`` are the values of the cell, the repetition number among them. ``facts`` are what the machine
+    was like. ``operations`` is a NumPy structured array of dtype ``schema.OPERATION`` or None where nothing was
+    recorded. ``raw`` maps file names to the foreign tool's own output. ``missing`` says, in words, what an
+    incomplete run lacks.
+    """
+
+    id: str
+    experiment: str
+    source: str
+    started_at: str  # ISO 8601, UTC
+    seconds: float
+    factors: dict[str, FactorValue]
+    observations: list[Observation]
+    facts: dict[str, Any] = field(default_factory=dict)
+    operations: Any = None
+    phases: list[dict[str, Any]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    raw: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rank did everything that was asked."""
+        return not self.missing
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One planned execution: the factor values of its cell, its place in the order, its own seed."""
+
+    index: int
+    factors: dict[str, FactorValue]
+    repetition: int
+    block: int
+    seed: int
+
+
+@dataclass
+class Experiment:
+    """A question: factors, workload settings, design with its seed; the Runs that answer it carry its id."""
+
+    id: str
+    name: str
+    factors: list[Factor]
+    settings: dict[str, Any]
+    trials: list[Trial]
+    seed: int
+    created_at: str

@@ -1,0 +1,117 @@
+"""Units at the edges of the house: ``4KiB`` ↔ 4096 bytes, ``30min`` ↔ 1800 s. Inside, base units only.
+
+Bytes, seconds (or integer ns), operations, bytes/s. Sizes are read as storage people write them:
+``4KiB``, ``4k`` and ``4K`` are 4096 (as in IOR, fio, dd), ``4kB`` and ``4KB`` are 4000 (SI).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from .errors import InputError
+
+_BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
+_DECIMAL = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(iB|B|)\s*$", re.IGNORECASE)
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0,
+            "min": 60.0, "h": 3600.0, "d": 86400.0}  # fmt: skip
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes of ``4096``, ``4KiB``, ``4k`` (all 4096) or ``4kB`` (4000). Raises InputError."""
+    if isinstance(text, int):
+        return text
+    found = _SIZE.match(text)
+    if not found:
+        raise InputError(f"'{text}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096")
+    number, prefix, suffix = found.group(1), found.group(2).upper(), found.group(3).lower()
+    factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
+    size = float(number) * factor
+    if size != int(size):
+        raise InputError(f"'{text}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096")
+    return int(size)
+
+
+def parse_seconds(text: str | float | int) -> float:
+    """Seconds of ``90``, ``90s``, ``30min``, ``1h30m``, ``250ms``. Raises InputError."""
+    if isinstance(text, (int, float)):
+        return float(text)
+    stripped, at, total = text.strip(), 0, 0.0
+    while at < len(stripped):
+        found = _DURATION.match(stripped, at)
+        if not found or found.group(2).lower() not in _SECONDS:
+            break
+        total += float(found.group(1)) * _SECONDS[found.group(2).lower()]
+        at = found.end()
+        while at < len(stripped) and stripped[at].isspace():
+            at += 1
+    if not stripped or at < len(stripped):
+        raise InputError(f"'{text}' is not a duration", "write it like 30s, 5min, 1h30m or 250ms")
+    return total
+
+
+def format_size(n_bytes: float) -> str:
+    """A short exact-looking text of a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
+    return _scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+
+
+def format_rate(value: float, unit: str) -> str:
+    """A value in base units as people say it: bytes/s → MiB/s, operations/s → kop/s, s → ms."""
+    scale, name = human_scale(value, unit)
+    return f"{significant(value / scale)} {name}"
+
+
+def human_scale(value: float, unit: str) -> tuple[float, str]:
+    """(divisor, unit text) that makes ``value`` of a base ``unit`` readable; share one scale over a table."""
+    magnitude = abs(value) if math.isfinite(value) else 0.0
+    if unit in ("bytes/s", "bytes"):
+        tail = unit[len("bytes") :]
+        for power, prefix in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+            if magnitude >= 1024**power:
+                return 1024.0**power, prefix + tail
+        return 1.0, "B" + tail
+    if unit == "operations/s":
+        for factor, prefix in ((1e6, "Mop/s"), (1e3, "kop/s")):
+            if magnitude >= factor:
+                return factor, prefix
+        return 1.0, "op/s"
+    if unit == "s":
+        for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+            if magnitude >= factor:
+                return factor, name
+        return 1e-9, "ns"
+    return 1.0, unit
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """``value`` with so many significant digits and no exponent between 0.001 and 10 million."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    if abs(rounded) >= 10_000_000 or abs(rounded) < 0.001:
+        return f"{value:.{digits}g}"
+    return f"{rounded:.{max(decimals, 0)}f}"
+
+
+def _scaled(value: float, base: int, names: list[str]) -> str:
+    magnitude, step = abs(value), 0
+    while magnitude >= base and step < len(names) - 1:
+        magnitude /= base
+        step += 1
+    scaled = value / base**step
+    return f"{scaled:.0f} {names[step]}" if scaled == int(scaled) else f"{significant(scaled)} {names[step]}"
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration as people say it: ``850 ms``, ``12 s``, ``4 min 10 s``, ``2 h 05 min``."""
+    if seconds < 1:
+        return format_rate(seconds, "s")
+    if seconds < 60:
+        return f"{significant(seconds, 2 if seconds < 10 else 2)} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,81 @@
+"""What each worker does, as data: the dataclasses behind docs/workload.md, and their JSON.
+
+The engine checks them (``_native.EngineError`` names the key); this module only spells them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+Pattern = str | dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files a phase walks over: ``count`` names made from ``template``, relative to the root."""
+
+    template: str
+    count: int = 1
+    first: int = 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation on the current file, or ``count`` of them for data kinds. Sizes in bytes."""
+
+    kind: str
+    transfer_size: int | None = None
+    base: int | None = None
+    size: int | None = None
+    count: int | None = None
+    offsets: Pattern | None = None
+    memory: Pattern | None = None
+    to: str | int | None = None
+    ns: int | None = None
+    ns_per_byte: float | None = None
+    of: tuple[dict[str, Any], ...] | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """For each file, the steps; with the rules that end it. Times in ns."""
+
+    name: str
+    files: Files
+    steps: tuple[Step, ...]
+    order: str = "listed"
+    passes: int = 1
+    time_limit_ns: int | None = None
+    max_operations: int | None = None
+    on_error: str = "stop"
+    arrival: dict[str, Any] | None = None
+    open_flags: tuple[str, ...] = ()
+    content: Any = "incompressible"
+    verify: bool = False
+    memory_size: int | None = None
+    alignment: int = 4096
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Everything one rank does below ``root``: one list of phases per worker (thread)."""
+
+    root: str
+    workers: tuple[tuple[Phase, ...], ...]
+    seed: int = 0
+    backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
+
+    def to_json(self) -> str:
+        """The text that ``_native.Session`` reads; keys that were left out are absent."""
+        workers = [{"phases": [_without_none(asdict(phase)) for phase in phases]} for phases in self.workers]
+        return json.dumps({"root": self.root, "seed": self.seed, "backend": self.backend, "workers": workers})
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(item) for item in value]
+    return value

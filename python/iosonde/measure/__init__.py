@@ -1,0 +1,1 @@
+"""Design → ordered trials; trial → Run: prepare, barrier, engine or command, collect."""

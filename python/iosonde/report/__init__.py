@@ -1,0 +1,1 @@
+"""Text, figures, HTML page: lay out what they are given, compute nothing."""

@@ -1,0 +1,1 @@
+"""Values in, Estimates out; findings about data; stopping rules. Reads no file."""

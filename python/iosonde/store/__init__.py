@@ -1,0 +1,1 @@
+"""Append Runs, ask questions. The only room that knows DuckDB and Parquet."""
