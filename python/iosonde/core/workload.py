@@ -22,6 +22,13 @@ class Files:
 
 
 @dataclass(frozen=True)
+class FileNames:
+    """The files a phase walks over, by name, relative to the root."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Step:
     """One operation on the current file, or ``count`` of them for data kinds. Sizes in bytes."""
 
@@ -43,7 +50,7 @@ class Phase:
     """For each file, the steps; with the rules that end it. Times in ns."""
 
     name: str
-    files: Files
+    files: Files | FileNames
     steps: tuple[Step, ...]
     order: str = "listed"
     passes: int = 1

@@ -1,0 +1,202 @@
+"""Trial → Run: what the ranks left in the spool, as phases, observations and operations, with what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.types import Observation
+
+from . import cache, rates, spool
+from .envelope import PhasePlan
+from .spool import RankPhase
+
+
+@dataclass
+class Collected:
+    """All that a trial left, before the parent adds what it knows itself (id, factors, facts)."""
+
+    observations: list[Observation]
+    phases: list[dict[str, Any]]
+    operations: Any
+    missing: list[str]
+    client_cache: str
+
+
+def collect(
+    folder: Path,
+    plans: list[PhasePlan],
+    ranks: int,
+    places: dict[str, Any],
+    repetition: int,
+) -> Collected:
+    """Read the spool of one trial.
+
+    ``places`` is what rank 0 wrote about the ranks: ``nodes`` (node of each rank), ``hosts``, ``offset_ns``
+    (rank's clock − rank 0's, as text keys), ``error_ns``. It is empty when the trial died early.
+    """
+    from iosonde import _native
+
+    gathered = Collected([], [], None, [], "")
+    tables, cache_states = [], []
+    for index, plan in enumerate(plans):
+        parts, absent = _parts(folder, index, ranks)
+        gathered.missing += _missing(plan, index, parts, absent, _native.KINDS)
+        cache_states += [part.cache["state"] for part in parts if part.cache]
+        tables += [part.operations for part in parts if part.operations is not None]
+        active = [part for part in parts if part.started_ns]
+        if not plan.timed or not active:
+            continue
+        entry, rows = _timed(index, plan, active, places, repetition, _native.KINDS)
+        gathered.phases.append(entry)
+        if not absent and not any(part.stopped == "error" for part in parts):
+            gathered.observations += rows
+    if tables:
+        gathered.operations = np.concatenate(tables)
+    gathered.client_cache = cache.worst(cache_states)
+    return gathered
+
+
+def _parts(folder: Path, phase: int, ranks: int) -> tuple[list[RankPhase], list[int]]:
+    parts = [spool.read(folder, rank, phase) for rank in range(ranks)]
+    return [part for part in parts if part], [rank for rank, part in enumerate(parts) if not part]
+
+
+def _missing(
+    plan: PhasePlan, index: int, parts: list[RankPhase], absent: list[int], kinds: list[str]
+) -> list[str]:
+    said = []
+    if absent and len(absent) > 8:
+        said.append(f"{plan.operation}: {len(absent)} ranks did not finish it (the first: rank {absent[0]})")
+    elif absent:
+        said.append(f"{plan.operation}: not finished by rank {', '.join(map(str, absent))}")
+    for part in parts:
+        if part.errors:
+            first = part.errors[0]
+            kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
+            said.append(
+                f"{plan.operation}: rank {part.rank}: {first['text']} ({kind} of {first['path']} "
+                f"at byte {first['offset']})"
+            )
+    return said
+
+
+def _timed(
+    index: int,
+    plan: PhasePlan,
+    parts: list[RankPhase],
+    places: dict[str, Any],
+    repetition: int,
+    kinds: list[str],
+) -> tuple[dict[str, Any], list[Observation]]:
+    offsets = {int(rank): ns for rank, ns in places.get("offset_ns", {}).items()}
+    error_ns = int(places.get("error_ns", 0))
+    nodes, hosts = places.get("nodes", []), places.get("hosts", [])
+    times = rates.timeline(parts, offsets, error_ns)
+    entry = {
+        "index": index,
+        "name": plan.operation,
+        "operation": plan.operation,
+        "measures": plan.measures,
+        "shared": plan.shared,
+        "distinct_bytes": plan.distinct_bytes or None,
+        "duration_ns": times.span_ns if times.comparable else None,
+        "start_spread_ns": times.start_spread_ns if times.comparable else None,
+        "end_spread_ns": times.end_spread_ns if times.comparable else None,
+        "all_active_ns": times.all_active_ns if times.comparable else None,
+        "clock_error_ns": error_ns,
+        "comparable": times.comparable,
+        "recorded_all": all(part.recorded_all for part in parts),
+        "cache": _cache(parts),
+        "histograms": _histograms(parts, kinds),
+        "totals": _totals(parts, kinds),
+        "ranks": [
+            {
+                "rank": part.rank,
+                "host": hosts[part.rank] if part.rank < len(hosts) else None,
+                "node": nodes[part.rank] if part.rank < len(nodes) else None,
+                "started_ns": int(times.started_ns[i]),
+                "ended_ns": int(times.ended_ns[i]),
+                "operations": sum(entry["count"] for entry in part.totals),
+                "bytes": sum(entry["bytes"] for entry in part.totals),
+                "errors": sum(entry["errors"] for entry in part.totals),
+                "stopped": part.stopped,
+            }
+            for i, part in enumerate(parts)
+        ],
+    }
+    return entry, _rows(plan, parts, times, kinds, repetition, nodes)
+
+
+def _rows(
+    plan: PhasePlan,
+    parts: list[RankPhase],
+    times: rates.Timeline,
+    kinds: list[str],
+    repetition: int,
+    nodes: list[int],
+) -> list[Observation]:
+    """An N-to-1 read is of the nodes that did not write the file; the writer's own is shown apart."""
+    away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]
+    if not plan.shared or plan.counted_kind == "write" or not away:
+        return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
+    rows = []
+    at_home = [i for i in range(len(parts)) if i not in away]
+    for name, chosen in ((plan.operation, away), (f"{plan.operation}_writer_node", at_home)):
+        picked = rates.Timeline(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
+        rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
+    return rows
+
+
+def _cache(parts: list[RankPhase]) -> dict[str, Any] | None:
+    looked = [part.cache for part in parts if part.cache]
+    if not looked:
+        return None
+    return {
+        "state": cache.worst(entry["state"] for entry in looked),
+        "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
+        "bytes": sum(entry["bytes"] for entry in looked),
+    }
+
+
+def _totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
+    whole: dict[str, dict[str, int]] = {}
+    for part in parts:
+        for entry in part.totals:
+            into = whole.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
+            for name in into:
+                into[name] += entry[name]
+    return whole
+
+
+def _histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
+    """Per kind the exact counts of durations over all ranks, as pairs (bucket, count).
+
+    Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
+    """
+    from iosonde import _native
+
+    if all(part.recorded_all for part in parts):
+        return {}
+    whole: dict[str, dict[int, int]] = {}
+    for part in parts:
+        binned = part.histograms
+        if part.recorded_all and part.operations is not None:
+            binned = _binned(part.operations, _native.bucket_edges_ns())
+        for kind, pairs in binned.items():
+            into = whole.setdefault(kinds[int(kind)], {})
+            for bucket, count in pairs:
+                into[bucket] = into.get(bucket, 0) + count
+    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in whole.items()}
+
+
+def _binned(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
+    binned = {}
+    for kind in np.unique(operations["kind"]):
+        durations = operations["duration_ns"][operations["kind"] == kind]
+        buckets, counts = np.unique(np.searchsorted(edges_ns, durations, "right") - 1, return_counts=True)
+        binned[str(kind)] = [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
+    return binned

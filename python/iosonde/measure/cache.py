@@ -1,0 +1,70 @@
+"""Client and server cache before a read: two factors of every trial, each as far as it could be verified.
+
+``cold-verified``   nothing of the files is in this node's page cache (mincore)
+``cold-requested``  the cache was asked to let go (fsync, fadvise DONTNEED, a hook), which could not be verified
+``warm``            nothing was asked, or the cache kept the files
+``no-server``       (server only) the file system has no server
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+COLD_VERIFIED = "cold-verified"
+COLD_REQUESTED = "cold-requested"
+WARM = "warm"
+NO_SERVER = "no-server"
+
+_COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM)
+
+
+def write_out(root: Path) -> None:
+    """Write this node's dirty pages of the target's file system to it (syncfs), so that they can be dropped."""
+    from iosonde import _native
+
+    _native.sync_file_system(str(root))
+
+
+def drop(root: Path, names: Iterable[str]) -> dict[str, int | str]:
+    """Ask this node's page cache to let go of the files, then look: {"state", "resident_bytes", "bytes"}."""
+    from iosonde import _native
+
+    resident = total = 0
+    seen = True
+    for name in names:
+        path = str(root / name)
+        try:
+            _native.drop_page_cache(path)
+            kept, size = _native.page_cache(path)
+        except OSError:
+            # A file system may refuse mincore or fadvise: then nothing is verified.
+            seen = False
+            with suppress(OSError):
+                total += os.stat(path).st_size
+            continue
+        resident += kept
+        total += size
+    if not seen:
+        return {"state": COLD_REQUESTED, "resident_bytes": resident, "bytes": total}
+    return {"state": WARM if resident else COLD_VERIFIED, "resident_bytes": resident, "bytes": total}
+
+
+def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
+    """What of the files this node's page cache holds; asks for nothing."""
+    from iosonde import _native
+
+    kept = total = 0
+    for name in names:
+        with suppress(OSError):
+            held, size = _native.page_cache(str(root / name))
+            kept += held
+            total += size
+    return {"state": WARM, "resident_bytes": kept, "bytes": total}
+
+
+def worst(states: Iterable[str]) -> str:
+    """The warmest of several nodes' states: what can be claimed for all of them."""
+    return max(states, key=_COLDEST_FIRST.index, default=WARM)

@@ -1,0 +1,101 @@
+"""Experiment → Runs: the trials in their order, each stored before the next starts, until a rule says enough.
+
+Stops after a whole block where it can: a block holds every cell once, so what was measured stays balanced.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from iosonde.core.types import Experiment, Run, Trial
+
+from . import design
+
+# After so many incomplete trials in a row the fault is not chance, and more of them help nobody.
+PATIENCE = 3
+# A target that is full, over quota, read-only or forbidden stays so: one such trial is enough.
+_HOPELESS = ("No space left", "quota exceeded", "Read-only file system", "Permission denied", "not visible")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When to stop. ``ends_at`` is time.monotonic(); None is no end. ``needed`` maps nothing to the number of
+    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned)."""
+
+    ends_at: float | None = None
+    ends_because: str = ""
+    needed: Callable[[], int] | None = None
+    max_repetitions: int = 100
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a campaign ended: in words why it ended early (empty: it did not), and what was measured."""
+
+    early: str
+    measured: int
+    incomplete: int
+    experiment: Experiment
+
+
+def run(
+    experiment: Experiment,
+    done: set[int],
+    rules: Rules,
+    measure: Callable[[Trial], Run],
+    keep: Callable[[Run], None],
+    replan: Callable[[Experiment], None],
+    on_trial: Callable[[Trial, int, int], None],
+) -> Ended:
+    """Measure what is not ``done`` (indices of trials). ``keep`` stores a run, ``replan`` a longer experiment.
+
+    ``on_trial(trial, place, total)`` is told before each trial. KeyboardInterrupt goes through: what is kept
+    stays kept.
+    """
+    measured = incomplete = in_a_row = 0
+    longest_s = 0.0
+    asked = False
+    while True:
+        ahead = [trial for trial in experiment.trials if trial.index not in done]
+        if not ahead:
+            longer = None if asked else _extended(experiment, rules)
+            asked = True
+            if longer is None:
+                return Ended("", measured, incomplete, experiment)
+            experiment = longer
+            replan(experiment)
+            continue
+        trial = ahead[0]
+        if rules.ends_at is not None and time.monotonic() + 1.2 * longest_s > rules.ends_at:
+            return Ended(
+                f"{rules.ends_because}: {len(ahead)} of {len(experiment.trials)} trials are left",
+                measured,
+                incomplete,
+                experiment,
+            )
+        on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
+        started = time.monotonic()
+        run = measure(trial)
+        keep(run)
+        done.add(trial.index)
+        longest_s = max(longest_s, time.monotonic() - started)
+        measured += 1
+        in_a_row = 0 if run.complete else in_a_row + 1
+        incomplete += 0 if run.complete else 1
+        if not run.complete and (in_a_row >= PATIENCE or any(word in run.missing[0] for word in _HOPELESS)):
+            why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
+            return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
+
+
+def _extended(experiment: Experiment, rules: Rules) -> Experiment | None:
+    """The experiment with as many more blocks as the stopping rule asks for, or None if it has enough."""
+    if rules.needed is None:
+        return None
+    have = 1 + max(trial.repetition for trial in experiment.trials)
+    wanted = min(rules.needed(), rules.max_repetitions)
+    if wanted <= have:
+        return None
+    more = design.blocks(experiment.factors, range(have, wanted), len(experiment.trials), experiment.seed)
+    return replace(experiment, trials=experiment.trials + more)
