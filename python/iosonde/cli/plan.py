@@ -1,0 +1,63 @@
+"""``iosonde plan``: the trials in their order, what they write, and how long they take, before anything starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from iosonde.core.units import format_seconds, format_size
+
+from ._campaign import Wanted, options
+
+
+@click.command(epilog="Example: iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7")
+@options
+@click.option("--json", "as_json", is_flag=True, help="As JSON: trials, seconds, basis, bytes, files.")
+def command(as_json: bool, **asked: Any) -> None:
+    """Show what `iosonde run` with the same options would do. Writes nothing, starts nothing."""
+    from iosonde.measure import envelope, forecast, target
+
+    wanted = Wanted(**asked)
+    target.check(wanted.target_path, target.Need(0, 0), target.Limits())
+    experiment, settings = wanted.new_experiment(), wanted.settings()
+    expected = forecast.forecast(settings, experiment.trials, _measured(wanted))
+    most = max(wanted.nodes) * wanted.ranks_per_node
+    n_bytes, n_files = envelope.bytes_needed(settings, most), envelope.files_needed(settings, most)
+    if as_json:
+        trials = [
+            {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
+             "seconds": round(seconds, 1)}
+            for trial, seconds in zip(experiment.trials, expected.seconds, strict=True)
+        ]  # fmt: skip
+        click.echo(
+            json.dumps(
+                {"version": 1, "trials": trials, "seconds": round(expected.total_s, 1), "basis": expected.basis,
+                 "bytes": n_bytes, "files": n_files, "seed": experiment.seed}, indent=2)
+        )  # fmt: skip
+        return
+    click.echo(f"target      {wanted.target}")
+    click.echo(f"at most     {format_size(n_bytes)} and {n_files} files at once, all removed afterwards")
+    if wanted.before_reads:
+        click.echo(f"runs        {wanted.before_reads}   (on each node, before each read phase)")
+    click.echo(
+        f"trials      {len(experiment.trials)} in {wanted.planned_repetitions} blocks, seed {experiment.seed}"
+    )
+    for repetition in range(wanted.planned_repetitions):
+        order = [str(trial.factors["nodes"]) for trial in experiment.trials if trial.repetition == repetition]
+        click.echo(f"  block {repetition + 1:3d}   nodes {', '.join(order)}")
+    if wanted.until:
+        click.echo(f"then        more blocks until every interval is within ± {wanted.until:.1%} of its mean")
+    click.echo(f"takes       about {format_seconds(expected.total_s)} ({expected.basis})")
+
+
+def _measured(wanted: Wanted) -> dict[int, list[float]]:
+    if not (Path(wanted.store) / "store.json").exists():
+        return {}
+    from iosonde.store import Store
+
+    from .run import measured_seconds
+
+    return measured_seconds(Store.open(wanted.store), wanted)

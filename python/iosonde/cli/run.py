@@ -1,0 +1,223 @@
+"""``iosonde run``: measure a target with the MTC envelope, keep every trial, show what came out."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.errors import IncompleteError, InputError
+from iosonde.core.units import format_seconds
+
+from ._campaign import Wanted, options
+from ._progress import Progress
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Experiment, Run, Trial
+    from iosonde.measure.campaign import Ended, Rules
+    from iosonde.store import Store
+
+
+@click.command(epilog="Example: iosonde run --target /mnt/x --nodes 1,2,4 --ranks-per-node 8 --until 'ci<5%'")
+@options
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the summary.")
+@click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
+def command(level: float, as_json: bool, **asked: Any) -> None:
+    """Measure --target with the MTC envelope: open, create, 1-to-1 and N-to-1 reads, writes.
+
+    Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
+    before the next starts; the same command again resumes what was interrupted.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    wanted = Wanted(**asked)
+    store = _open_store(wanted)
+    experiment, done = _resume_or_begin(store, wanted)
+    with store.lock(experiment.id):
+        ended = _measure(store, wanted, experiment, done, level)
+    _show(wanted.store, experiment.id, level, as_json)
+    click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
+    if ended.early and not ended.incomplete:
+        click.echo(f"ended early: {ended.early}; the same command goes on", err=True)
+    elif ended.incomplete:
+        why = ended.early or "see: iosonde show " + wanted.store
+        raise IncompleteError(
+            f"{ended.incomplete} of {ended.measured} trials are incomplete and left out of the totals: {why}",
+            "mend what it names; the same command measures them again",
+        )
+
+
+def _interrupt(_signal: int, _frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _open_store(wanted: Wanted) -> Store:
+    from iosonde.store import Store
+
+    target, path = wanted.target_path, Path(wanted.store).resolve()
+    if path == target or target in path.parents:
+        raise InputError(
+            f"the store {wanted.store} lies on the target {wanted.target}",
+            "give another place with --store: keeping results must not disturb what is measured",
+        )
+    from iosonde.measure import target as targets
+
+    # Before the store: a wrong target must leave nothing behind.
+    targets.check(target, targets.Need(0, 0), targets.Limits())
+    return Store.create(path)
+
+
+def _resume_or_begin(store: Store, wanted: Wanted) -> tuple[Experiment, set[int]]:
+    """The newest unfinished experiment of this very command, with the trials it has; else a new one."""
+    for experiment in sorted(store.experiments(), key=lambda one: one.created_at, reverse=True):
+        if experiment.settings != wanted.identity():
+            continue
+        done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+        left = len(experiment.trials) - len(done)
+        if not left:
+            break
+        click.echo(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left", err=True)
+        return experiment, done
+    experiment = wanted.new_experiment()
+    return experiment, set()
+
+
+def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int], level: float) -> Ended:
+    from iosonde.measure import campaign, envelope, forecast, trial
+    from iosonde.measure import target as targets
+    from iosonde.ranks import machine
+
+    launcher = wanted.find_launcher()
+    settings = wanted.settings()
+    most = max(wanted.nodes) * wanted.ranks_per_node
+    ahead = [one for one in experiment.trials if one.index not in done]
+    expected = forecast.forecast(settings, ahead, measured_seconds(store, wanted))
+    facts = machine.facts(wanted.target_path)
+    need = targets.Need(
+        envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s
+    )
+    limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
+    targets.check(wanted.target_path, need, limits, _quota_free(facts))
+    if launcher.note:
+        click.echo(f"note: {launcher.note}", err=True)
+    store.save_experiment(experiment)
+    workspace = targets.Workspace.create(wanted.target_path, experiment.id)
+    progress = Progress(expected.total_s)
+    bench = trial.Bench(
+        experiment=experiment.id,
+        settings=settings,
+        launcher=launcher,
+        workspace=workspace,
+        facts={
+            "machine": facts,
+            "iosonde": machine.software(Path.cwd()),
+            "command": machine.redacted(sys.argv),
+            "launcher": launcher.name,
+            "target": str(wanted.target_path),
+            "envelope": settings.to_json(),
+        },
+        max_operations=budget(wanted.max_operations),
+        idle_s=wanted.idle_timeout,
+        before_reads=wanted.before_reads,
+        on_tick=progress.tick,
+        spool_parent=Path(wanted.spool) if wanted.spool else None,
+    )
+
+    def measure(one: Trial) -> Run:
+        return trial.run(bench, one, _free_id(store, experiment.id, one.index), wanted.trial_timeout)
+
+    try:
+        return campaign.run(
+            experiment,
+            done,
+            _rules(store, wanted, experiment, facts, level),
+            measure,
+            keep=store.append,
+            replan=store.save_experiment,
+            on_trial=progress.trial,
+        )
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("interrupted: finished trials are kept; the same command resumes", err=True)
+        raise
+    finally:
+        progress.clear()
+        workspace.remove()
+
+
+def measured_seconds(store: Store, wanted: Wanted) -> dict[int, list[float]]:
+    """Seconds of complete trials by number of ranks, of the same sizes on the same target."""
+    from collections import defaultdict
+
+    measured = defaultdict(list)
+    for run in store.runs():
+        same = run["facts"].get("target") == str(wanted.target_path)
+        if same and not run["missing"] and run["facts"].get("envelope") == wanted.settings().to_json():
+            measured[run["factors"]["ranks"]].append(run["seconds"])
+    return dict(measured)
+
+
+def budget(asked: int) -> int:
+    """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
+    from iosonde.ranks import machine
+
+    return max(1000, min(asked, int(0.05 * machine.memory_bytes() / 32)))
+
+
+def _quota_free(facts: dict[str, Any]) -> int | None:
+    free = [entry["free_bytes"] for entry in facts.get("quota") or [] if entry.get("free_bytes") is not None]
+    return min(free, default=None)
+
+
+def _free_id(store: Store, experiment: str, index: int) -> str:
+    """The run's id; an attempt after an incomplete one gets a number of its own."""
+    taken = set(store.run_ids(experiment=experiment))
+    name, attempt = f"{experiment}-{index:04d}", 2
+    while name in taken:
+        name, attempt = f"{experiment}-{index:04d}-{attempt}", attempt + 1
+    return name
+
+
+def _rules(
+    store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str, Any], level: float
+) -> Rules:
+    from iosonde.measure.campaign import Rules
+
+    ends = []
+    if wanted.budget is not None:
+        ends.append((time.monotonic() + wanted.budget, f"the budget of {format_seconds(wanted.budget)}"))
+    if walltime := (facts.get("scheduler") or {}).get("walltime_end"):
+        left_s = datetime.fromisoformat(walltime).timestamp() - time.time()
+        ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
+    ends_at, because = min(ends, default=(None, ""))
+
+    def needed() -> int:
+        from iosonde.stats import stopping
+
+        return stopping.repetitions_needed(
+            values_by_metric(store, experiment.id), relative_half_width=wanted.until, level=level
+        )
+
+    return Rules(ends_at, because, needed if wanted.until else None)
+
+
+def values_by_metric(store: Store, experiment: str) -> dict[str, list[float]]:
+    """The trials' values of every default metric of every cell, under one name each."""
+    rows = store.results(experiment=experiment).to_pylist()
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row["rank"] is None and row["metric"].endswith("_last_done"):
+            values.setdefault(f"{row['operation']} on {row['nodes']} nodes", []).append(row["value"])
+    return values
+
+
+def _show(store: str, experiment: str, level: float, as_json: bool) -> None:
+    from . import summary
+
+    with suppress(BrokenPipeError):
+        summary.show(store, experiment=experiment, level=level, as_json=as_json)

@@ -1,0 +1,102 @@
+"""The envelope's plan: who writes what, who reads what, and that it is the same on every rank."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.errors import InputError
+from iosonde.core.workload import Workload
+from iosonde.measure import envelope
+
+EIGHT = {"open", "create", "read_1to1_small", "read_1to1_large", "read_nto1_small", "read_nto1_large",
+         "write_small", "write_large"}  # fmt: skip
+
+
+def by_name(settings, rank, ranks, shift):
+    return {plan.operation: plan for plan in envelope.plan(settings, rank, ranks, shift)}
+
+
+def test_the_eight_metrics_are_measured():
+    plans = [plan for plan in envelope.plan(envelope.Settings(), 0, 2, 1) if plan.timed]
+    assert EIGHT <= {plan.operation for plan in plans}
+    rates = {plan.operation for plan in plans if plan.measures == envelope.RATE}
+    assert rates == {"open", "create", "write_small", "read_1to1_small", "read_nto1_small"}
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=24))
+def test_readers_are_turned_away_from_the_writer(nodes):
+    shift, reader = envelope.reader_shift(nodes)
+    turned = [nodes[(rank + shift) % len(nodes)] for rank in range(len(nodes))]
+    if reader == envelope.OTHER_NODE:
+        assert all(mine != writers for mine, writers in zip(nodes, turned, strict=True))
+    elif reader == envelope.OTHER_RANK:
+        assert len(nodes) > 1
+        assert shift % len(nodes)
+    else:
+        assert len(nodes) == 1
+
+
+def test_equal_nodes_are_always_read_from_another_node():
+    for count in (2, 3, 4, 16):
+        for per_node in (1, 2, 8):
+            nodes = [rank // per_node for rank in range(count * per_node)]
+            assert envelope.reader_shift(nodes)[1] == envelope.OTHER_NODE
+
+
+@given(st.integers(1, 12))
+def test_one_to_one_reads_are_disjoint_and_cover_all_files(ranks):
+    shift = 1 if ranks > 1 else 0
+    for operation in ("open", "read_1to1_small", "read_1to1_large"):
+        read = [by_name(envelope.Settings(), r, ranks, shift)[operation].phase.files for r in range(ranks)]
+        assert len({files.template for files in read}) == ranks
+
+
+def test_n_to_one_is_one_file_read_whole_by_everybody():
+    settings = envelope.Settings(large_file_size=8 * 2**20)
+    for rank in range(3):
+        plan = by_name(settings, rank, 3, 1)["read_nto1_large"]
+        assert plan.phase.files.template == "shared/large"
+        data = next(step for step in plan.phase.steps if step.kind == "read")
+        assert data.size == settings.large_file_size
+        assert plan.distinct_bytes == settings.large_file_size
+    makers = [by_name(settings, rank, 3, 1)["make_nto1_large"].phase for rank in range(3)]
+    assert makers[0] is not None
+    assert makers[1:] == [None, None]
+
+
+def _blocks_of(plan, ranks, settings):
+    data = next(step for step in plan.phase.steps if step.kind == "write")
+    count = data.count or data.size // data.transfer_size
+    hole = data.offsets["stride"]["hole"] if isinstance(data.offsets, dict) else 0
+    return {data.base + i * (data.transfer_size + hole) for i in range(count)}
+
+
+@given(st.integers(1, 7), st.integers(1, 9))
+def test_shared_writes_cover_the_file_once(ranks, transfers):
+    settings = envelope.Settings(transfer_size=4096, large_file_size=4096 * transfers)
+    for name in ("segmented", "strided"):
+        per_rank = [
+            _blocks_of(by_name(settings, r, ranks, 0)[f"write_shared_{name}"], ranks, settings)
+            for r in range(ranks)
+        ]
+        assert sum(map(len, per_rank)) == ranks * transfers
+        assert set().union(*per_rank) == {4096 * i for i in range(ranks * transfers)}
+
+
+def test_all_ranks_have_the_same_phases_and_valid_json():
+    plans = [envelope.plan(envelope.Settings(), rank, 4, 1) for rank in range(4)]
+    assert len({tuple(plan.operation for plan in one) for one in plans}) == 1
+    for plan in plans[0]:
+        text = Workload("/x", ((plan.phase,),)).to_json()
+        assert json.loads(text)["workers"][0]["phases"][0]["name"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"small_files": 0}, {"large_file_size": 3, "transfer_size": 2}, {"cache": "tepid"}]
+)
+def test_impossible_settings_are_refused(wrong):
+    with pytest.raises(InputError) as error:
+        envelope.Settings(**wrong)
+    assert error.value.hint
