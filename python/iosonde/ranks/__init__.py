@@ -1,1 +1,1 @@
-"""Where processes come from and how they keep step: launchers, barrier, gather, clocks, watchdog, machine facts."""
+"""Where processes come from and how they keep step: launchers, barrier, clocks, watchdog, machine facts."""

@@ -1,0 +1,145 @@
+"""How far apart the clocks of the hosts are, and how well that is known.
+
+CLOCK_MONOTONIC starts at some moment of a host's own, so times of different hosts are comparable only after
+the offset between their clocks is measured. One rank of each host asks another for its time over and over:
+the answer was read between asking and receiving, so in the middle, give or take half the round trip; the
+fastest round trip bounds the error best, whatever the network's asymmetry (F. Cristian, Probabilistic clock
+synchronization, Distributed Computing 3, 1989; NTP keeps the sample of least delay for the same reason, RFC
+5905 section 10). The hosts form a binomial tree, so that n hosts need log2(n) rounds; errors are summed along
+the path to the root.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.ranks.mpi import Host, Ranks
+
+PINGS = 50
+Sample = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """The child's clock minus the parent's, known to within ± ``error_ns``. Hosts are numbered by their
+    clocks.
+    """
+
+    parent: int
+    child: int
+    offset_ns: int
+    error_ns: int
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """For every rank: its CLOCK_MONOTONIC minus rank 0's, ± ``error_ns``, at ``at_ns`` (rank 0's clock)."""
+
+    offset_ns: tuple[int, ...]
+    error_ns: tuple[int, ...]
+    at_ns: int
+
+    @property
+    def worst_error_ns(self) -> int:
+        """How wrong the difference between two ranks' times may be, for the worst pair: the two largest
+        errors.
+        """
+        return sum(sorted(self.error_ns)[-2:])
+
+    def comparable(self, duration_ns: int) -> bool:
+        """Whether times of different ranks can be compared over ``duration_ns``: the error is at most 1 % of
+        it.
+        """
+        return self.worst_error_ns <= 0.01 * duration_ns
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How a rank's clock ran against rank 0's: ``rate`` (s per s; 1e-6: 1 µs a second), ± ``rate_error``."""
+
+    rank: int
+    rate: float
+    rate_error: float
+
+
+def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
+    """Measure all clocks against rank 0's. All ranks call it and all get the result; tells ``ranks`` its
+    offset.
+    """
+    clock_of, representatives = clock_groups(ranks.hosts)
+    me = clock_of[ranks.rank]
+    edges = []
+    if representatives[me] == ranks.rank:
+        for parent, child in tree(len(representatives)):
+            if me == parent:
+                offset_ns, error_ns = best(ranks.ping(representatives[child], pings))
+                edges.append(Edge(parent, child, offset_ns, error_ns))
+            elif me == child:
+                ranks.pong(representatives[parent], pings)
+    at_ns = ranks.broadcast(time.monotonic_ns())
+    gathered = [edge for found in ranks.all_gather(edges) for edge in found]
+    offsets, errors = compose(len(representatives), gathered)
+    clocks = Clocks(
+        tuple(offsets[clock] for clock in clock_of), tuple(errors[clock] for clock in clock_of), at_ns
+    )
+    ranks.clock_offset_ns = clocks.offset_ns[ranks.rank]
+    return clocks
+
+
+def clock_groups(hosts: Sequence[Host]) -> tuple[list[int], list[int]]:
+    """(the number of every rank's clock, the first rank of every clock). Clock 0 is rank 0's."""
+    seen: dict[tuple[str, str], int] = {}
+    clock_of = [seen.setdefault(host.clock, len(seen)) for host in hosts]
+    return clock_of, [clock_of.index(clock) for clock in range(len(seen))]
+
+
+def tree(count: int) -> list[tuple[int, int]]:
+    """(parent, child) pairs of a binomial tree over 0..count-1, in rounds whose pairs do not touch each
+    other.
+    """
+    pairs, known = [], 1
+    while known < count:
+        pairs += [(parent, parent + known) for parent in range(known) if parent + known < count]
+        known *= 2
+    return pairs
+
+
+def best(samples: Sequence[Sample]) -> tuple[int, int]:
+    """(offset_ns, error_ns) of the peer's clock from its fastest round trip."""
+    sent_ns, peer_ns, received_ns = min(samples, key=lambda sample: sample[2] - sample[0])
+    round_trip_ns = received_ns - sent_ns
+    return peer_ns - sent_ns - round_trip_ns // 2, (round_trip_ns + 1) // 2
+
+
+def compose(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
+    """(offset_ns, error_ns) of every clock against clock 0, summed along the tree."""
+    offsets, errors = [0] * count, [0] * count
+    for edge in sorted(edges, key=lambda edge: edge.child):  # a parent's number is less than its child's
+        offsets[edge.child] = offsets[edge.parent] + edge.offset_ns
+        errors[edge.child] = errors[edge.parent] + edge.error_ns
+    return offsets, errors
+
+
+def drift(before: Clocks, after: Clocks) -> tuple[Drift, ...]:
+    """How every rank's clock ran between two estimates. A rate within its error may be none."""
+    elapsed_ns = after.at_ns - before.at_ns
+    if elapsed_ns <= 0:
+        raise ValueError("the second estimate is not later than the first")
+    return tuple(
+        Drift(
+            rank,
+            (after.offset_ns[rank] - before.offset_ns[rank]) / elapsed_ns,
+            (after.error_ns[rank] + before.error_ns[rank]) / elapsed_ns,
+        )
+        for rank in range(len(before.offset_ns))
+    )
+
+
+def to_root_ns(local_ns: int, rank: int, before: Clocks, after: Clocks) -> int:
+    """A time of ``rank``'s clock on rank 0's, the offset interpolated linearly between the two estimates."""
+    start_ns, end_ns = before.at_ns + before.offset_ns[rank], after.at_ns + after.offset_ns[rank]
+    change_ns = after.offset_ns[rank] - before.offset_ns[rank]
+    part = (local_ns - start_ns) / (end_ns - start_ns) if end_ns > start_ns else 0.0
+    return local_ns - before.offset_ns[rank] - round(change_ns * part)

@@ -1,0 +1,166 @@
+"""What each rank says about itself while a trial runs, as small files that the watchdog can read.
+
+A rank writes ``rank-N`` whenever it enters a phase or starts to wait, and once a second while it works, with
+the count of operations it has done. The same thread looks whether the process that watches the trial is still
+there, and ends the rank if not: a launcher that was killed must not leave ranks behind that go on writing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from types import TracebackType
+
+WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
+BEAT_S = 1.0
+EXIT_ORPHANED = 86
+
+STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
+
+
+@dataclass(frozen=True)
+class Beat:
+    """A rank's last word. ``state``: starting, running, waiting (for the others) or done; ``since`` that
+    state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase.
+    """
+
+    rank: int
+    host: str
+    pid: int
+    phase: str
+    state: str
+    since: float
+    progress: int
+
+    def sentence(self, now: float) -> str:
+        """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
+        what = f"{self.state} {self.phase}" if self.phase else self.state
+        seconds = max(0, now - self.since)
+        return (
+            f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
+        )
+
+
+class Heartbeat:
+    """The rank's side. ``progress`` is asked from another thread (``Session.operations_done``)."""
+
+    def __init__(self, directory: Path, rank: int, interval_s: float = BEAT_S) -> None:
+        self._path = directory / f"rank-{rank}"
+        self._interval_s = interval_s
+        self._progress: Callable[[], int] | None = None
+        self._beat = Beat(rank, socket.gethostname(), os.getpid(), "", STARTING, time.time(), 0)
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._write()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        if error is None:
+            self.enter("", DONE)
+
+    def enter(self, phase: str, state: str = RUNNING, progress: Callable[[], int] | None = None) -> None:
+        """Say that this rank now is in ``phase`` in ``state``; ``progress`` counts its operations from now
+        on.
+        """
+        with self._lock:
+            self._progress = progress
+            last = self._beat
+            self._beat = Beat(last.rank, last.host, last.pid, phase, state, time.time(), 0)
+            self._write()
+
+    def _run(self) -> None:
+        watchdog = os.environ.get(WATCHDOG_VARIABLE, "")
+        while not self._stop.wait(self._interval_s):
+            if is_gone(watchdog):
+                os.write(
+                    2, f"iosonde: rank {self._beat.rank}: the process that watched it is gone\n".encode()
+                )
+                os._exit(EXIT_ORPHANED)
+            with self._lock:
+                done = self._progress() if self._progress else 0
+                if done != self._beat.progress:
+                    self._beat = Beat(**{**asdict(self._beat), "progress": done})
+                    self._write()
+
+    def _write(self) -> None:
+        """Replace the file as a whole. A heartbeat that cannot be written (disk full) must not end a rank."""
+        beside = self._path.with_name(self._path.name + ".new")
+        try:
+            beside.write_text(json.dumps(asdict(self._beat)))
+            beside.replace(self._path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+
+
+def read_beats(directory: Path) -> list[Beat]:
+    """The last word of every rank that has spoken, in order of rank. A damaged file is left out."""
+    beats = []
+    for path in directory.glob("rank-*"):
+        if path.suffix == ".new":
+            continue
+        try:
+            found = json.loads(path.read_text())
+            beats.append(Beat(**{field.name: found[field.name] for field in fields(Beat)}))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return sorted(beats, key=lambda beat: beat.rank)
+
+
+def waited_for(beats: list[Beat], ranks: int) -> list[int]:
+    """The ranks that the others wait for: those that never spoke and those that run; where all wait, those
+    that are behind the rank that spoke last.
+    """
+    silent = sorted(set(range(ranks)) - {beat.rank for beat in beats})
+    running = [beat.rank for beat in beats if beat.state in (STARTING, RUNNING)]
+    waiting = [beat for beat in beats if beat.state == WAITING]
+    if silent or running or not waiting:
+        return sorted(silent + running)
+    ahead = max(waiting, key=lambda beat: beat.since).phase
+    return [beat.rank for beat in waiting if beat.phase != ahead] or [beat.rank for beat in waiting]
+
+
+def identity() -> str:
+    """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
+    return ":".join((*_here(), str(os.getpid()), _start_time(os.getpid()) or "?"))
+
+
+def is_gone(watchdog: str) -> bool:
+    """Whether the process of this `identity` has ended. False where that cannot be seen: another host, no
+    /proc.
+    """
+    parts = watchdog.split(":")
+    if len(parts) < 4 or tuple(parts[:2]) != _here() or parts[3] == "?":
+        return False
+    return _start_time(int(parts[2])) != parts[3]
+
+
+def _here() -> tuple[str, str]:
+    try:
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return boot_id, Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
+    except OSError:
+        return "", ""
+
+
+def _start_time(pid: int) -> str | None:
+    """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    after_name = stat.rpartition(")")[2].split()
+    return None if after_name[0] in "ZX" else after_name[19]

@@ -1,0 +1,47 @@
+"""All ranks on this host: one needs no launcher, more take this host's mpiexec."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from . import mpiexec
+
+
+@dataclass(frozen=True)
+class Local:
+    """Takes ranks for nodes: "2 nodes" are 2 × ranks_per_node processes here."""
+
+    name: str = "local"
+    max_nodes: int | None = None
+    note: str = (
+        "ranks stand in for nodes: all on this host, sharing its page cache, its cores and its network link"
+    )
+
+    def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
+        """The program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""
+        count = nodes * ranks_per_node
+        return list(program) if count == 1 else [*prefix(mpiexec.find(), count), *program]
+
+
+def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
+    """mpiexec and its options for ``count`` ranks on this host, also inside a batch job, also more than
+    cores.
+    """
+    if launcher.flavour == mpiexec.OPEN_MPI:
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        return [
+            launcher.path,
+            *root,
+            "--host",
+            f"localhost:{count}",
+            "--map-by",
+            ":OVERSUBSCRIBE",
+            "--bind-to",
+            "none",
+            "-n",
+            str(count),
+        ]
+    # Hydra would follow the scheduler to other nodes, were it not told to fork here.
+    return [launcher.path, "-launcher", "fork", "-hosts", "localhost", "-n", str(count)]

@@ -1,0 +1,130 @@
+"""Which MPI library the ranks will load, and the mpiexec that belongs to it.
+
+A launcher of another MPI starts N processes that each believe to be alone, so the two have to match. The
+library is asked in a process of its own: loading it here would start MPI in the parent.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import LaunchError
+
+MPICH, OPEN_MPI, INTEL = "mpich", "openmpi", "intel"
+INSTALL = "load your site's MPI module, or: pip install 'iosonde[mpich]'; one rank needs no MPI"
+_NAMES = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi", "mpiexec.mpich.real")
+_PROBE_S = 30
+_PROBE = """
+import json, os
+from iosonde.core.errors import LaunchError
+from iosonde.ranks import mpi
+try:
+    answer = {"version": mpi.library_version(), "paths": mpi.loaded_libraries()}
+except LaunchError as error:
+    answer = {"error": error.message}
+print(json.dumps(answer))
+"""
+
+
+@dataclass(frozen=True)
+class Library:
+    """The MPI library that mpi4py loads: its family, what it says about itself, and its files."""
+
+    flavour: str
+    version: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mpiexec:
+    """An mpiexec, its family, and the first line of its ``--version``."""
+
+    path: str
+    flavour: str
+    version: str
+
+
+@functools.cache
+def library() -> Library:
+    """What ``import mpi4py.MPI`` will load here. Raises LaunchError."""
+    package_root = str(Path(__file__).parents[3])
+    path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH", "")]))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE],
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_S,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        answer = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        raise LaunchError("the MPI library could not be asked for its version", INSTALL) from error
+    if "error" in answer:
+        raise LaunchError(answer["error"], INSTALL)
+    return Library(flavour_of(answer["version"]), answer["version"], tuple(answer["paths"]))
+
+
+@functools.cache
+def find() -> Mpiexec:
+    """The mpiexec of that library: beside it first, then on PATH. Raises LaunchError if there is none."""
+    wanted = library()
+    others = []
+    for path in _candidates(wanted):
+        found = describe(path)
+        if found and found.flavour == wanted.flavour:
+            return found
+        if found:
+            others.append(f"{path} is {found.version}")
+    if others:
+        raise LaunchError(
+            f"no mpiexec belongs to {wanted.version}, which mpi4py loads ({'; '.join(others)})",
+            "put its bin directory first on PATH, or load one MPI module only",
+        )
+    raise LaunchError(f"there is no mpiexec on PATH for {wanted.version}", INSTALL)
+
+
+def describe(path: str) -> Mpiexec | None:
+    """What this mpiexec is; None if it does not say."""
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=_PROBE_S, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    flavour = flavour_of(done.stdout)
+    return Mpiexec(path, flavour, version_line(done.stdout)) if flavour else None
+
+
+def flavour_of(text: str) -> str:
+    """The MPI family that a ``--version`` output or a library's version text speaks of; empty if unknown."""
+    lower = text.lower()
+    if "intel" in lower:
+        return INTEL
+    if "open mpi" in lower or "openrte" in lower or "prrte" in lower or "prterun" in lower:
+        return OPEN_MPI
+    return MPICH if "hydra" in lower or "mpich" in lower or "mvapich" in lower else ""
+
+
+def version_line(text: str) -> str:
+    """One line that names the program and its version."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    if lines and lines[0].startswith("HYDRA"):
+        versions = [line.split()[-1] for line in lines if line.startswith("Version:")]
+        return f"MPICH Hydra {versions[0] if versions else ''}".strip()
+    return lines[0] if lines else ""
+
+
+def _candidates(wanted: Library) -> list[str]:
+    beside = [str(Path(file).parent.parent / "bin" / name) for file in wanted.paths for name in _NAMES[:3]]
+    on_path = [found for name in _NAMES if (found := shutil.which(name))]
+    existing = [path for path in beside if os.access(path, os.X_OK)]
+    return list(dict.fromkeys(existing + on_path))

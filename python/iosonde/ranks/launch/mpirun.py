@@ -1,0 +1,93 @@
+"""Ranks on a list of hosts, by the mpiexec of MPICH, Intel MPI (both Hydra) or Open MPI over ssh."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import InputError, LaunchError
+
+from . import mpiexec
+
+# Open MPI passes nothing of the environment to other hosts by itself; Hydra passes all.
+_PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "IOSONDE_WATCHDOG")
+
+
+@dataclass(frozen=True)
+class MpiRun:
+    """The first ``nodes`` of ``hosts``, ``ranks_per_node`` neighbouring ranks on each."""
+
+    hosts: tuple[str, ...]
+    name: str = "mpirun"
+    note: str = ""
+
+    @property
+    def max_nodes(self) -> int:
+        """The length of the host list."""
+        return len(self.hosts)
+
+    def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
+        """mpiexec with the options of its family before the program. Raises LaunchError."""
+        if nodes > len(self.hosts):
+            raise LaunchError(
+                f"{nodes} nodes were asked for, but the host list has {len(self.hosts)}",
+                "give more with --hosts or --hostfile, or ask for fewer nodes",
+            )
+        found = mpiexec.find()
+        return [*prefix(found, self.hosts[:nodes], ranks_per_node), *program]
+
+
+def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
+    """mpiexec and its options for ``ranks_per_node`` ranks on each of ``hosts``."""
+    count = len(hosts) * ranks_per_node
+    if launcher.flavour == mpiexec.OPEN_MPI:
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        places = ",".join(f"{host}:{ranks_per_node}" for host in hosts)
+        exports = [word for name in _PASSED_ON for word in ("-x", name)]
+        return [
+            launcher.path,
+            *root,
+            *exports,
+            "--host",
+            places,
+            "--map-by",
+            f"ppr:{ranks_per_node}:node:OVERSUBSCRIBE",
+            "--bind-to",
+            "none",
+            "-n",
+            str(count),
+        ]
+    return [launcher.path, "-hosts", ",".join(hosts), "-ppn", str(ranks_per_node), "-n", str(count)]
+
+
+def read_hostfile(path: Path) -> tuple[str, ...]:
+    """Host names of a host file, each once: ``n1``, ``n1:4``, ``n1 slots=4``, ``#`` comments. Raises
+    InputError.
+    """
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise InputError(
+            f"cannot read the host file {path}: {error.strerror}", "give one host name per line"
+        ) from error
+    hosts = parse_hosts(text)
+    if not hosts:
+        raise InputError(f"the host file {path} names no host", "give one host name per line")
+    return hosts
+
+
+def parse_hosts(text: str) -> tuple[str, ...]:
+    """The first word of every line without its ``:slots``; a name that comes again is dropped."""
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return tuple(dict.fromkeys(words[0].split(":")[0] for words in lines if words))
+
+
+def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The nodes of this PBS job. Raises InputError outside of one."""
+    if not env.get("PBS_NODEFILE"):
+        raise InputError(
+            "the mpirun launcher has no hosts", "give them with --hosts n1,n2 or --hostfile FILE"
+        )
+    return read_hostfile(Path(env["PBS_NODEFILE"]))

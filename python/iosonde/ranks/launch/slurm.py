@@ -1,0 +1,105 @@
+"""Ranks by srun, inside a Slurm allocation (salloc, sbatch)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.errors import LaunchError
+
+from . import mpiexec
+
+# What each MPI library can be started with, best first. srun with another one yields N ranks that are each
+# alone.
+_PMI_OF = {
+    mpiexec.MPICH: ("pmi2", "cray_shasta"),
+    mpiexec.OPEN_MPI: ("pmix",),
+    mpiexec.INTEL: ("pmi2", "pmix"),
+}
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """srun over the nodes of the allocation."""
+
+    srun: str
+    max_nodes: int
+    name: str = "slurm"
+    note: str = ""
+
+    def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
+        """srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
+        pmi = (
+            choose_pmi(mpiexec.library().flavour, mpi_types(self.srun))
+            if nodes * ranks_per_node > 1
+            else "none"
+        )
+        return [*prefix(self.srun, nodes, ranks_per_node, pmi), *program]
+
+
+def prefix(srun: str, nodes: int, ranks_per_node: int, pmi: str) -> list[str]:
+    """srun and its options: neighbouring ranks share a node, and all are killed when one fails."""
+    return [
+        srun,
+        f"--nodes={nodes}",
+        f"--ntasks={nodes * ranks_per_node}",
+        f"--ntasks-per-node={ranks_per_node}",
+        f"--mpi={pmi}",
+        "--distribution=block",
+        "--kill-on-bad-exit=1",
+        "--export=ALL",
+        "--input=none",
+    ]
+
+
+def from_environment(env: Mapping[str, str]) -> Slurm:
+    """The launcher for the allocation this process is in. Raises LaunchError outside of one."""
+    srun = shutil.which("srun", path=env.get("PATH"))
+    nodes = env.get("SLURM_JOB_NUM_NODES") or env.get("SLURM_NNODES") or ""
+    if not srun or not env.get("SLURM_JOB_ID"):
+        missing = "srun is not on PATH" if not srun else "this is no Slurm job"
+        raise LaunchError(
+            f"the slurm launcher cannot start ranks: {missing}",
+            "get an allocation first: salloc -N 4, or write the command into an sbatch script",
+        )
+    return Slurm(srun, int(nodes) if nodes.isdigit() else 1)
+
+
+def choose_pmi(flavour: str, available: Sequence[str]) -> str:
+    """The ``--mpi=`` type that this srun offers and this MPI library understands. Raises LaunchError."""
+    for wanted in _PMI_OF.get(flavour, ()):
+        for offered in available:  # pmix may be offered as pmix_v4 only
+            if offered == wanted or offered.startswith(f"{wanted}_"):
+                return offered
+    raise LaunchError(
+        f"srun offers {', '.join(available) or 'no MPI types'}, and {flavour or 'this MPI library'} needs "
+        f"{' or '.join(_PMI_OF.get(flavour, ('another',)))}",
+        "take --launcher mpirun, or the MPI library that your site built for Slurm",
+    )
+
+
+def mpi_types(srun: str) -> tuple[str, ...]:
+    """What ``srun --mpi=list`` offers."""
+    try:
+        done = subprocess.run(
+            [srun, "--mpi=list"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return parse_mpi_types(done.stdout + done.stderr)
+
+
+def parse_mpi_types(text: str) -> tuple[str, ...]:
+    """Type names of ``srun --mpi=list``: one a line, in old versions with ``srun:`` before, versions after
+    them.
+    """
+    names: list[str] = []
+    for line in text.splitlines():
+        body = line.removeprefix("srun:").strip()
+        if body.startswith("specific pmix plugin versions available:"):
+            names += [name.strip() for name in body.partition(":")[2].split(",")]
+        elif body and " " not in body:
+            names.append(body)
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,329 @@
+"""Barrier, gather and streams over the ranks: alone, or by MPI. The only file that imports mpi4py.
+
+mpi4py is imported when a rank connects and never before, because importing it starts MPI. One rank alone
+needs no MPI at all: `_OneRank` stands in for the few methods of a communicator that are used here.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from iosonde.core.errors import IosondeError, LaunchError, SystemFaultError
+
+PIECE_BYTES = (
+    64 << 20
+)  # one message of a stream; far below the 2 GiB at which old MPI libraries overflow an int
+POLL_S = 0.000_2  # how often a rank that waits patiently looks
+_END_OF_STREAM, _STREAM_FAILED = -1, -2
+# Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
+_SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a rank lives. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
+    one clock.
+    """
+
+    name: str
+    boot_id: str
+    time_namespace: str
+
+    @property
+    def clock(self) -> tuple[str, str]:
+        """Ranks with an equal value read the same CLOCK_MONOTONIC."""
+        return self.boot_id, self.time_namespace
+
+
+def this_host() -> Host:
+    """The host of this process. Where there is no boot id, the name takes its place."""
+    name = socket.gethostname()
+    try:
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        boot_id = name
+    try:
+        time_namespace = str(Path("/proc/self/ns/time").readlink())
+    except OSError:
+        time_namespace = ""  # kernels before 5.6 have none
+    return Host(name, boot_id, time_namespace)
+
+
+def connect(expected: int) -> Ranks:
+    """Join the other ranks; ``expected`` is the number of processes that the launcher was asked to start.
+
+    Raises LaunchError if the communicator has another size: most often the launcher belongs to another MPI
+    than the library that mpi4py loads, and every process believes to be alone.
+    """
+    if expected < 1:
+        raise ValueError(f"expected {expected} ranks")
+    if expected == 1:
+        _refuse_being_launched_as_many()
+        return Ranks(_OneRank())
+    communicator = _world()
+    if communicator.Get_size() != expected:
+        raise LaunchError(*_size_mismatch(expected, communicator.Get_size()))
+    return Ranks(communicator)
+
+
+def library_version() -> str:
+    """First line of what the MPI library says about itself, without starting MPI. Raises LaunchError."""
+    return str(_import_mpi(initialize=False).Get_library_version()).strip("\0 \n").splitlines()[0]
+
+
+def loaded_libraries() -> list[str]:
+    """Files of the MPI libraries that are mapped into this process."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    files = {
+        line.split(maxsplit=5)[5] for line in maps if line.count("/") and "libmpi" in line.rpartition("/")[2]
+    }
+    return sorted(files)
+
+
+class Ranks:
+    """The ranks of a trial as one of them sees them.
+
+    ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``;
+    ``local_rank`` counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
+    As a context manager it aborts all ranks when one of them leaves by an exception: a rank that ended alone
+    would let the others wait for ever.
+    """
+
+    def __init__(self, communicator: Any) -> None:
+        self._comm = communicator
+        self.rank: int = communicator.Get_rank()
+        self.size: int = communicator.Get_size()
+        self.hosts: tuple[Host, ...] = tuple(self.all_gather(this_host()))
+        self.node_of = node_numbers([(host.name, host.boot_id) for host in self.hosts])
+        self.node = self.node_of[self.rank]
+        self.nodes = max(self.node_of) + 1
+        self.local_rank = self.node_of[: self.rank].count(self.node)
+        one_clock = len({host.clock for host in self.hosts}) == 1
+        # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
+        self.clock_offset_ns: int | None = 0 if one_clock else None
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or self.size == 1 or (isinstance(error, SystemExit) and not error.code):
+            return
+        if isinstance(error, IosondeError):
+            os.write(2, f"iosonde: rank {self.rank}: {error.message}\n".encode())
+        else:
+            import traceback
+
+            os.write(2, f"rank {self.rank}:\n{''.join(traceback.format_exception(error))}".encode())
+        self.abort(error.exit_code if isinstance(error, IosondeError) else 3)
+
+    def barrier(self) -> None:
+        """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
+        self._comm.Barrier()
+
+    def wait_for_all(self) -> None:
+        """Wait for all ranks, sleeping: a rank that is done early leaves its core to those that still
+        measure.
+        """
+        request = self._comm.Ibarrier()
+        while not request.Test():
+            time.sleep(POLL_S)
+
+    def broadcast(self, value: Any, root: int = 0) -> Any:
+        """``root``'s value, on every rank (pickled)."""
+        return self._comm.bcast(value, root)
+
+    def gather(self, value: Any) -> list[Any] | None:
+        """Every rank's value, in order of rank, on rank 0; None elsewhere. For small values: see
+        stream_to_root.
+        """
+        return self._comm.gather(value, 0)  # type: ignore[no-any-return]
+
+    def all_gather(self, value: Any) -> list[Any]:
+        """Every rank's value, in order of rank, on every rank."""
+        return self._comm.allgather(value)  # type: ignore[no-any-return]
+
+    def all_max(self, value: int) -> int:
+        """The largest value of all ranks, on every rank."""
+        return self._comm.allreduce(value, max)  # type: ignore[no-any-return]
+
+    def all_min(self, value: int) -> int:
+        """The smallest value of all ranks, on every rank."""
+        return self._comm.allreduce(value, min)  # type: ignore[no-any-return]
+
+    def agree_start(self, delay_ns: int) -> int:
+        """When all ranks shall start: rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
+
+        All ranks have to call it. 0 ("at once", after a barrier) where the clocks of the hosts differ and
+        clocks.estimate() has not been called.
+        """
+        start_ns = int(self.broadcast(time.monotonic_ns() + delay_ns if self.rank == 0 else 0))
+        if self.all_max(self.clock_offset_ns is None):
+            self.barrier()
+            return 0
+        return start_ns + (self.clock_offset_ns or 0)
+
+    def stream_to_root(
+        self, chunks: Iterable[bytes], receive: Callable[[int, bytes | bytearray], None]
+    ) -> None:
+        """Hand every rank's chunks to ``receive(rank, chunk)`` on rank 0: one rank after the other, in order.
+
+        Chunks arrive whole and may be of any size; rank 0 holds one at a time. Raises SystemFaultError on
+        rank 0 if another rank's ``chunks`` raised; that rank gets its own exception.
+        """
+        if self.rank == 0:
+            for chunk in chunks:
+                receive(0, chunk)
+            for source in range(1, self.size):
+                self._receive_stream(source, receive)
+        else:
+            self._comm.recv(source=0)  # my turn: so that nothing piles up at rank 0
+            self._send_stream(chunks)
+
+    def ping(self, peer: int, count: int) -> list[tuple[int, int, int]]:
+        """Ask ``peer`` (who calls `pong`) for its clock: ``count`` times (sent_ns, peer_ns, received_ns)."""
+        samples, answer = [], array("q", [0])
+        for _ in range(count):
+            sent_ns = time.monotonic_ns()
+            self._comm.Send(answer, peer)
+            self._comm.Recv(answer, peer)
+            samples.append((sent_ns, answer[0], time.monotonic_ns()))
+        return samples
+
+    def pong(self, peer: int, count: int) -> None:
+        """Answer `ping`."""
+        question = array("q", [0])
+        for _ in range(count):
+            self._comm.Recv(question, peer)
+            question[0] = time.monotonic_ns()
+            self._comm.Send(question, peer)
+
+    def abort(self, code: int) -> None:
+        """End all ranks at once with this exit code. Does not return."""
+        self._comm.Abort(code)
+        os._exit(code)  # some libraries return and let the launcher end the process later
+
+    def _send_stream(self, chunks: Iterable[bytes]) -> None:
+        try:
+            for chunk in chunks:
+                view = memoryview(chunk).cast("B")
+                # Synchronous, so that many small chunks do not pile up in rank 0's receive buffers either.
+                self._comm.Ssend(array("q", [len(view)]), 0)
+                for at in range(0, len(view), PIECE_BYTES):
+                    self._comm.Send(view[at : at + PIECE_BYTES], 0)
+        except BaseException:
+            self._comm.Ssend(array("q", [_STREAM_FAILED]), 0)
+            raise
+        self._comm.Ssend(array("q", [_END_OF_STREAM]), 0)
+
+    def _receive_stream(self, source: int, receive: Callable[[int, bytes | bytearray], None]) -> None:
+        self._comm.send(None, dest=source)
+        length = array("q", [0])
+        while True:
+            self._comm.Recv(length, source)
+            if length[0] == _STREAM_FAILED:
+                raise SystemFaultError(
+                    f"rank {source} could not send its results", "its own message says why"
+                )
+            if length[0] == _END_OF_STREAM:
+                return
+            chunk = bytearray(length[0])
+            view = memoryview(chunk)
+            for at in range(0, len(view), PIECE_BYTES):
+                self._comm.Recv(view[at : at + PIECE_BYTES], source)
+            receive(source, chunk)
+
+
+class _OneRank:
+    """What `Ranks` uses of a communicator, for one rank alone."""
+
+    def Get_rank(self) -> int:  # noqa: N802
+        return 0
+
+    def Get_size(self) -> int:  # noqa: N802
+        return 1
+
+    def Barrier(self) -> None:  # noqa: N802
+        return None
+
+    def Ibarrier(self) -> _OneRank:  # noqa: N802
+        return self
+
+    def Test(self) -> bool:  # noqa: N802
+        return True
+
+    def Abort(self, code: int) -> None:  # noqa: N802
+        os._exit(code)
+
+    def bcast(self, value: Any, root: int) -> Any:
+        return value
+
+    def gather(self, value: Any, root: int) -> list[Any]:
+        return [value]
+
+    def allgather(self, value: Any) -> list[Any]:
+        return [value]
+
+    def allreduce(self, value: int, op: Callable[[int, int], int]) -> int:
+        return value
+
+
+def node_numbers(keys: list[Any]) -> tuple[int, ...]:
+    """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
+    seen: dict[Any, int] = {}
+    return tuple(seen.setdefault(key, len(seen)) for key in keys)
+
+
+def _import_mpi(initialize: bool) -> Any:
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = initialize
+        mpi4py.rc.thread_level = (
+            "funneled"  # only the main thread speaks MPI; "multiple" costs a lock per call
+        )
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise LaunchError(
+            f"MPI cannot be loaded ({reason})",
+            "load your site's MPI module, or: pip install 'iosonde[mpich]'; one rank needs no MPI",
+        ) from error
+    return MPI
+
+
+def _world() -> Any:
+    return _import_mpi(initialize=True).COMM_WORLD
+
+
+def _refuse_being_launched_as_many() -> None:
+    for variable in _SIZE_VARIABLES:
+        size = os.environ.get(variable, "")
+        if size.isdigit() and int(size) > 1:
+            raise LaunchError(
+                f"one rank was expected, but a launcher started {size} ({variable}={size})",
+                "start iosonde itself without mpiexec or srun: it starts its ranks",
+            )
+
+
+def _size_mismatch(expected: int, found: int) -> tuple[str, str]:
+    library = library_version()
+    if found == 1:
+        cause = "each process believes to be alone"
+        hint = (
+            f"the launcher and the MPI library ({library}) do not belong together, or no launcher was used; "
+            "take the mpiexec of that library, or with srun another --mpi"
+        )
+    else:
+        cause = "the launcher started another number of processes than it was asked for"
+        hint = f"look at the launcher's options and the size of the allocation; the MPI library is {library}"
+    return f"{expected} ranks were asked for, but MPI connects {found}: {cause}", hint

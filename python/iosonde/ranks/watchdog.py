@@ -1,0 +1,212 @@
+"""The parent's side of a trial: start the ranks' launcher, watch them, and leave no process behind.
+
+MPI ends the survivors of a dead rank, but nobody ends ranks that hang in a system call, a launcher that lost
+its ranks, or ranks that lost their launcher. Launchers put ranks into sessions of their own (Hydra does), so
+a process group does not hold them together; what does is a variable in the environment that all of them
+inherit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import LaunchError
+from iosonde.ranks.heartbeat import WATCHDOG_VARIABLE, Beat, identity, read_beats, waited_for
+
+TICK_S = 0.02  # how often the watchdog looks whether the command has ended
+BEATS_EVERY_S = 1.0
+GRACE_S = 5.0  # between SIGTERM and SIGKILL
+KILL_S = 2.0  # for SIGKILL to take effect
+TAIL_BYTES = 8192
+STDOUT, STDERR = "stdout.txt", "stderr.txt"
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a watched command ended.
+
+    ``exit_code`` is 128 + n after signal n, as in a shell; ``signal`` is that n or None. ``timed_out`` means
+    that the watchdog ended it; ``reason`` says why (``deadline`` or ``idle``, else empty) and ``waited_for``
+    for which ranks. ``beats`` is the last word of every rank. ``left`` are processes that even SIGKILL did
+    not end: they hang inside the kernel, in a file system that does not answer.
+    """
+
+    exit_code: int
+    seconds: float
+    timed_out: bool
+    waited_for: list[int]
+    stderr_tail: str
+    signal: int | None
+    reason: str = ""
+    beats: tuple[Beat, ...] = ()
+    left: tuple[int, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """One sentence for each rank that was waited for."""
+        spoken, now = {beat.rank: beat for beat in self.beats}, time.time()
+        return [
+            spoken[rank].sentence(now) if rank in spoken else f"rank {rank}: never started"
+            for rank in self.waited_for
+        ]
+
+
+def watch(
+    command: Sequence[str],
+    *,
+    heartbeat_dir: Path,
+    env: Mapping[str, str] | None = None,
+    deadline_s: float | None = None,
+    idle_s: float | None = None,
+    on_tick: Callable[[list[Beat]], None] | None = None,
+    ranks: int = 0,
+    grace_s: float = GRACE_S,
+) -> Outcome:
+    """Run ``command`` to its end, or end it after ``deadline_s``, or after ``idle_s`` without progress of any
+    rank.
+
+    Its output goes to ``stdout.txt`` and ``stderr.txt`` in ``heartbeat_dir``. ``env`` is the whole
+    environment (default: this process's). ``on_tick`` gets the ranks' last words about once a second;
+    ``ranks`` is their number, to name those that never spoke. Afterwards no process of the command is left,
+    also when the caller is interrupted (KeyboardInterrupt is raised again) or killed. Raises LaunchError if
+    it cannot be started.
+    """
+    token = f"{identity()}:{time.monotonic_ns()}"
+    environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
+    heartbeat_dir.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    process = _start(command, environment, heartbeat_dir)
+    try:
+        reason, beats = _until_ended(process, heartbeat_dir, started, deadline_s, idle_s, on_tick)
+        if reason:
+            _terminate(process, token, grace_s)
+    except BaseException:  # an interrupt, or an error in on_tick
+        _terminate(process, token, grace_s)
+        raise
+    finally:
+        left = _end(token)  # a launcher that has ended may have left ranks
+        code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
+    beats = beats if reason else read_beats(heartbeat_dir)
+    return Outcome(
+        exit_code=128 - code if code < 0 else code,
+        seconds=time.monotonic() - started,
+        timed_out=bool(reason),
+        waited_for=waited_for(beats, ranks) if reason or code else [],
+        stderr_tail=_tail(heartbeat_dir / STDERR),
+        signal=-code if code < 0 else None,
+        reason=reason,
+        beats=tuple(beats),
+        left=tuple(left),
+    )
+
+
+def family(token: str) -> list[int]:
+    """Ids of all processes of this user, on this host, that inherited ``token`` in their environment."""
+    wanted, found = f"{WATCHDOG_VARIABLE}={token}".encode(), []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # it ended meanwhile, or belongs to somebody else
+    return found
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], directory: Path
+) -> subprocess.Popen[bytes]:
+    libc = ctypes.CDLL(None)  # loaded here: after fork only the call itself is safe
+    try:
+        with (directory / STDOUT).open("wb") as out, (directory / STDERR).open("wb") as err:
+            # Files and not pipes: a full pipe stops ranks, and a grandchild that keeps one open hangs the
+            # reader.
+            return subprocess.Popen(
+                command,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,  # Ctrl-C is ours to pass on
+                preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
+            )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LaunchError(f"cannot start {command[0]}: {error}", "look at: iosonde doctor") from error
+
+
+def _until_ended(
+    process: subprocess.Popen[bytes],
+    directory: Path,
+    started: float,
+    deadline_s: float | None,
+    idle_s: float | None,
+    on_tick: Callable[[list[Beat]], None] | None,
+) -> tuple[str, list[Beat]]:
+    """(why it has to be ended, or "" if it ended by itself; the ranks' last words)."""
+    beats: list[Beat] = []
+    moved_at = looked_at = started
+    while not _has_ended(process.pid):
+        now = time.monotonic()
+        if now - looked_at >= BEATS_EVERY_S:
+            seen, beats, looked_at = beats, read_beats(directory), now
+            moved_at = now if beats != seen else moved_at
+            if on_tick:
+                on_tick(beats)
+        if deadline_s is not None and now - started > deadline_s:
+            return "deadline", read_beats(directory)
+        if idle_s is not None and now - moved_at > idle_s:
+            return "idle", read_beats(directory)
+        time.sleep(TICK_S)
+    return "", beats
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether it ended; it stays a zombie, so that nobody else gets its id before we are done."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _terminate(process: subprocess.Popen[bytes], token: str, grace_s: float) -> None:
+    """SIGTERM to the launcher's group (it passes it on), and time to follow it. A second Ctrl-C ends the
+    grace.
+    """
+    os.killpg(process.pid, signal.SIGTERM)
+    _wait_until(lambda: _has_ended(process.pid) and not family(token), grace_s)
+
+
+def _end(token: str) -> list[int]:
+    """SIGKILL whoever is left of the family, and whoever they start meanwhile; the ids that did not end."""
+    left: list[int] = []
+
+    def none_left() -> bool:
+        left[:] = family(token)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not left
+
+    _wait_until(none_left, KILL_S)
+    return left
+
+
+def _wait_until(done: Callable[[], bool], seconds: float) -> None:
+    give_up = time.monotonic() + seconds
+    while not done() and time.monotonic() < give_up:
+        time.sleep(TICK_S)
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
