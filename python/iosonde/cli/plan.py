@@ -42,9 +42,7 @@ def command(as_json: bool, **asked: Any) -> None:
     click.echo(f"at most     {format_size(n_bytes)} and {n_files} files at once, all removed afterwards")
     if wanted.before_reads:
         click.echo(f"runs        {wanted.before_reads}   (on each node, before each read phase)")
-    click.echo(
-        f"trials      {len(experiment.trials)} in {wanted.planned_repetitions} blocks, seed {experiment.seed}"
-    )
+    click.echo(f"trials      {len(experiment.trials)} in {wanted.planned_repetitions} blocks, seed {experiment.seed}")
     for repetition in range(wanted.planned_repetitions):
         order = [str(trial.factors["nodes"]) for trial in experiment.trials if trial.repetition == repetition]
         click.echo(f"  block {repetition + 1:3d}   nodes {', '.join(order)}")

@@ -98,9 +98,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
     ahead = [one for one in experiment.trials if one.index not in done]
     expected = forecast.forecast(settings, ahead, measured_seconds(store, wanted))
     facts = machine.facts(wanted.target_path)
-    need = targets.Need(
-        envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s
-    )
+    need = targets.Need(envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s)
     limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
     targets.check(wanted.target_path, need, limits, _quota_free(facts))
     if launcher.note:
@@ -183,9 +181,7 @@ def _free_id(store: Store, experiment: str, index: int) -> str:
     return name
 
 
-def _rules(
-    store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str, Any], level: float
-) -> Rules:
+def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str, Any], level: float) -> Rules:
     from iosonde.measure.campaign import Rules
 
     ends = []

@@ -15,9 +15,7 @@ import numpy as np
 STORE_VERSION = 1
 
 # As the engine writes it: `packed` holds kind (bits 0-7), status (bits 8-15) and duration_ns (bits 16-63).
-RECORD = np.dtype(
-    [("start_ns", "<u8"), ("offset", "<u8"), ("packed", "<u8"), ("size", "<u4"), ("file", "<u4")]
-)
+RECORD = np.dtype([("start_ns", "<u8"), ("offset", "<u8"), ("packed", "<u8"), ("size", "<u4"), ("file", "<u4")])
 
 # As everybody else reads it. `start_ns` is CLOCK_MONOTONIC on the rank's own host; `status` is 0 or an errno
 # (see STATUS_*); `phase` indexes Run.phases; `rank` is the rank in the trial.

@@ -14,6 +14,8 @@ from . import cache, rates, spool
 from .envelope import PhasePlan
 from .spool import RankPhase
 
+_UNKNOWN_NS = 2**62
+
 
 @dataclass
 class Collected:
@@ -41,10 +43,13 @@ def collect(
     from iosonde import _native
 
     gathered = Collected([], [], None, [], "")
-    tables, cache_states = [], []
+    tables, cache_states, unfinished = [], [], []
+    frames = spool.index(folder, ranks)
     for index, plan in enumerate(plans):
-        parts, absent = _parts(folder, index, ranks)
-        gathered.missing += _missing(plan, index, parts, absent, _native.KINDS)
+        parts = [spool.read(folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
+        absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
+        gathered.missing += _failures(plan, parts, _native.KINDS)
+        unfinished += [(plan.operation, absent)] if absent else []
         cache_states += [part.cache["state"] for part in parts if part.cache]
         tables += [part.operations for part in parts if part.operations is not None]
         active = [part for part in parts if part.started_ns]
@@ -54,34 +59,33 @@ def collect(
         gathered.phases.append(entry)
         if not absent and not any(part.stopped == "error" for part in parts):
             gathered.observations += rows
+    gathered.missing += _unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
     gathered.client_cache = cache.worst(cache_states)
     return gathered
 
 
-def _parts(folder: Path, phase: int, ranks: int) -> tuple[list[RankPhase], list[int]]:
-    parts = [spool.read(folder, rank, phase) for rank in range(ranks)]
-    return [part for part in parts if part], [rank for rank, part in enumerate(parts) if not part]
-
-
-def _missing(
-    plan: PhasePlan, index: int, parts: list[RankPhase], absent: list[int], kinds: list[str]
-) -> list[str]:
+def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
+    """One sentence for each rank in which an operation failed: the first of its failures."""
     said = []
-    if absent and len(absent) > 8:
-        said.append(f"{plan.operation}: {len(absent)} ranks did not finish it (the first: rank {absent[0]})")
-    elif absent:
-        said.append(f"{plan.operation}: not finished by rank {', '.join(map(str, absent))}")
     for part in parts:
-        if part.errors:
-            first = part.errors[0]
+        for first in part.errors[:1]:
             kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
-            said.append(
-                f"{plan.operation}: rank {part.rank}: {first['text']} ({kind} of {first['path']} "
-                f"at byte {first['offset']})"
-            )
+            where = f"{kind} of {first['path']} at byte {first['offset']}"
+            said.append(f"{plan.operation}: rank {part.rank}: {first['text']} ({where})")
     return said
+
+
+def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
+    """One sentence about the first phase that ranks did not finish, and the names of those after it."""
+    if not phases:
+        return []
+    operation, ranks = phases[0]
+    who = ", ".join(map(str, ranks[:8])) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
+    after = [name for name, _ in phases[1:]]
+    then = f"; then missing: {', '.join(after)}" if after else ""
+    return [f"{operation} was not finished by rank {who}{then}"]
 
 
 def _timed(
@@ -93,7 +97,8 @@ def _timed(
     kinds: list[str],
 ) -> tuple[dict[str, Any], list[Observation]]:
     offsets = {int(rank): ns for rank, ns in places.get("offset_ns", {}).items()}
-    error_ns = int(places.get("error_ns", 0))
+    # Ranks that died early left no word about their clocks: nothing is known about them then.
+    error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
     nodes, hosts = places.get("nodes", []), places.get("hosts", [])
     times = rates.timeline(parts, offsets, error_ns)
     entry = {

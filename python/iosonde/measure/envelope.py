@@ -139,12 +139,8 @@ def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/small/f", settings.small_files)
     others = Files(f"rank{writer:05d}/small/f", settings.small_files)
     data = {"transfer_size": settings.small_file_size, "size": settings.small_file_size, "offsets": "seq"}
-    write = Phase(
-        "write_small", own, (Step("create"), Step("write", **data), Step("close")), verify=settings.verify
-    )
-    read = Phase(
-        "read_1to1_small", others, (Step("open"), Step("read", **data), Step("close")), verify=settings.verify
-    )
+    write = Phase("write_small", own, (Step("create"), Step("write", **data), Step("close")), verify=settings.verify)
+    read = Phase("read_1to1_small", others, (Step("open"), Step("read", **data), Step("close")), verify=settings.verify)
     return [PhasePlan("write_small", write), PhasePlan("read_1to1_small", read, reads=(others,))]
 
 
@@ -232,9 +228,7 @@ def _shared_writes(settings: Settings, rank: int, ranks: int) -> list[PhasePlan]
             open_flags=_flags(settings),
             verify=settings.verify,
         )
-        made.append(
-            PhasePlan(f"write_shared_{name}", phase, BANDWIDTH, "write", shared=True, distinct_bytes=total)
-        )
+        made.append(PhasePlan(f"write_shared_{name}", phase, BANDWIDTH, "write", shared=True, distinct_bytes=total))
     return made
 
 

@@ -43,9 +43,7 @@ def forecast(settings: envelope.Settings, trials: list[Trial], measured: dict[in
         seconds.append(known[ranks] if ranks in known else _guess(settings, ranks))
     if known:
         return Forecast(seconds, f"measured in {sum(map(len, measured.values()))} earlier trials")
-    return Forecast(
-        seconds, f"a guess: {GUESS_BYTES_PER_S / 1e6:.0f} MB/s and {GUESS_FILES_PER_S:.0f} files/s in all"
-    )
+    return Forecast(seconds, f"a guess: {GUESS_BYTES_PER_S / 1e6:.0f} MB/s and {GUESS_FILES_PER_S:.0f} files/s in all")
 
 
 def _guess(settings: envelope.Settings, ranks: int) -> float:

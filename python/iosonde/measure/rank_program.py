@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shutil
 import sys
 import traceback
 from collections.abc import Iterable
@@ -192,20 +191,14 @@ def _histograms(record: Any) -> dict[str, list[list[int]]]:
 def _collect(folder: Path, ranks: mpi.Ranks) -> None:
     """Bring what ranks on other nodes left to rank 0's spool, unless they wrote into the same one."""
 
-    def outgoing() -> Iterable[bytes]:
-        if not (folder / PARENT_MARK).exists():
-            for name, content in spool.files(folder, ranks.rank):
-                yield name.encode() + b"\0" + content
-
-    def incoming(rank: int, message: bytes) -> None:
-        name, _, content = message.partition(b"\0")
-        spool.put(folder, rank, name.decode(), content)
-
+    shared = (folder / PARENT_MARK).exists()
     if ranks.nodes > 1:
-        ranks.stream_to_root(outgoing(), incoming)
-    if not (folder / PARENT_MARK).exists():
-        # Another node: what was sent need not stay here.
-        shutil.rmtree(folder / f"rank-{ranks.rank:05d}", ignore_errors=True)
+        ranks.stream_to_root(
+            () if shared else spool.pieces(folder, ranks.rank),
+            lambda rank, piece: spool.put(folder, rank, piece),
+        )
+    if not shared:
+        spool.path_of(folder, ranks.rank).unlink(missing_ok=True)
 
 
 def _write_places(

@@ -161,9 +161,7 @@ def _done_between(
     return total
 
 
-def _buffered(
-    operation: str, parts: list[RankPhase], times: Timeline, kind: int, repetition: int
-) -> list[Observation]:
+def _buffered(operation: str, parts: list[RankPhase], times: Timeline, kind: int, repetition: int) -> list[Observation]:
     """The same bytes without fsync and close: a different metric, under a different name."""
     first, last, done, count = [], [], 0, 0
     for part, began_ns in zip(parts, times.started_ns, strict=True):

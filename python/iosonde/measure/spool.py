@@ -1,14 +1,15 @@
 """What a rank leaves behind after each phase, and how the parent reads it, whole or in parts.
 
-``SPOOL/rank-00003/phase-04.npy`` (records) and ``phase-04.json`` (totals), written before the next barrier:
-when MPI kills the survivors of a dead rank, what was finished is still there. The json is renamed into place
-last, so a phase is either there whole or not at all.
+One file per rank, ``SPOOL/rank-00003``, one frame per phase, appended before the next barrier: when MPI kills the
+survivors of a dead rank, what was finished is still there, and a frame that was cut short is seen by its length.
+A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
+``schema.OPERATION``).
 """
 
 from __future__ import annotations
 
 import json
-import os
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +20,18 @@ import numpy.typing as npt
 
 from iosonde.core.schema import OPERATION, RECORD
 
+_HEAD = struct.Struct("<4sIQQ")
+_MAGIC = b"iosp"
+# What travels to rank 0 in one message: a rank's file may be larger than a message should be.
+PIECE_BYTES = 16 * 2**20
+
 
 @dataclass
 class RankPhase:
-    """One rank's part of one phase. Times are this rank's CLOCK_MONOTONIC until ``shift_ns`` is applied.
+    """One rank's part of one phase. Times are this rank's CLOCK_MONOTONIC.
 
-    ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample.
+    ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
+    exact, one entry per kind, as ``_native.PhaseRecord.totals``.
     """
 
     rank: int
@@ -36,7 +43,6 @@ class RankPhase:
     totals: list[dict[str, int]]
     errors: list[dict[str, Any]]
     cache: dict[str, Any] = field(default_factory=dict)
-    at_time_limit: list[dict[str, int]] | None = None
     histograms: dict[str, list[list[int]]] = field(default_factory=dict)
     operations: npt.NDArray[Any] | None = None
 
@@ -45,30 +51,55 @@ class RankPhase:
         return sum(entry[what] for entry in self.totals if entry["kind"] == kind)
 
 
+def path_of(spool: Path, rank: int) -> Path:
+    """The file of one rank."""
+    return spool / f"rank-{rank:05d}"
+
+
 def write(spool: Path, part: RankPhase) -> None:
-    """Leave one phase of one rank in the spool."""
-    folder = spool / f"rank-{part.rank:05d}"
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = folder / f"phase-{part.phase:02d}"
-    if part.operations is not None:
-        np.save(f"{stem}.npy", part.operations)
+    """Append one phase of one rank to its file."""
     fields = {name: value for name, value in vars(part).items() if name != "operations"}
-    beside = Path(f"{stem}.tmp")
-    beside.write_text(json.dumps(fields))
-    beside.rename(f"{stem}.json")
+    head = json.dumps(fields | {"recorded": part.operations is not None}).encode()
+    records = b"" if part.operations is None else np.ascontiguousarray(part.operations).view(np.uint8)
+    with path_of(spool, part.rank).open("ab") as file:
+        file.write(_HEAD.pack(_MAGIC, part.phase, len(head), len(records)))
+        file.write(head)
+        file.write(records)
 
 
-def read(spool: Path, rank: int, phase: int) -> RankPhase | None:
-    """One phase of one rank, or None if that rank did not finish it."""
-    stem = spool / f"rank-{rank:05d}" / f"phase-{phase:02d}"
+def index(spool: Path, ranks: int) -> list[dict[int, int]]:
+    """For every rank: phase → where its frame starts in the rank's file; only frames that are whole."""
+    return [_frames(path_of(spool, rank)) for rank in range(ranks)]
+
+
+def _frames(path: Path) -> dict[int, int]:
+    found: dict[int, int] = {}
     try:
-        part = RankPhase(**json.loads(Path(f"{stem}.json").read_text()))
+        size = path.stat().st_size
     except FileNotFoundError:
-        return None
-    records = Path(f"{stem}.npy")
-    if records.exists():
-        part.operations = np.load(records, allow_pickle=False)
-    return part
+        return found
+    with path.open("rb", buffering=0) as file:
+        at = 0
+        while at + _HEAD.size <= size:
+            magic, phase, head, records = _HEAD.unpack(file.read(_HEAD.size))
+            end = at + _HEAD.size + head + records
+            if magic != _MAGIC or end > size:
+                break
+            found[phase] = at
+            at = end
+            file.seek(at)
+    return found
+
+
+def read(spool: Path, rank: int, at: int) -> RankPhase:
+    """The part whose frame starts at byte ``at`` of the rank's file."""
+    with path_of(spool, rank).open("rb", buffering=0) as file:
+        file.seek(at)
+        _, _, head, records = _HEAD.unpack(file.read(_HEAD.size))
+        fields = json.loads(file.read(head))
+        recorded = fields.pop("recorded")
+        operations = np.fromfile(file, OPERATION, records // OPERATION.itemsize) if recorded else None
+    return RankPhase(**fields, operations=operations)
 
 
 def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt.NDArray[Any]:
@@ -84,15 +115,17 @@ def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt
     return rows
 
 
-def files(spool: Path, rank: int) -> Iterator[tuple[str, bytes]]:
-    """All that one rank left, as (name, content): what travels to rank 0 from another node."""
-    folder = spool / f"rank-{rank:05d}"
-    for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-        yield name, (folder / name).read_bytes()
+def pieces(spool: Path, rank: int) -> Iterator[bytes]:
+    """All that one rank left, in order: what travels to rank 0 from another node."""
+    try:
+        with path_of(spool, rank).open("rb") as file:
+            while piece := file.read(PIECE_BYTES):
+                yield piece
+    except FileNotFoundError:
+        return
 
 
-def put(spool: Path, rank: int, name: str, content: bytes) -> None:
-    """Store a file that came from another node."""
-    folder = spool / f"rank-{rank:05d}"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / Path(name).name).write_bytes(content)
+def put(spool: Path, rank: int, piece: bytes | bytearray) -> None:
+    """Append what came from another node."""
+    with path_of(spool, rank).open("ab") as file:
+        file.write(piece)

@@ -47,8 +47,7 @@ def check(target: Path, need: Need, limits: Limits, quota_free_bytes: int | None
     free = facts.f_bavail * facts.f_frsize
     if quota_free_bytes is not None and quota_free_bytes < min(free, need.bytes * SPACE_MARGIN):
         raise TargetError(
-            f"{target}: the quota leaves {format_size(quota_free_bytes)}, a trial needs "
-            f"{format_size(need.bytes)}",
+            f"{target}: the quota leaves {format_size(quota_free_bytes)}, a trial needs {format_size(need.bytes)}",
             "choose smaller sizes (--large-size, --small-files) or free some of the quota",
         )
     if free < need.bytes * SPACE_MARGIN:

@@ -22,8 +22,7 @@ from .rank_program import BEATS, PARENT_MARK, Assignment
 from .target import Workspace
 
 NETWORK_TYPES = frozenset(
-    "nfs nfs4 cifs smb3 smbfs lustre ceph glusterfs fuse.glusterfs fuse.sshfs beegfs gpfs 9p afs orangefs pvfs2 "
-    "fuse.ceph fuse.moosefs fuse.mfs fuse.juicefs fuse.s3fs fuse.mountpoint-s3 panfs wekafs".split()
+    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "ceph", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "beegfs", "gpfs", "9p", "afs", "orangefs", "pvfs2", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs", "fuse.s3fs", "fuse.mountpoint-s3", "panfs", "wekafs"]
 )
 
 

@@ -1,0 +1,98 @@
+"""Which trials are measured, when a campaign ends, and that each run is kept before the next starts."""
+
+import time
+
+import pytest
+
+from iosonde.core.types import Experiment, Factor, Run
+from iosonde.measure import campaign, design
+
+NODES = Factor("nodes", "nodes", (1, 2))
+
+
+def experiment(repetitions):
+    trials = design.blocks([NODES], range(repetitions), 0, seed=1)
+    return Experiment("e", "e", [NODES], {}, trials, 1, "2026-01-01T00:00:00Z")
+
+
+class Bench:
+    """Stands in for measuring and storing; notes the order of events."""
+
+    def __init__(self, missing=None, slow_s=0.0):
+        self.events, self.missing, self.slow_s = [], missing or {}, slow_s
+
+    def measure(self, trial):
+        self.events.append(("measure", trial.index))
+        time.sleep(self.slow_s)
+        missing = self.missing.get(trial.index, [])
+        return Run(str(trial.index), "e", "test", "", 0.0, dict(trial.factors), [], missing=missing)
+
+    def run(self, asked, done=(), rules=None):
+        def keep(run):
+            self.events.append(("keep", int(run.id)))
+
+        def replan(longer):
+            self.events.append(("replan", len(longer.trials)))
+
+        return campaign.run(asked, set(done), rules or campaign.Rules(), self.measure, keep, replan, lambda *_: None)
+
+    def measured(self):
+        return [index for what, index in self.events if what == "measure"]
+
+
+def test_every_trial_is_kept_before_the_next_starts():
+    bench = Bench()
+    ended = bench.run(experiment(3))
+    assert ended.measured == 6
+    assert not ended.early
+    assert bench.events == [event for i in range(6) for event in (("measure", i), ("keep", i))]
+
+
+def test_what_is_done_is_not_measured_again():
+    bench = Bench()
+    bench.run(experiment(3), done={0, 1, 4})
+    assert bench.measured() == [2, 3, 5]
+
+
+def test_the_stopping_rule_is_asked_once_and_adds_whole_blocks():
+    asked = []
+
+    def needed():
+        asked.append(1)
+        return 5
+
+    bench = Bench()
+    ended = bench.run(experiment(3), rules=campaign.Rules(needed=needed))
+    assert len(asked) == 1  # looking again after every trial would break the promised coverage
+    assert bench.measured() == list(range(10))
+    assert len(ended.experiment.trials) == 10
+    assert ("replan", 10) in bench.events
+
+
+def test_a_rule_that_has_enough_adds_nothing():
+    bench = Bench()
+    bench.run(experiment(3), rules=campaign.Rules(needed=lambda: 2))
+    assert bench.measured() == list(range(6))
+
+
+def test_the_budget_starts_no_trial_that_would_end_late():
+    bench = Bench(slow_s=0.02)
+    rules = campaign.Rules(ends_at=time.monotonic() + 0.05, ends_because="the budget")
+    ended = bench.run(experiment(50), rules=rules)
+    assert 1 <= len(bench.measured()) < 5
+    assert "trials are left" in ended.early
+
+
+def test_a_full_target_ends_the_campaign_at_once():
+    bench = Bench(missing={2: ["write_large: rank 1: No space left on device (write of f at byte 0)"]})
+    ended = bench.run(experiment(5))
+    assert bench.measured() == [0, 1, 2]
+    assert "No space left" in ended.early
+    assert ended.incomplete == 1
+
+
+@pytest.mark.parametrize(("bad", "last"), [({0, 1, 2}, 2), ({0, 2, 4}, 9)])
+def test_chance_failures_are_tolerated_three_in_a_row_are_not(bad, last):
+    bench = Bench(missing={index: ["a rank died"] for index in bad})
+    bench.run(experiment(5))
+    assert bench.measured()[-1] == last

@@ -1,0 +1,79 @@
+"""What ranks leave behind: whole frames are read back, a frame that was cut short is not there."""
+
+import numpy as np
+import pytest
+
+from iosonde.core.schema import OPERATION
+from iosonde.measure import spool
+from iosonde.measure.spool import RankPhase
+
+
+def part(phase, n=5, rank=3):
+    rows = np.zeros(n, OPERATION)
+    rows["start_ns"] = np.arange(n)
+    return RankPhase(rank, phase, 1, 2, "count", True, [{"kind": 1, "count": n, "bytes": 0}], [], operations=rows)
+
+
+def test_phases_come_back_as_they_were_left(tmp_path):
+    for phase in (0, 2):
+        spool.write(tmp_path, part(phase, n=phase + 1))
+    frames = spool.index(tmp_path, 5)
+    assert [sorted(one) for one in frames] == [[], [], [], [0, 2], []]
+    back = spool.read(tmp_path, 3, frames[3][2])
+    assert back.phase == 2
+    assert back.operations.tolist() == part(2, n=3).operations.tolist()
+    assert back.total(1, "count") == 3
+
+
+def test_a_phase_without_records_comes_back_without(tmp_path):
+    left = part(0)
+    left.operations = None
+    spool.write(tmp_path, left)
+    assert spool.read(tmp_path, 3, spool.index(tmp_path, 4)[3][0]).operations is None
+
+
+def test_every_cut_leaves_only_whole_phases(tmp_path):
+    for phase in range(3):
+        spool.write(tmp_path, part(phase))
+    path = spool.path_of(tmp_path, 3)
+    content = path.read_bytes()
+    ends = []
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        frames = spool.index(tmp_path, 4)[3]
+        assert sorted(frames) == list(range(len(frames)))
+        for at in frames.values():
+            assert len(spool.read(tmp_path, 3, at).operations) == 5
+        ends.append(len(frames))
+    assert ends == sorted(ends)
+    assert ends[-1] == 2
+
+
+def test_pieces_from_another_node_make_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(spool, "PIECE_BYTES", 7)
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    spool.write(there, part(0))
+    for piece in spool.pieces(there, 3):
+        spool.put(here, 3, piece)
+    assert spool.path_of(here, 3).read_bytes() == spool.path_of(there, 3).read_bytes()
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_the_engines_records_are_unpacked(n):
+    rng = np.random.default_rng(1)
+    kind, status, duration = (rng.integers(0, 2**bits, n, dtype=np.uint64) for bits in (8, 8, 48))
+    words = np.zeros((n, 4), np.uint64)
+    words[:, 0] = rng.integers(0, 2**63, n)
+    words[:, 1] = rng.integers(0, 2**63, n)
+    words[:, 2] = kind + (status << np.uint64(8)) + (duration << np.uint64(16))
+    words[:, 3] = 4096 + (np.uint64(77) << np.uint64(32))
+    rows = spool.as_operations(words, rank=2, phase=9)
+    assert rows["kind"].tolist() == kind.tolist()
+    assert rows["status"].tolist() == status.tolist()
+    assert rows["duration_ns"].tolist() == duration.tolist()
+    assert rows["start_ns"].tolist() == words[:, 0].tolist()
+    assert set(rows["size"]) <= {4096}
+    assert set(rows["file"]) <= {77}
+    assert set(rows["rank"]) <= {2}

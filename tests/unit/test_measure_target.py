@@ -1,0 +1,108 @@
+"""The promise that data is safe: what a target must have, and what of it may be written and removed."""
+
+import os
+
+import pytest
+
+from iosonde.core.errors import InputError, TargetError
+from iosonde.measure import target
+from iosonde.measure.target import Limits, Need, Workspace
+
+SMALL = Need(bytes=1, files=1)
+
+
+def test_a_good_target_passes(tmp_path):
+    target.check(tmp_path, SMALL, Limits())
+
+
+@pytest.mark.parametrize(
+    ("need", "limits", "says"),
+    [
+        (Need(10**18, 1), Limits(), "free, a trial needs"),
+        (Need(100, 1), Limits(max_bytes=99), "--max-bytes"),
+        (Need(1, 100), Limits(max_files=99), "--max-files"),
+        (Need(1, 1, 100.0), Limits(max_seconds=99), "--max-seconds"),
+    ],
+)
+def test_what_would_not_fit_is_refused(tmp_path, need, limits, says):
+    with pytest.raises(InputError) as error:
+        target.check(tmp_path, need, limits)
+    assert says in error.value.message
+    assert error.value.hint
+    assert error.value.exit_code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_quota_counts_as_space(tmp_path):
+    with pytest.raises(TargetError, match="quota"):
+        target.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
+
+
+def test_absent_file_and_forbidden_targets(tmp_path):
+    with pytest.raises(TargetError, match="No such file"):
+        target.check(tmp_path / "none", SMALL, Limits())
+    (tmp_path / "file").touch()
+    with pytest.raises(TargetError, match="not a directory"):
+        target.check(tmp_path / "file", SMALL, Limits())
+    (tmp_path / "closed").mkdir(mode=0o500)
+    if os.geteuid():  # root may write anywhere
+        with pytest.raises(TargetError, match="permission"):
+            target.check(tmp_path / "closed", SMALL, Limits())
+
+
+def test_a_workspace_is_made_marked_and_removed(tmp_path):
+    workspace = Workspace.create(tmp_path, "abc")
+    assert workspace.path == tmp_path / "iosonde-abc"
+    root = workspace.trial("trial-0000")
+    (root / "f").write_text("x")
+    workspace.remove_trial("trial-0000")
+    assert not root.exists()
+    workspace.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_killed_campaign_left_is_taken_over_and_emptied(tmp_path):
+    left = Workspace.create(tmp_path, "abc")
+    (left.trial("trial-0000") / "f").write_text("x")
+    again = Workspace.create(tmp_path, "abc")
+    assert [path.name for path in again.path.iterdir()] == [target.MARKER]
+
+
+def test_a_directory_that_is_not_ours_stays(tmp_path):
+    theirs = tmp_path / "iosonde-abc"
+    theirs.mkdir()
+    (theirs / "precious").write_text("x")
+    with pytest.raises(TargetError, match="stays as it is"):
+        Workspace.create(tmp_path, "abc")
+    with pytest.raises(TargetError, match="stays as it is"):
+        Workspace(theirs, "abc").remove()
+    assert (theirs / "precious").exists()
+
+
+@pytest.mark.parametrize("place", ["workspace", "trial", "marker", "below"])
+def test_a_planted_link_leads_nowhere(tmp_path, place):
+    outside, inside = tmp_path / "outside", tmp_path / "target"
+    outside.mkdir()
+    inside.mkdir()
+    (outside / "precious").write_text("x")
+    (outside / target.MARKER).write_text("abc")
+    if place == "workspace":
+        (inside / "iosonde-abc").symlink_to(outside)
+        with pytest.raises(TargetError):
+            Workspace.create(inside, "abc")
+    elif place == "trial":
+        workspace = Workspace.create(inside, "abc")
+        (workspace.path / "trial-0000").symlink_to(outside)
+        with pytest.raises(TargetError):
+            workspace.trial("trial-0000")
+    elif place == "marker":
+        (inside / "iosonde-abc").mkdir()
+        (inside / "iosonde-abc" / target.MARKER).symlink_to(outside / target.MARKER)
+        with pytest.raises(TargetError):
+            Workspace(inside / "iosonde-abc", "abc").remove()
+    else:
+        workspace = Workspace.create(inside, "abc")
+        (workspace.trial("trial-0000") / "link").symlink_to(outside)
+        workspace.remove()
+        assert not list(inside.iterdir())
+    assert (outside / "precious").read_text() == "x"
