@@ -21,8 +21,12 @@ from . import assemble, cache, envelope
 from .rank_program import BEATS, PARENT_MARK, Assignment
 from .target import Workspace
 
+# File systems whose data lies behind a server, by the type that the mount table gives.
 NETWORK_TYPES = frozenset(
-    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "ceph", "glusterfs", "fuse.glusterfs", "fuse.sshfs", "beegfs", "gpfs", "9p", "afs", "orangefs", "pvfs2", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs", "fuse.s3fs", "fuse.mountpoint-s3", "panfs", "wekafs"]
+    """
+    nfs nfs4 cifs smb3 smbfs 9p afs lustre ceph glusterfs beegfs gpfs orangefs pvfs2 panfs wekafs
+    fuse.glusterfs fuse.sshfs fuse.ceph fuse.moosefs fuse.mfs fuse.juicefs fuse.s3fs fuse.mountpoint-s3
+    """.split()
 )
 
 
