@@ -122,7 +122,7 @@ class Run:
     ``factors`` are the values of the cell, the repetition number among them. ``facts`` are what the machine
     was like. ``operations`` is a NumPy structured array of dtype ``schema.OPERATION`` or None where nothing was
     recorded. ``raw`` maps file names to the foreign tool's own output. ``missing`` says, in words, what an
-    incomplete run lacks.
+    incomplete run lacks. ``seed`` makes the same trial again.
     """
 
     id: str
@@ -138,6 +138,7 @@ class Run:
     findings: list[Finding] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     raw: dict[str, bytes] = field(default_factory=dict)
+    seed: int | None = None
 
     @property
     def complete(self) -> bool:

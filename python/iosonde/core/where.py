@@ -1,0 +1,119 @@
+"""``--where 'fs=nfs'``: conditions on the columns of a table, for a store and for any other table alike.
+
+A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the
+value may be written with a unit (``transfer_size=4KiB``); everything else is compared as text, so that
+``started_at>=2026-11`` works. An empty value (``fs=``) means: has no value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .errors import InputError
+from .units import parse_size
+
+_CONDITION = re.compile(r"^\s*([^=!<>]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$", re.DOTALL)
+_OPS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_BOOLS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class Condition(NamedTuple):
+    """``column op value``; op is one of = != < <= > >=."""
+
+    column: str
+    op: str
+    value: Any
+
+
+def parse_where(texts: Iterable[str]) -> list[Condition]:
+    """Conditions from ``fs=nfs``, ``nodes>=2``, … Raises InputError."""
+    conditions = []
+    for text in texts:
+        found = _CONDITION.match(text)
+        if not found:
+            raise InputError(
+                f"'{text}' is not a condition", "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'"
+            )
+        conditions.append(Condition(*found.groups()))
+    return conditions
+
+
+def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[str]) -> None:
+    """Raises InputError, naming the nearest right ones, for a column that is not there."""
+    known = list(columns)
+    for column, op, _ in conditions:
+        if op not in _OPS:
+            raise InputError(f"'{op}' is not a comparison", "use =, !=, <, <=, > or >=")
+        if column not in known:
+            near = difflib.get_close_matches(column, known, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+            raise InputError(f"there is no column '{column}'", hint)
+
+
+def matching_rows(
+    columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]
+) -> list[int]:
+    """Indices of the rows of a table (column → values, all of one length) for which all conditions hold.
+
+    Raises InputError for an unknown column, or an order asked between a number and a word.
+    """
+    check_columns(conditions, columns)
+    length = len(next(iter(columns.values()), ()))
+    rows: Iterable[int] = range(length)
+    for condition in conditions:
+        cells = columns[condition[0]]
+        rows = [row for row in rows if holds(cells[row], condition)]
+    return list(rows)
+
+
+def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
+    """Whether one cell fulfils a condition. A list fulfils ``=`` if it contains the value."""
+    column, op, wanted = condition
+    if isinstance(cell, (list, tuple)):
+        contained = wanted in cell or (wanted == "" and not cell)
+        return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, wanted)
+    if cell is None or wanted is None or wanted == "":
+        return _OPS[op](cell in (None, ""), wanted in (None, "")) if op in ("=", "!=") else False
+    left, right = _comparable(cell, wanted)
+    if isinstance(left, str) != isinstance(right, str):
+        return op == "!=" if op in ("=", "!=") else _no_order(column, op, wanted)
+    return _OPS[op](left, right)
+
+
+def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:
+    """Both as numbers if both are numbers, both as text if the cell is text."""
+    if isinstance(cell, bool):
+        return cell, _BOOLS.get(str(wanted).lower(), wanted)
+    if isinstance(cell, str):
+        left, right = _number(cell), _number(wanted)
+        return (cell, str(wanted)) if left is None or right is None else (left, right)
+    right = _number(wanted)
+    return cell, wanted if right is None else right
+
+
+def _number(value: Any) -> float | int | None:
+    if not isinstance(value, str):
+        return value  # type: ignore[no-any-return]
+    for read in (int, float, parse_size):
+        try:
+            return read(value)
+        except (ValueError, InputError):
+            continue
+    return None
+
+
+def _no_order(column: str, op: str, wanted: Any) -> bool:
+    raise InputError(
+        f"'{column}{op}{wanted}': {column} cannot be compared with '{wanted}'", "use = or != there"
+    )

@@ -1,0 +1,81 @@
+"""What is wrong in a store, by name: damaged, half-written, newer, not ours.
+
+D101 a run is damaged · D102 something was left half-written · D103 something in the store is not its own ·
+D104 a run was written by a newer iosonde · D105 an experiment or a note is damaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from iosonde.core.errors import DataError, SchemaTooNewError
+from iosonde.core.types import Finding, Severity
+
+from . import files, rundir
+from .notes import Notes
+from .runfile import experiment_from
+
+
+def find_problems(store: Path, contents: bool) -> list[Finding]:
+    """All findings about the store at this path; ``contents`` also reads and hashes every file."""
+    return [*_runs(store, contents), *_experiments(store), *_notes(store)]
+
+
+def _runs(store: Path, contents: bool) -> Iterator[Finding]:
+    for path in _entries(store / "runs"):
+        if files.is_temporary(path.name):
+            if files.writer_is_dead(path):
+                sentence = f"{path.name} was left half-written by a process that ended; it is no run"
+                yield _finding(
+                    "D102", Severity.INFO, sentence, path, "the next run that is stored removes it"
+                )
+        elif not path.is_dir() or not (path / rundir.DOCUMENT).exists():
+            sentence = f"{path.name} is not a run: it holds no {rundir.DOCUMENT}"
+            yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
+        else:
+            yield from _run(path, contents)
+
+
+def _run(path: Path, contents: bool) -> Iterator[Finding]:
+    try:
+        document = rundir.read_document(path)
+        for name in document["files"] if contents else ():
+            rundir.verify_file(path, document, name)
+    except SchemaTooNewError as error:
+        yield _finding("D104", Severity.WARNING, error.message, path, error.hint)
+    except DataError as error:
+        yield _finding("D101", Severity.ERROR, error.message, path, error.hint)
+
+
+def _experiments(store: Path) -> Iterator[Finding]:
+    for path in _entries(store / "experiments"):
+        if not files.is_temporary(path.name):
+            try:
+                experiment_from(path.read_bytes(), f"experiment {path.stem}")
+            except (DataError, OSError) as error:
+                sentence = f"experiment {path.stem} cannot be read: {error}"
+                yield _finding(
+                    "D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it"
+                )
+
+
+def _notes(store: Path) -> Iterator[Finding]:
+    notes = Notes(store / "notes", files.Disk())
+    for path in _entries(store / "notes"):
+        if not files.is_temporary(path.name):
+            try:
+                notes.of(path.stem)
+            except DataError as error:
+                yield _finding("D105", Severity.WARNING, error.message, path, error.hint)
+
+
+def _entries(directory: Path) -> list[Path]:
+    try:
+        return sorted(directory.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _finding(code: str, severity: Severity, sentence: str, path: Path, action: str) -> Finding:
+    return Finding(code, severity, sentence, {"path": f"{path.parent.name}/{path.name}"}, action)

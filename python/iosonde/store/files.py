@@ -1,0 +1,221 @@
+"""Everything the store does to the file system goes through here, in the order that survives a power loss.
+
+A file or a directory is made beside its final name, flushed, renamed, and its parent flushed. ``Disk`` is the
+whole seam: tests put a recorder in its place and replay every crash (tests/unit/test_store_power_loss.py).
+
+What is being made is called ``.tmp-<name>-<writer>-<random>``. ``<writer>`` says which process makes it, so
+that what a dead one left behind can be told from what a live one is still writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+TEMPORARY_PREFIX = ".tmp-"
+_TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
+# Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
+_FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
+
+
+class Disk:
+    """The effects that the store needs, one method each, straight to the operating system."""
+
+    def make_directory(self, path: Path) -> None:
+        """mkdir; raises FileExistsError."""
+        path.mkdir()
+
+    def open_new(self, path: Path) -> io.FileIO:
+        """A new empty file, unbuffered; raises FileExistsError."""
+        return io.FileIO(path, "x")
+
+    def write(self, file: io.FileIO, data: bytes) -> None:
+        """All of ``data`` at the end of ``file``."""
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+
+    def sync_file(self, file: io.FileIO) -> None:
+        """fsync."""
+        os.fsync(file.fileno())
+
+    def sync_directory(self, path: Path) -> None:
+        """fsync of a directory: the names in it are on disk afterwards."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Atomic rename; a directory replaces nothing but an empty directory."""
+        os.rename(old, new)  # noqa: PTH104 - the plain system call is the point here
+
+    def remove_file(self, path: Path) -> None:
+        """unlink."""
+        path.unlink()
+
+    def remove_directory(self, path: Path) -> None:
+        """rmdir."""
+        path.rmdir()
+
+
+class Writer(io.RawIOBase):
+    """A new file that knows size and SHA-256 of what was written; ``commit`` flushes it to the disk."""
+
+    def __init__(self, disk: Disk, path: Path) -> None:
+        self._disk = disk
+        self._file = disk.open_new(path)
+        self._hash = hashlib.sha256()
+        self.size = 0
+
+    def writable(self) -> bool:  # noqa: D102 - as in io.RawIOBase
+        return True
+
+    def tell(self) -> int:  # noqa: D102 - as in io.RawIOBase
+        return self.size
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # noqa: D102 - as in io.RawIOBase
+        self._disk.write(self._file, data)
+        self._hash.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def commit(self) -> dict[str, int | str]:
+        """Flush to the disk and close; the file's ``bytes`` and ``sha256``."""
+        self._disk.sync_file(self._file)
+        self._file.close()
+        return {"bytes": self.size, "sha256": self._hash.hexdigest()}
+
+    def abandon(self) -> None:
+        """Close without flushing."""
+        self._file.close()
+
+
+@contextlib.contextmanager
+def new_file(disk: Disk, path: Path) -> Iterator[Writer]:
+    """A Writer that is closed whatever happens; the caller commits it."""
+    writer = Writer(disk, path)
+    try:
+        yield writer
+    finally:
+        writer.abandon()
+
+
+def write_new(disk: Disk, path: Path, data: bytes) -> dict[str, int | str]:
+    """A new flushed file with this content; its ``bytes`` and ``sha256``. Its name is not yet flushed."""
+    with new_file(disk, path) as writer:
+        writer.write(data)
+        return writer.commit()
+
+
+def replace_file(disk: Disk, path: Path, data: bytes) -> None:
+    """``path`` has the old content or ``data``, never anything else; on disk on return."""
+    temporary = path.parent / temporary_name(path.name)
+    try:
+        write_new(disk, temporary, data)
+        disk.rename(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            disk.remove_file(temporary)
+        raise
+    disk.sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
+    """A directory to fill under a temporary name; ``path`` appears with all of it when the block ends well.
+
+    The block flushes its files; names, rename and parent are flushed here. When the block fails nothing stays
+    behind. Raises OSError; FileExistsError or ENOTEMPTY where ``path`` exists.
+    """
+    temporary = path.parent / temporary_name(path.name)
+    disk.make_directory(temporary)
+    try:
+        yield temporary
+        for directory, _, _ in os.walk(temporary, topdown=False):
+            disk.sync_directory(Path(directory))
+        disk.rename(temporary, path)
+    except BaseException:
+        remove_tree(disk, temporary)
+        raise
+    disk.sync_directory(path.parent)
+
+
+def make_directories(disk: Disk, path: Path) -> None:
+    """``mkdir -p`` whose every new name is flushed."""
+    if path.is_dir():
+        return
+    make_directories(disk, path.parent)
+    with contextlib.suppress(FileExistsError):
+        disk.make_directory(path)
+    disk.sync_directory(path.parent)
+
+
+def remove_tree(disk: Disk, path: Path) -> None:
+    """Remove a directory that the store made; follows no link, and another cleaner at work is no error."""
+    for directory, names, files in os.walk(path, topdown=False):
+        here = Path(directory)
+        for name in [*files, *(name for name in names if (here / name).is_symlink())]:
+            with contextlib.suppress(OSError):
+                disk.remove_file(here / name)
+        with contextlib.suppress(OSError):
+            disk.remove_directory(here)
+
+
+def clean_leftovers(disk: Disk, directory: Path) -> None:
+    """Remove what dead writers left in ``directory``."""
+    for path in directory.iterdir():
+        if is_temporary(path.name) and writer_is_dead(path):
+            if path.is_dir() and not path.is_symlink():
+                remove_tree(disk, path)
+            else:
+                with contextlib.suppress(OSError):
+                    disk.remove_file(path)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is that of something being made (or left behind)."""
+    return name.startswith(TEMPORARY_PREFIX)
+
+
+def temporary_name(name: str) -> str:
+    """The name to make ``name`` under; says who makes it: boot, PID namespace, PID, its start time."""
+    boot, namespace = _here()
+    writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
+    return f"{TEMPORARY_PREFIX}{name}-{writer}-{secrets.token_hex(4)}"
+
+
+def writer_is_dead(path: Path) -> bool:
+    """Whether the maker of a temporary file or directory surely lives no more."""
+    found = _TEMPORARY.match(path.name)
+    if not found:
+        return False
+    boot, namespace, pid, start_time = found.group(1), *map(int, found.groups()[1:])
+    if (boot, namespace) == _here():
+        return _start_time(pid) != start_time
+    try:
+        return time.time() - path.lstat().st_mtime > _FOREIGN_LEFTOVER_SECONDS
+    except OSError:
+        return False
+
+
+def _here() -> tuple[str, int]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+    return boot, Path("/proc/self/ns/pid").stat().st_ino
+
+
+def _start_time(pid: int) -> int:
+    """Start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return 0 if fields[0] in "ZX" else int(fields[19])

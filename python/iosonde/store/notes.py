@@ -1,0 +1,81 @@
+"""Tags and notes on runs: ``notes/<run-id>.json`` beside the runs, which never change."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError, SystemFaultError
+
+from .files import Disk, replace_file
+from .runfile import decode, encode
+
+
+class Notes:
+    """Tags and notes of a store's runs; for each ``{"tags": [...], "notes": [{"at": ..., "text": ...}]}``."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self._directory = directory
+        self._disk = disk
+
+    def of(self, run_id: str) -> dict[str, list[Any]]:
+        """Tags (sorted) and notes (in their order) of a run; empty where there are none. Raises DataError."""
+        path = self._path(run_id)
+        try:
+            content = decode(path.read_bytes())
+            return {
+                "tags": sorted(map(str, content["tags"])),
+                "notes": [dict(item) for item in content["notes"]],
+            }
+        except FileNotFoundError:
+            return {"tags": [], "notes": []}
+        except (DataError, OSError, KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the notes of run {run_id} are damaged", f"mend or remove {path}") from error
+
+    def tags(self, run_id: str) -> list[str]:
+        """The tags of a run; none where its notes are damaged."""
+        try:
+            return self.of(run_id)["tags"]
+        except DataError:
+            return []
+
+    def change(
+        self, run_id: str, add: list[str] | None = None, remove: list[str] | None = None, note: str = ""
+    ) -> None:
+        """Add and remove tags, add a note with the time of now."""
+        notes = [{"at": datetime.now(UTC).isoformat(timespec="seconds"), "text": note}] if note else []
+        self.add(run_id, {"tags": add or [], "notes": notes}, set(remove or ()))
+
+    def add(self, run_id: str, content: dict[str, list[Any]], remove: set[str] | None = None) -> None:
+        """Join ``content`` with what is there; an equal note is not repeated."""
+        with self._alone():
+            old = self.of(run_id)
+            tags = sorted({*old["tags"], *content["tags"]} - (remove or set()))
+            notes = old["notes"] + [item for item in content["notes"] if item not in old["notes"]]
+            if {"tags": tags, "notes": notes} == old:
+                return
+            try:
+                replace_file(self._disk, self._path(run_id), encode({"tags": tags, "notes": notes}))
+            except OSError as error:
+                raise SystemFaultError(
+                    f"cannot write {self._path(run_id)}: {error.strerror}", "make room"
+                ) from error
+
+    def _path(self, run_id: str) -> Path:
+        return self._directory / f"{run_id}.json"
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two changes at once keep both. Where the file system has no locks, the later one may win."""
+        descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,114 @@
+"""Questions over many runs: the columns a run has, and the table of all results with their factors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.where import check_columns, matching_rows
+
+from . import tables
+from .rundir import RESULTS, read_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RUN_COLUMNS = ("run", "experiment", "started_at", "source", "complete")
+# Can be asked for in a condition on runs, and are no columns of the results.
+_ASKED_ONLY = ("seconds", "tags")
+_INT64 = range(-(2**63), 2**63)
+
+Conditions = Sequence[tuple[str, str, Any]]
+
+
+def factor_columns(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken."""
+    taken = {*RUN_COLUMNS, *_ASKED_ONLY, *RESULT_COLUMNS}
+    columns: dict[str, str] = {}
+    for name in dict.fromkeys(name for document in documents for name in document["factors"]):
+        column = tables.text(name)
+        while column in taken:
+            column = f"factor_{column}"
+        taken.add(column)
+        columns[name] = column
+    return columns
+
+
+def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) -> dict[str, list[Any]]:
+    """What conditions on runs can ask for: column → one value for each run."""
+    columns: dict[str, list[Any]] = {"run": [document["id"] for document in documents]}
+    for name in (*RUN_COLUMNS[1:], "seconds"):
+        columns[name] = [document[name] for document in documents]
+    columns["tags"] = list(tags)
+    for name, column in factor_columns(documents).items():
+        columns[column] = [document["factors"].get(name) for document in documents]
+    return columns
+
+
+def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
+    """Conditions on runs and conditions on results. Raises InputError for a column that is neither."""
+    known = list(columns)
+    check_columns(where, [*known, *(name for name in RESULT_COLUMNS if name not in known)])
+    return [item for item in where if item[0] in known], [item for item in where if item[0] not in known]
+
+
+def results_table(
+    runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions
+) -> pa.Table:
+    """All results of these runs, each row with its run's factors (``names``: see factor_columns)."""
+    import io
+
+    import pyarrow as pa
+
+    schema = tables.result_schema().remove_metadata()
+    parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
+    rows = pa.concat_tables([part.cast(schema) for part in parts]) if parts else schema.empty_table()
+    run_of_row = pa.array(np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(np.int64))
+    columns: dict[str, Any] = {
+        name: column(values).take(run_of_row)
+        for name, values in zip(RUN_COLUMNS, _run_values([document for _, document in runs]), strict=True)
+    }
+    columns |= {name: rows[name] for name in RESULT_COLUMNS}
+    for name, title in names.items():
+        columns[title] = column([document["factors"].get(name) for _, document in runs]).take(run_of_row)
+    table = pa.table(columns)
+    if not where:
+        return table
+    asked = {name: table[name].to_pylist() for name, _, _ in where}
+    return table.take(matching_rows(asked, where))
+
+
+def _run_values(documents: Sequence[dict[str, Any]]) -> list[list[Any]]:
+    return [[document["id" if name == "run" else name] for document in documents] for name in RUN_COLUMNS]
+
+
+def column(values: Sequence[Any]) -> pa.Array:
+    """Values as one Arrow column: bool, int64, float64, else text. Integers beyond 64 bits become floats."""
+    import pyarrow as pa
+
+    present = [value for value in values if value is not None]
+    if present and all(isinstance(value, bool) for value in present):
+        return pa.array(values, pa.bool_())
+    if present and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
+        if all(isinstance(value, int) and value in _INT64 for value in present):
+            return pa.array(values, pa.int64())
+        return pa.array(
+            [None if value is None else _float(value) for value in values], pa.float64(), from_pandas=False
+        )
+    return pa.array([None if value is None else _words(value) for value in values], pa.string())
+
+
+def _float(value: float | int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _words(value: Any) -> str:
+    return tables.text(value if isinstance(value, str) else json.dumps(value, sort_keys=True))

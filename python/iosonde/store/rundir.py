@@ -1,0 +1,154 @@
+"""One run's directory: write it, read it, say what is wrong with it.
+
+``runs/<run-id>/`` holds ``run.json``, ``results.parquet``, ``operations.parquet`` where operations were
+recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and SHA-256;
+sizes are checked whenever the run is looked at, a hash whenever that file is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from iosonde import __version__
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+from iosonde.core.schema import OPERATION
+from iosonde.core.types import Run
+
+from .files import Disk, new_file, write_new
+from .runfile import run_document, seal, unseal
+
+DOCUMENT = "run.json"
+RESULTS = "results.parquet"
+OPERATIONS = "operations.parquet"
+_ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,149}$")
+_READ_BYTES = 1 << 20
+
+
+def check_id(what: str, value: str) -> str:
+    """``value`` if it can be the name of a file everywhere. Raises InputError."""
+    if not _ID.match(value):
+        raise InputError(f"'{value}' cannot be the id of {what}", "use up to 150 of A-Z a-z 0-9 . _ + = @ -")
+    return value
+
+
+def check_run(run: Run) -> None:
+    """Raises InputError if ``run`` has something that its directory cannot hold."""
+    check_id("a run", run.id)
+    check_id("an experiment", run.experiment)
+    for name in run.raw:
+        if not is_flat_name(name):
+            raise InputError(f"'{name}' cannot be the name of a raw file", "give a plain file name")
+    operations = run.operations
+    if operations is not None and getattr(operations, "dtype", None) != OPERATION:
+        raise InputError(
+            f"the operations of run {run.id} are not of dtype OPERATION", "see iosonde.core.schema"
+        )
+
+
+def is_flat_name(name: str) -> bool:
+    """Whether ``name`` is one that a directory can hold, and not a way out of it."""
+    encoded = name.encode("utf-8", "surrogateescape") if name.isprintable() else b""
+    return 0 < len(encoded) <= 255 and "/" not in name and name not in (".", "..")
+
+
+def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
+    """Every file of ``run`` into the existing empty ``directory``, each flushed; run.json comes last."""
+    from . import tables
+
+    files = {RESULTS: _write_table(disk, directory / RESULTS, tables.write_results, run.observations)}
+    if run.operations is not None:
+        files[OPERATIONS] = _write_table(
+            disk, directory / OPERATIONS, tables.write_operations, run.operations
+        )
+    if run.raw:
+        disk.make_directory(directory / "raw")
+    for name, content in run.raw.items():
+        files[f"raw/{name}"] = write_new(disk, directory / "raw" / name, content)
+    versions = {"iosonde": __version__, "python": platform.python_version(), "numpy": np.__version__}
+    write_new(disk, directory / DOCUMENT, seal(run_document(run, files, versions, stored_at)))
+
+
+def _write_table(
+    disk: Disk, path: Path, write: Callable[[Any, BinaryIO], None], rows: Any
+) -> dict[str, int | str]:
+    with new_file(disk, path) as file:
+        write(rows, file)  # type: ignore[arg-type]
+        return file.commit()
+
+
+def read_document(directory: Path) -> dict[str, Any]:
+    """The content of run.json, after the look that is quick: its own hash, and every file there in its size.
+
+    Raises DataError, which names the run, or SchemaTooNewError.
+    """
+    try:
+        document = unseal((directory / DOCUMENT).read_bytes())
+        if document["id"] != directory.name:
+            raise DataError(f"run.json is that of run {document['id']}")
+        for name, expected in document["files"].items():
+            _check_size(directory, name, expected["bytes"])
+    except FileNotFoundError:
+        raise damaged(directory, f"{DOCUMENT} is missing") from None
+    except OSError as error:
+        raise damaged(directory, f"{DOCUMENT} cannot be read: {error.strerror}") from error
+    except SchemaTooNewError as error:
+        raise SchemaTooNewError(f"run {directory.name}: {error.message}", error.hint) from error
+    except DataError as error:
+        raise damaged(directory, error.message) from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise damaged(directory, f"{DOCUMENT} lacks {error}") from error
+    return document
+
+
+def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
+    """The content of one file of the run. Raises DataError if it is not what was written."""
+    try:
+        content = (directory / name).read_bytes()
+    except OSError as error:
+        raise damaged(directory, f"{name} cannot be read: {error.strerror}") from error
+    if hashlib.sha256(content).hexdigest() != document["files"][name]["sha256"]:
+        raise damaged(directory, f"the content of {name} is not what was written")
+    return content
+
+
+def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
+    """The same check without keeping the content in memory."""
+    digest = hashlib.sha256()
+    try:
+        with (directory / name).open("rb") as file:
+            while block := file.read(_READ_BYTES):
+                digest.update(block)
+    except OSError as error:
+        raise damaged(directory, f"{name} cannot be read: {error.strerror}") from error
+    if digest.hexdigest() != document["files"][name]["sha256"]:
+        raise damaged(directory, f"the content of {name} is not what was written")
+
+
+def damaged(directory: Path, what: str) -> DataError:
+    """The error that names a damaged run."""
+    return DataError(
+        f"run {directory.name} is damaged: {what}", f"restore {directory} from a copy, or remove it"
+    )
+
+
+def _check_size(directory: Path, name: str, size: int) -> None:
+    """A store may come from anywhere: names that lead out of the run and links are no files of it."""
+    kind, _, rest = name.partition("/")
+    if not (name in (RESULTS, OPERATIONS) or (kind == "raw" and is_flat_name(rest))):
+        raise DataError(f"it names the file '{name}'")
+    try:
+        found = (directory / name).lstat()
+    except OSError:
+        raise DataError(f"{name} is missing") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise DataError(f"{name} is not a file")
+    if found.st_size != size:
+        raise DataError(f"{name} has {found.st_size} bytes instead of {size}")

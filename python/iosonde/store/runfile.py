@@ -1,0 +1,166 @@
+"""``run.json``: a Run without its tables, as text that a person can read and that shows its own damage.
+
+Keys are sorted, the indent is 2. ``files`` holds size and SHA-256 of every sibling file; ``self_sha256`` is
+the SHA-256 of run.json itself with that value written as 64 zeros. JSON has no NaN and no infinity: they are
+written as ``{"$float": "nan"}``, ``"inf"`` or ``"-inf"``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+from iosonde.core.schema import STORE_VERSION
+from iosonde.core.types import Experiment, Factor, Finding, Observation, Role, Run, Severity, Trial
+
+_ZEROS = "0" * 64
+_FIELDS = (
+    "id",
+    "experiment",
+    "source",
+    "started_at",
+    "seconds",
+    "seed",
+    "factors",
+    "facts",
+    "phases",
+    "missing",
+)
+
+
+def run_document(run: Run, files: dict[str, Any], versions: dict[str, str], stored_at: str) -> dict[str, Any]:
+    """What run.json holds, with ``self_sha256`` still open."""
+    return {
+        **{name: plain(getattr(run, name)) for name in _FIELDS},
+        "complete": run.complete,
+        "files": files,
+        "findings": plain([finding.to_json() for finding in run.findings]),
+        "operations": None if run.operations is None else len(run.operations),
+        "schema_version": STORE_VERSION,
+        "self_sha256": _ZEROS,
+        "stored_at": stored_at,
+        "versions": versions,
+    }
+
+
+def seal(document: dict[str, Any]) -> bytes:
+    """The bytes of run.json with ``self_sha256`` filled in."""
+    text = encode(document)
+    digest = hashlib.sha256(text).hexdigest()
+    return text.replace(_self_line(_ZEROS), _self_line(digest), 1)
+
+
+def unseal(text: bytes) -> dict[str, Any]:
+    """The content of run.json. Raises DataError if damaged, SchemaTooNewError if newer than this iosonde."""
+    document = decode(text)
+    if not isinstance(document, dict) or not isinstance(document.get("schema_version"), int):
+        raise DataError("run.json is not that of a run")
+    if document["schema_version"] > STORE_VERSION:
+        raise SchemaTooNewError(*too_new("run.json", document["schema_version"]))
+    digest = str(document.get("self_sha256", ""))
+    if hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() != digest:
+        raise DataError("run.json was changed after it was stored")
+    return document
+
+
+def too_new(what: str, version: int) -> tuple[str, str]:
+    """Sentence and hint of a SchemaTooNewError."""
+    return (
+        f"{what} has schema version {version}, and this iosonde reads up to {STORE_VERSION}",
+        "install a newer iosonde",
+    )
+
+
+def run_from(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes]) -> Run:
+    """The Run of a run.json and what lies beside it, without its operations."""
+    return Run(
+        **{name: from_plain(document[name]) for name in _FIELDS},
+        observations=observations,
+        findings=[_finding(item) for item in from_plain(document["findings"])],
+        raw=raw,
+    )
+
+
+def experiment_bytes(experiment: Experiment) -> bytes:
+    """The text of experiments/<id>.json."""
+    return encode({"schema_version": STORE_VERSION, **plain(asdict(experiment))})
+
+
+def experiment_from(text: bytes, name: str) -> Experiment:
+    """The Experiment of such a text; ``name`` is where it was read. Raises DataError, SchemaTooNewError."""
+    document = decode(text)
+    try:
+        version = document.pop("schema_version")
+        if version > STORE_VERSION:
+            raise SchemaTooNewError(*too_new(name, version))
+        content = from_plain(document)
+        content["factors"] = [
+            Factor(**{**item, "levels": tuple(item["levels"]), "role": Role(item["role"])})
+            for item in content["factors"]
+        ]
+        content["trials"] = [Trial(**item) for item in content["trials"]]
+        return Experiment(**content)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"{name} is not an experiment: {error}", "restore it from a copy, or remove it"
+        ) from error
+
+
+def encode(document: dict[str, Any]) -> bytes:
+    """JSON, indent 2, sorted. A lone surrogate (a file name that is no UTF-8) becomes its JSON escape."""
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def decode(text: bytes) -> Any:
+    """What ``encode`` wrote. Raises DataError."""
+    try:
+        return json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"it is not JSON: {error}") from error
+
+
+def plain(value: Any) -> Any:
+    """``value`` in JSON's types. Raises InputError for what has no JSON form."""
+    if isinstance(value, (str, int, type(None))):  # bool is an int
+        return str(value) if isinstance(value, str) else value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else {"$float": str(float(value))}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=repr)
+    if isinstance(value, PurePath):
+        return str(value)
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays
+        return plain(value.tolist())
+    raise InputError(
+        f"a {type(value).__name__} cannot be stored in run.json", "use text, numbers, lists and dicts"
+    )
+
+
+def from_plain(value: Any) -> Any:
+    """The opposite of ``plain``."""
+    if isinstance(value, dict):
+        if value.keys() == {"$float"}:
+            return float(value["$float"])
+        return {key: from_plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_plain(item) for item in value]
+    return value
+
+
+def _finding(item: dict[str, Any]) -> Finding:
+    return Finding(**{**item, "severity": Severity(item["severity"])})
+
+
+def _self_line(digest: str) -> bytes:
+    return f'\n  "self_sha256": "{digest}"'.encode()

@@ -1,0 +1,300 @@
+"""The store: a directory of runs that only grows. Append a Run, ask for runs, results and operations.
+
+Layout, columns and crash safety: docs/store.md.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
+from iosonde.core.schema import STORE_VERSION
+from iosonde.core.types import Experiment, Finding, Run
+from iosonde.core.where import matching_rows
+
+from . import files, rundir
+from .notes import Notes
+from .runfile import decode, encode, experiment_bytes, experiment_from, from_plain, run_from, too_new
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from .query import Conditions
+
+MARKER = "store.json"
+_DIRECTORIES = ("runs", "experiments", "notes")
+
+
+class Store:
+    """One store on disk. Make it by ``Store.create`` or ``Store.open``.
+
+    Runs are shown whole or not at all: a damaged one is left out of ``runs`` and ``results``, and
+    ``problems`` names it. Several processes may append at once.
+    """
+
+    def __init__(self, path: Path, disk: files.Disk) -> None:
+        self.path = path
+        self.disk = disk
+        self.notes = Notes(path / "notes", disk)
+        self._verified: set[str] = set()
+
+    @classmethod
+    def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
+        """The store at ``path``, made if it is not there. Raises InputError if something else is."""
+        path, disk = Path(path), disk or files.Disk()
+        if (path / MARKER).exists():
+            return cls.open(path, disk)
+        try:
+            if path.exists() and not path.is_dir():
+                raise InputError(f"{path} is a file, not a store", "name a new directory")
+            if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
+                raise InputError(
+                    f"{path} has files in it and is not a store", "name a new or empty directory"
+                )
+            for name in _DIRECTORIES:
+                files.make_directories(disk, path / name)
+            marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
+            files.replace_file(disk, path / MARKER, encode(marker))
+        except OSError as error:
+            raise InputError(
+                f"cannot make a store at {path}: {error.strerror}", "name another directory"
+            ) from error
+        return cls(path, disk)
+
+    @classmethod
+    def open(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
+        """The store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
+        path = Path(path)
+        try:
+            marker = decode((path / MARKER).read_bytes())
+            version = max(int(marker["iosonde_store"]), int(marker["schema_version"]))
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(f"{path} is not a store", "'iosonde run --store DIR' makes one") from None
+        except OSError as error:
+            raise InputError(
+                f"cannot read the store {path}: {error.strerror}", "look at its permissions"
+            ) from error
+        except (DataError, KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{path / MARKER} is damaged",
+                f"write {{'iosonde_store': 1, 'schema_version': {STORE_VERSION}}} into it",
+            ) from error
+        if version > STORE_VERSION:
+            raise SchemaTooNewError(*too_new(f"the store {path}", version))
+        return cls(path, disk or files.Disk())
+
+    # Writing
+
+    def append(self, run: Run) -> None:
+        """Store ``run`` whole; it is on disk on return. Raises InputError if its id is there already.
+
+        Raises SystemFaultError if the disk fails (full, read-only); then nothing of the run stays behind.
+        """
+        rundir.check_run(run)
+        self._add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now()))
+
+    def _add_run(self, run_id: str, fill: Any) -> None:
+        runs = self.path / "runs"
+        if (runs / run_id).exists():
+            raise _exists(run_id, self.path)
+        try:
+            files.clean_leftovers(self.disk, runs)
+            with files.new_directory(self.disk, runs / run_id) as directory:
+                fill(directory)
+        except OSError as error:
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
+                raise _exists(run_id, self.path) from error
+            raise SystemFaultError(
+                f"cannot store run {run_id} in {self.path}: {error.strerror}",
+                "make room there, or use another store",
+            ) from error
+
+    def save_experiment(self, experiment: Experiment) -> None:
+        """Store ``experiment``, in place of an earlier one with its id."""
+        name = rundir.check_id("an experiment", experiment.id)
+        try:
+            files.replace_file(self.disk, self._experiment_path(name), experiment_bytes(experiment))
+        except OSError as error:
+            raise SystemFaultError(
+                f"cannot store experiment {name} in {self.path}: {error.strerror}", "make room there"
+            ) from error
+
+    # Asking
+
+    def experiment(self, experiment_id: str) -> Experiment:
+        """Raises InputError if there is none with this id, DataError if it is damaged."""
+        path = self._experiment_path(rundir.check_id("an experiment", experiment_id))
+        try:
+            return experiment_from(path.read_bytes(), f"experiment {experiment_id}")
+        except FileNotFoundError:
+            hint = f"there are: {', '.join(self._experiment_ids()) or 'none'}"
+            raise InputError(f"there is no experiment {experiment_id} in {self.path}", hint) from None
+
+    def experiments(self) -> list[Experiment]:
+        """All experiments that can be read, the oldest first."""
+        found = []
+        for name in self._experiment_ids():
+            try:
+                found.append(self.experiment(name))
+            except (DataError, InputError):
+                continue  # `problems` names it
+        return sorted(found, key=lambda item: (item.created_at, item.id))
+
+    def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
+        """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
+        return [document for _, document in self._select(experiment, where or ())]
+
+    def run_ids(self, experiment: str | None = None) -> list[str]:
+        """The ids of these runs."""
+        return [document["id"] for document in self.runs(experiment)]
+
+    def run(self, run_id: str, operations: bool = False) -> Run:
+        """One run; with its operations only if asked, as they may be large.
+
+        Raises InputError if there is none with this id, DataError if it is damaged.
+        """
+        from . import tables
+
+        directory, document = self._find(run_id)
+        table = rundir.read_file(directory, document, rundir.RESULTS)
+        raw = {
+            name.removeprefix("raw/"): rundir.read_file(directory, document, name)
+            for name in document["files"]
+            if name.startswith("raw/")
+        }
+        run = run_from(document, tables.observations_of(tables.read_results(_buffer(table))), raw)
+        if operations and rundir.OPERATIONS in document["files"]:
+            run.operations = self.operations(run_id)
+        return run
+
+    def results(
+        self, experiment: str | None = None, where: Conditions | None = None, include_incomplete: bool = False
+    ) -> pa.Table:
+        """All results joined with their run's columns and factors; one row for each Observation.
+
+        Columns: run, experiment, started_at, source, complete, those of ``schema.RESULT_COLUMNS``, then one
+        for each factor (``factor_`` before a name that is taken). Incomplete runs are left out unless asked for.
+        """
+        from . import query
+
+        selected = self._select(experiment, ())
+        documents = [document for _, document in selected]
+        names = query.factor_columns(documents)
+        columns = query.run_columns(documents, self._tags(documents))
+        of_runs, of_results = query.split(where or (), columns) if documents else ((), ())
+        chosen = [selected[row] for row in matching_rows(columns, of_runs)]
+        chosen = [item for item in chosen if include_incomplete or item[1]["complete"]]
+        return query.results_table([item for item in chosen if self._is_whole(*item)], names, of_results)
+
+    def operations(self, run_id: str) -> np.ndarray:
+        """All recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
+        import numpy as np
+
+        from iosonde.core.schema import OPERATION
+
+        from . import tables
+
+        path = self._operations_path(run_id)
+        return np.empty(0, OPERATION) if path is None else tables.read_operations(path)
+
+    def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
+        """The same in arrays of at most so many ``rows``, for bounded memory."""
+        from . import tables
+
+        path = self._operations_path(run_id)
+        return iter(()) if path is None else tables.operation_batches(path, rows)
+
+    def problems(self, contents: bool = True) -> list[Finding]:
+        """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
+        from .check import find_problems
+
+        return find_problems(self.path, contents)
+
+    # Inside
+
+    def _select(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
+        found = []
+        for directory in run_directories(self.path):
+            try:
+                document = rundir.read_document(directory)
+            except DataError:
+                continue  # `problems` names it
+            if experiment is None or document["experiment"] == experiment:
+                found.append((directory, from_plain(document)))
+        found.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
+        if not where or not found:
+            return found
+        from . import query
+
+        documents = [document for _, document in found]
+        rows = matching_rows(query.run_columns(documents, self._tags(documents)), where)
+        return [found[row] for row in rows]
+
+    def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
+        directory = self.path / "runs" / rundir.check_id("a run", run_id)
+        if not directory.is_dir():
+            raise InputError(
+                f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them"
+            )
+        return directory, from_plain(rundir.read_document(directory))
+
+    def _operations_path(self, run_id: str) -> Path | None:
+        directory, document = self._find(run_id)
+        if rundir.OPERATIONS not in document["files"]:
+            return None
+        if run_id not in self._verified:
+            rundir.verify_file(directory, document, rundir.OPERATIONS)
+            self._verified.add(run_id)
+        return directory / rundir.OPERATIONS
+
+    def _is_whole(self, directory: Path, document: dict[str, Any]) -> bool:
+        try:
+            rundir.verify_file(directory, document, rundir.RESULTS)
+        except DataError:
+            return False  # `problems` names it
+        return True
+
+    def _tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
+        return [self.notes.tags(document["id"]) for document in documents]
+
+    def _experiment_path(self, experiment_id: str) -> Path:
+        return self.path / "experiments" / f"{experiment_id}.json"
+
+    def _experiment_ids(self) -> list[str]:
+        paths = (self.path / "experiments").glob("*.json")
+        return sorted(path.stem for path in paths if not files.is_temporary(path.name))
+
+
+def run_directories(path: Path) -> list[Path]:
+    """What looks like a finished run in the store at ``path``."""
+    try:
+        entries = sorted((path / "runs").iterdir())
+    except FileNotFoundError:
+        return []
+    return [entry for entry in entries if entry.is_dir() and not files.is_temporary(entry.name)]
+
+
+def _exists(run_id: str, path: Path) -> InputError:
+    return InputError(
+        f"run {run_id} is already in {path}", "a stored run is never changed; give the new one its own id"
+    )
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a directory without store.json may hold this: what a crash while making a store leaves."""
+    return name in _DIRECTORIES or files.is_temporary(name)
+
+
+def _buffer(content: bytes) -> Any:
+    import io
+
+    return io.BytesIO(content)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

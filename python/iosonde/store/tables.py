@@ -1,0 +1,172 @@
+"""``results.parquet`` and ``operations.parquet``: their columns, how they are written and read.
+
+Both carry the unit of each column in the Arrow field's metadata and, for readers that do not look there, as
+JSON under the file's key ``iosonde_units``; ``iosonde_schema_version`` is the version of the store's schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STORE_VERSION
+from iosonde.core.types import Observation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_PER_GROUP = 1_000_000
+
+OPERATION_UNITS = {"size": "bytes", "offset": "bytes", "start_ns": "ns", "duration_ns": "ns"}
+# Measured by benches/bench_store.py. Start times rise within a rank, so their differences are small numbers;
+# of offsets and durations some bytes hardly vary. The rest repeats: run lengths of a dictionary.
+_OPERATION_ENCODINGS = {
+    "offset": "BYTE_STREAM_SPLIT",
+    "start_ns": "DELTA_BINARY_PACKED",
+    "duration_ns": "BYTE_STREAM_SPLIT",
+}
+_TEXT = {"operation", "metric", "unit", "includes"}
+
+
+def result_schema() -> pa.Schema:
+    """Columns of results.parquet; ``rank`` is null for the whole run, ``count`` where it is unknown."""
+    import pyarrow as pa
+
+    types = {"value": pa.float64(), **dict.fromkeys(_TEXT, pa.string())}
+    fields = [(name, types.get(name, pa.int64())) for name in RESULT_COLUMNS]
+    return _with_units(fields, {"value": "see column unit"})
+
+
+def operation_schema() -> pa.Schema:
+    """Columns of operations.parquet: those of ``core.schema.OPERATION``."""
+    import pyarrow as pa
+
+    assert OPERATION.names is not None
+    return _with_units(
+        [(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names], OPERATION_UNITS
+    )
+
+
+def write_results(observations: Sequence[Observation], file: BinaryIO) -> None:
+    """results.parquet into an open file. Raises InputError for a value that does not fit its column."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = result_schema()
+    try:
+        columns = [
+            _column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names
+        ]
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        raise InputError(
+            f"a result does not fit the store: {error}", "give numbers that fit 64 bits"
+        ) from error
+    pq.write_table(pa.table(columns, schema=schema), file, compression="zstd", compression_level=1)
+
+
+def read_results(file: Any) -> pa.Table:
+    """The table in a results.parquet."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(file).read()
+
+
+def observations_of(table: pa.Table) -> list[Observation]:
+    """The rows of a results table as Observations."""
+    return [Observation(**row) for row in table.to_pylist()]
+
+
+def write_operations(operations: np.ndarray, file: BinaryIO) -> None:
+    """operations.parquet into an open file, sorted by rank and start, a row group at a time."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = operation_schema()
+    order = _order(operations)
+    writer = pq.ParquetWriter(
+        file,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[name for name in schema.names if name not in _OPERATION_ENCODINGS],
+        column_encoding=_OPERATION_ENCODINGS,
+    )
+    with writer:
+        for first in range(0, len(operations), ROWS_PER_GROUP):
+            part = slice(first, first + ROWS_PER_GROUP)
+            rows = operations[part] if order is None else operations[order[part]]
+            columns = [pa.array(np.ascontiguousarray(rows[name])) for name in schema.names]
+            writer.write_table(pa.table(columns, schema=schema), row_group_size=ROWS_PER_GROUP)
+
+
+def read_operations(path: Path) -> np.ndarray:
+    """All rows as one array of dtype OPERATION; needs its memory and that of one row group."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        rows = np.empty(file.metadata.num_rows, OPERATION)
+        filled = 0
+        for part in _parts(file, ROWS_PER_GROUP):
+            rows[filled : filled + len(part)] = part
+            filled += len(part)
+    return rows
+
+
+def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
+    """The same rows in arrays of at most so many ``rows``."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        yield from _parts(file, rows)
+
+
+def _parts(file: Any, rows: int) -> Iterator[np.ndarray]:
+    assert OPERATION.names is not None
+    for batch in file.iter_batches(batch_size=rows):
+        part = np.empty(batch.num_rows, OPERATION)
+        for name in OPERATION.names:
+            part[name] = batch.column(name).to_numpy(zero_copy_only=False)
+        yield part
+
+
+def _order(operations: np.ndarray) -> np.ndarray | None:
+    """Indices that sort by rank, then start; None if the rows are so already (the engine's are)."""
+    rank, start = operations["rank"], operations["start_ns"]
+    for first in range(0, len(operations) - 1, ROWS_PER_GROUP):
+        here = slice(first, first + ROWS_PER_GROUP)
+        after = slice(first + 1, first + ROWS_PER_GROUP + 1)
+        r, s = rank[here][: len(rank[after])], start[here][: len(start[after])]
+        if np.any((rank[after] < r) | ((rank[after] == r) & (start[after] < s))):
+            return np.lexsort((start, rank))
+    return None
+
+
+def text(value: str) -> str:
+    """``value`` without lone surrogates (file names that are no UTF-8), which Parquet cannot hold."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _column(values: list[Any], field: pa.Field) -> pa.Array:
+    import pyarrow as pa
+
+    if field.name in _TEXT:
+        values = [text(value) for value in values]
+    return pa.array(values, field.type)
+
+
+def _with_units(fields: list[tuple[str, Any]], units: dict[str, str]) -> pa.Schema:
+    import pyarrow as pa
+
+    metadata = {"iosonde_schema_version": str(STORE_VERSION), "iosonde_units": json.dumps(units)}
+    return pa.schema(
+        [
+            pa.field(name, kind, metadata={"unit": units[name]} if name in units else None)
+            for name, kind in fields
+        ],
+        metadata=metadata,
+    )
