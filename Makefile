@@ -1,0 +1,128 @@
+# Two commands are enough: `make run` measures, `make test` shows that it can be trusted. `make help` lists the rest.
+#
+#   .venv/.deps   Python packages of the product, at the versions of requirements.lock
+#   .venv/.ok     the native module, built from rust/ into python/iosonde/
+#   .venv/.dev    what tests and lint need besides
+# Paths are relative, so that a checkout may lie anywhere; nothing is installed outside this directory.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+TARGET ?= build/target
+NODES ?= 1,2
+STORE ?= iosonde-store
+REPORT ?= iosonde-report.html
+RUN_OPTIONS ?=
+BENCH_OPTIONS ?=
+PYTEST_OPTIONS ?=
+
+# The first Python that is new enough; PYTHON=… chooses another.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+PY := .venv/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint requirements.lock
+IOSONDE := .venv/bin/iosonde
+RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
+
+# `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
+ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
+RUSTUP_BESIDE := $(shell d=$$(dirname "$$(command -v cargo)")/../../.rustup && cd "$$d" 2>/dev/null && pwd)
+ifneq ($(RUSTUP_BESIDE),)
+export RUSTUP_HOME := $(RUSTUP_BESIDE)
+endif
+endif
+
+.PHONY: help run test test-mpi test-browser bench golden lint lock clean setup
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+
+run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; summary; HTML page
+	@mkdir -p build "$(dir $(REPORT))"
+	@test "$(TARGET)" != build/target || mkdir -p build/target
+	@$(IOSONDE) run --target "$(TARGET)" --nodes "$(NODES)" --store "$(STORE)" $(RUN_OPTIONS)
+	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
+
+test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
+	@$(PY) -m pytest $(PYTEST_OPTIONS)
+	@echo "testing: native engine (cargo test)"
+	@PYO3_PYTHON="$$PWD/$(PY)" cargo test --quiet --locked
+
+test-mpi: .venv/.dev ## tests with real MPI ranks
+	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
+		{ echo "missing: mpiexec; install it with: $(PY) -m pip install '.[mpich]'"; exit 1; }
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi $(PYTEST_OPTIONS)
+
+test-browser: .venv/.dev ## the page in a real browser
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+		command -v google-chrome >/dev/null || \
+		{ echo "missing: chromium; install it with: apt install chromium"; exit 1; }
+	@$(PY) -m pytest tests/browser $(PYTEST_OPTIONS)
+
+bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
+	@$(PY) benches/bench.py $(BENCH_OPTIONS)
+
+golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
+	@$(PY) tests/console.py README.md docs tests/golden
+
+lint: .venv/.dev ## ruff, rustfmt, clippy
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
+		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
+	@cargo clippy --version >/dev/null 2>&1 && \
+		PYO3_PYTHON="$$PWD/$(PY)" cargo clippy --quiet --locked --all-targets -- -D warnings || \
+		{ ! cargo clippy --version >/dev/null 2>&1 && echo "not checked: clippy is not installed"; }
+
+lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirements.lock, Cargo.lock)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
+		--report build/lock.json '.[dev,mpich]' 'maturin>=1.9,<2'
+	@{ echo '# The versions that CI tests. Made by `make lock` from the ranges in pyproject.toml.'; \
+		$(PY) -c "import json; print(*sorted('{name}=={version}'.format(**p['metadata']).lower() for p in \
+		json.load(open('build/lock.json'))['install'] if p['metadata']['name'] != 'iosonde'), sep='\n')"; \
+		} >build/requirements.lock && mv build/requirements.lock requirements.lock
+	@cargo update --quiet
+
+clean: ## remove what make built; results (iosonde-store, reports) stay
+	@rm -rf .venv target build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@rm -f python/iosonde/_native*.so
+	@find python tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: .venv/.dev ## everything that run and test need, and nothing more
+
+# The first line that a machine which lacks something prints is what to install.
+define NEED
+@test -n "$(PYTHON)" || { echo "missing: Python 3.11 or newer; install it with: apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "missing: Python's venv; install it with: apt install python3-venv"; exit 1; }
+	@command -v cc >/dev/null || { echo "missing: a C compiler; install it with: apt install gcc libc6-dev"; exit 1; }
+	@command -v cargo >/dev/null || { echo "missing: Rust 1.85 or newer; install it from https://rustup.rs"; exit 1; }
+	@cargo --version 2>/dev/null | awk '{split($$2, v, "."); ok = v[1] > 1 || v[2] >= 85} END {exit !ok}' || \
+		{ echo "missing: Rust 1.85 or newer ($$(cargo --version 2>&1 | head -n 1)); install it from https://rustup.rs"; exit 1; }
+endef
+
+# `$(call REQUIREMENTS,mpich)`: what pyproject.toml asks for, with an extra, as words that pip understands.
+REQUIREMENTS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+	print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1)
+
+# Without an mpiexec on the machine, MPICH comes from its wheel. A site's own MPI is never shadowed.
+.venv/.deps: pyproject.toml requirements.lock
+	$(NEED)
+	@echo "setting up: Python packages (about 60 s, once)"
+	@mkdir -p build
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@$(call REQUIREMENTS,$$(command -v mpiexec >/dev/null || echo mpich)) >build/requirements.txt
+	@$(PIP) 'maturin>=1.9,<2' --requirement build/requirements.txt
+	@touch $@
+
+.venv/.ok: .venv/.deps Cargo.toml Cargo.lock $(RUST)
+	$(NEED)
+	@echo "setting up: native engine (about 40 s, once)"
+	@PATH="$$PWD/.venv/bin:$$PATH" MATURIN_PEP517_ARGS=--locked $(PIP) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.venv/.dev: .venv/.deps | .venv/.ok
+	@echo "setting up: what tests need (about 15 s, once)"
+	@$(call REQUIREMENTS,dev) >build/requirements-dev.txt
+	@$(PIP) --requirement build/requirements-dev.txt
+	@touch $@

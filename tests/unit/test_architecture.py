@@ -1,0 +1,190 @@
+"""ARCHITECTURE.md is true: who imports whom, who prints, what is imported when, which page exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "iosonde"
+
+# A library that a single room (or file) may know: what it gives has to pass through that room's words.
+ONLY_IN = {"duckdb": "store", "pyarrow": "store", "mpi4py": "ranks/mpi.py", "click": "cli"}
+
+# Each costs 0.1 to 2 s to import: only inside the function that needs it.
+HEAVY = {"scipy", "pyarrow", "duckdb", "bokeh", "matplotlib", "pandas", "statsmodels", "sklearn", "mpi4py"}
+
+PRINTS = {"print", "input", "exit", "quit", "breakpoint", "SystemExit"}
+PRINTS_OF = {("sys", "exit"), ("sys", "stdout"), ("sys", "stderr"), ("os", "_exit")}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement: the dotted name, the line, and whether it runs when the module is loaded."""
+
+    name: str
+    line: int
+    at_load: bool
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    """The room a module lies in; '' for the package itself."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def imports_of(path: Path) -> list[Import]:
+    """Every import of a module, relative ones spelled out; those for type checkers only are left out."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, at_load: bool) -> None:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            return
+        if isinstance(node, ast.Import):
+            found.extend(Import(alias.name, node.lineno, at_load) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(path, node)
+            found.extend(Import(f"{base}.{alias.name}", node.lineno, at_load) for alias in node.names)
+        inside_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for child in ast.iter_child_nodes(node):
+            visit(child, at_load and not inside_function)
+
+    visit(ast.parse(path.read_text(encoding="utf-8"), str(path)), True)
+    return found
+
+
+def _absolute(path: Path, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    package = ["iosonde", *path.relative_to(PACKAGE).parts[:-1]]
+    return ".".join(package[: len(package) - node.level + 1] + ([node.module] if node.module else []))
+
+
+def our_room(name: str) -> str | None:
+    """The room that an imported name of ours belongs to (`native` for the engine); None for foreign names."""
+    parts = name.split(".")
+    if parts[0] != "iosonde" or len(parts) < 2:
+        return None
+    if parts[1] == "_native":
+        return "native"
+    return parts[1] if (PACKAGE / parts[1]).is_dir() else None
+
+
+def map_of_rooms() -> dict[str, set[str]]:
+    """The table in ARCHITECTURE.md: room → rooms it may import besides `core`."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE)
+    return {room: set(re.findall(r"\w+", allowed)) for room, allowed in rows}
+
+
+MAP = map_of_rooms()
+ids = [str(path.relative_to(PACKAGE)) for path in modules()]
+each_module = pytest.mark.parametrize("path", modules(), ids=ids)
+
+
+def test_every_room_is_on_the_map_and_every_room_on_the_map_exists():
+    assert set(MAP) == {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+
+
+@each_module
+def test_a_room_imports_only_what_the_map_allows(path):
+    room = room_of(path)
+    if not room or "everything" in MAP[room]:
+        return
+    allowed = {room, "core"} | MAP[room]
+    if {"nothing", "of", "ours"} <= allowed:
+        allowed = {room}
+    wrong = [(i.line, i.name) for i in imports_of(path) if our_room(i.name) not in (None, *allowed)]
+    assert not wrong, f"{path}: the map does not let {room} import these"
+
+
+@pytest.mark.parametrize("room", MAP)
+def test_what_the_map_allows_is_used(room):
+    files = [path for path in modules() if room_of(path) == room]
+    if all(path.name == "__init__.py" for path in files):
+        pytest.skip("an empty room")
+    used = {our_room(i.name) for path in files for i in imports_of(path)}
+    allowed = {word for word in MAP[room] if (PACKAGE / word).is_dir()}
+    assert allowed <= used, f"ARCHITECTURE.md allows {room} more than it needs"
+
+
+@each_module
+def test_a_library_with_one_home_is_imported_only_there(path):
+    where = path.relative_to(PACKAGE).as_posix()
+    wrong = [
+        (i.line, i.name)
+        for i in imports_of(path)
+        for home in [ONLY_IN.get(i.name.split(".")[0])]
+        if home and where != home and not where.startswith(f"{home}/")
+    ]
+    assert not wrong
+
+
+@each_module
+def test_heavy_libraries_are_imported_only_when_needed(path):
+    assert not [(i.line, i.name) for i in imports_of(path) if i.at_load and i.name.split(".")[0] in HEAVY]
+
+
+@each_module
+def test_only_the_command_line_prints_asks_or_exits(path):
+    if room_of(path) == "cli":
+        return
+    wrong = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        named = isinstance(node, ast.Name) and node.id in PRINTS
+        of = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if named or (of and (node.value.id, node.attr) in PRINTS_OF):
+            wrong.append(node.lineno)
+    assert not wrong, f"{path}: raise an error, return a value, or take a function from cli"
+
+
+@each_module
+def test_every_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _commands() -> dict[str, str]:
+    from iosonde.cli.main import COMMANDS
+
+    return COMMANDS
+
+
+@pytest.mark.parametrize("name", _commands())
+def test_every_command_has_a_page(name):
+    assert (ROOT / "docs" / "commands" / f"{name}.md").is_file()
+
+
+def test_every_page_has_a_command():
+    pages = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")}
+    assert pages <= set(_commands())
+
+
+def _loaded_by(*words: str) -> set[str]:
+    """Top-level modules in the interpreter after `iosonde WORDS…`."""
+    code = (
+        "import sys, iosonde.cli.main as m\n"
+        "try: m.main()\n"
+        "except SystemExit: pass\n"
+        "finally: print('LOADED', *sorted({name.split('.')[0] for name in sys.modules}))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+def test_help_loads_nothing_heavy():
+    assert not _loaded_by("--help") & (HEAVY | {"numpy", "yaml", "psutil"})
+
+
+@pytest.mark.parametrize("name", _commands())
+def test_help_of_a_command_loads_nothing_heavy(name):
+    assert not _loaded_by(name, "--help") & HEAVY
