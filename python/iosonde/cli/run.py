@@ -35,10 +35,12 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     before the next starts; the same command again resumes what was interrupted.
     """
     signal.signal(signal.SIGTERM, _interrupt)
+    from iosonde.store.lock import only_one
+
     wanted = Wanted(**asked)
     store = _open_store(wanted)
     experiment, done = _resume_or_begin(store, wanted)
-    with store.lock(experiment.id):
+    with only_one(store.path, experiment.id):
         ended = _measure(store, wanted, experiment, done, level)
     _show(wanted.store, experiment.id, level, as_json)
     click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
@@ -174,7 +176,7 @@ def _quota_free(facts: dict[str, Any]) -> int | None:
 
 def _free_id(store: Store, experiment: str, index: int) -> str:
     """The run's id; an attempt after an incomplete one gets a number of its own."""
-    taken = set(store.run_ids(experiment=experiment))
+    taken = {path.name for path in (store.path / "runs").iterdir()}  # damaged ones too
     name, attempt = f"{experiment}-{index:04d}", 2
     while name in taken:
         name, attempt = f"{experiment}-{index:04d}-{attempt}", attempt + 1

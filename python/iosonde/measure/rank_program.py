@@ -45,6 +45,7 @@ class Assignment:
     seed: int
     max_operations: int
     before_reads: str | None = None
+    only_collect: bool = False
 
     def to_word(self) -> str:
         """One word that needs no quoting, whatever shells and launchers it passes through."""
@@ -227,12 +228,27 @@ def _write_places(
     beside.rename(folder / "places.json")
 
 
+def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
+    """After ranks died: one process per node brings what was finished there to rank 0's spool."""
+    folder = Path(assignment.spool)
+    here = () if (folder / PARENT_MARK).exists() else spool.ranks_in(folder)
+
+    def outgoing() -> Iterable[bytes]:
+        for rank in here:
+            for piece in spool.pieces(folder, rank):
+                yield rank.to_bytes(4, "little") + piece
+
+    ranks.stream_to_root(outgoing(), lambda _, piece: spool.put(folder, int.from_bytes(piece[:4], "little"), piece[4:]))
+    for rank in here:
+        spool.path_of(folder, rank).unlink()
+
+
 def main() -> None:
     """Entry point of a rank. What goes wrong is left in the spool as one sentence; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
     try:
         ranks = mpi.connect(assignment.ranks)
-        run(assignment, ranks)
+        (rescue if assignment.only_collect else run)(assignment, ranks)
     except IosondeError as error:
         _leave_error(assignment, error.message, error.hint, "")
         os._exit(3)

@@ -56,6 +56,11 @@ def path_of(spool: Path, rank: int) -> Path:
     return spool / f"rank-{rank:05d}"
 
 
+def ranks_in(spool: Path) -> list[int]:
+    """The ranks that left something here."""
+    return sorted(int(path.name[5:]) for path in spool.glob("rank-*"))
+
+
 def write(spool: Path, part: RankPhase) -> None:
     """Append one phase of one rank to its file."""
     fields = {name: value for name, value in vars(part).items() if name != "operations"}

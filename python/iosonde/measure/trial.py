@@ -21,6 +21,8 @@ from . import assemble, cache, envelope
 from .rank_program import BEATS, PARENT_MARK, Assignment
 from .target import Workspace
 
+RESCUE_S = 60.0
+
 # File systems whose data lies behind a server, by the type that the mount table gives.
 NETWORK_TYPES = frozenset(
     """
@@ -61,6 +63,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     folder = Path(tempfile.mkdtemp(prefix="iosonde-spool-", dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
     try:
+        (folder / PARENT_MARK).touch()
         command = _command(bench, trial, root, folder, nodes, per_node)
         outcome = watchdog.watch(
             command,
@@ -72,6 +75,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         )
         seconds = time.monotonic() - started
         places = _places(folder)
+        if not places and nodes > 1 and bench.launcher.name != "local":
+            _rescue(bench, trial, root, folder, nodes)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         plans = envelope.plan(bench.settings, 0, ranks, shift)
         collected = assemble.collect(folder, plans, ranks, places, trial.repetition)
@@ -112,8 +117,9 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     )
 
 
-def _command(bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int, per_node: int) -> list[str]:
-    (folder / PARENT_MARK).touch()
+def _command(
+    bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int, per_node: int, only_collect: bool = False
+) -> list[str]:
     assignment = Assignment(
         root=str(root),
         spool=str(folder),
@@ -122,9 +128,16 @@ def _command(bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int, p
         seed=trial.seed,
         max_operations=bench.max_operations,
         before_reads=bench.before_reads,
+        only_collect=only_collect,
     )
     program = [sys.executable, "-m", "iosonde.measure.rank_program", assignment.to_word()]
     return bench.launcher.command(nodes, per_node, program)
+
+
+def _rescue(bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int) -> None:
+    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used."""
+    command = _command(bench, trial, root, folder, nodes, 1, only_collect=True)
+    watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=RESCUE_S, ranks=nodes)
 
 
 def _places(folder: Path) -> dict[str, Any]:

@@ -1,0 +1,33 @@
+"""One campaign at a time per experiment: two that resume the same one would measure each trial twice."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+
+
+@contextmanager
+def only_one(store: Path, experiment: str) -> Iterator[None]:
+    """Hold the experiment's lock. Raises InputError if another process holds it; a dead one holds nothing."""
+    path = store / "experiments" / f".{experiment}.lock"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode("ascii", "replace") or "unknown"
+            raise InputError(
+                f"experiment {experiment} is being measured by process {holder}",
+                "wait for it, or give this one another --store or --name",
+            ) from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        # The file stays: removed, somebody could hold the lock of a file that others no longer find.
+        yield
+    finally:
+        os.close(handle)
