@@ -1,0 +1,135 @@
+"""A .csv that somebody made → Table: units in column names, missing cells, comments and a BOM are coped with.
+
+What cannot be understood for certain is refused with file, line and column: ragged rows, two columns of one name,
+decimal commas, a file without a header.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.stats.column_units import split_unit
+from iosonde.stats.table import Column, Table, is_number
+
+MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
+_DELIMITERS = ",;\t|"
+
+
+class _Lines:
+    """The lines of a text without comments and blank ones, with the number of the last line given out."""
+
+    def __init__(self, text: str) -> None:
+        self.number = 0
+        self._lines = text.splitlines(keepends=True)
+
+    def __iter__(self) -> Iterator[str]:
+        for self.number, line in enumerate(self._lines, 1):
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield line
+
+
+def read_csv(path: Path) -> Table:
+    """The table in ``path``. Raises DataError with file, line and column."""
+    text = _text(path)
+    lines = _Lines(text)
+    first = next(iter(_Lines(text)), None)
+    if first is None:
+        raise DataError(f"{path} is empty", "give a table with a header line and at least one row")
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
+    try:
+        names = _header(path, [cell.strip() for cell in next(reader)], lines.number)
+        rows, numbers = _rows(path, reader, lines, names, delimiter)
+    except csv.Error as error:
+        raise DataError(f"{path}, line {lines.number}: {error}", "is it a .csv file?") from error
+    if not rows:
+        raise DataError(f"{path} has a header but no rows", "give a table with at least one row")
+    return _table(path, names, rows, numbers)
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}", "look at the name and its permissions") from error
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise DataError(f"{path}, line {line}: the text is not UTF-8", "save the file as UTF-8") from error
+    if "\0" in text:
+        raise DataError(f"{path} is not a text table", "give a .csv or .parquet file, or a store")
+    return text
+
+
+def _header(path: Path, names: list[str], line: int) -> list[str]:
+    if all(is_number(name) for name in names):
+        raise DataError(f"{path}, line {line}: the first line holds only numbers, so the columns have no names",
+                        "add a header line such as size,version,seconds")  # fmt: skip
+    named = [name or f"column{place}" for place, name in enumerate(names, 1)]
+    for place, name in enumerate(named):
+        if name in named[:place]:
+            raise DataError(
+                f"{path}, line {line}: columns {named.index(name) + 1} and {place + 1} are both called '{name}'",
+                "give every column a name of its own",
+            )
+    return named
+
+
+def _rows(
+    path: Path, reader: Iterator[list[str]], lines: _Lines, names: list[str], delimiter: str
+) -> tuple[list[list[str]], list[int]]:
+    rows, numbers = [], []
+    for row in reader:
+        if len(row) != len(names):
+            row = _mended(path, row, lines.number, names, delimiter)
+        rows.append(row)
+        numbers.append(lines.number)
+    return rows, numbers
+
+
+def _mended(path: Path, row: list[str], line: int, names: list[str], delimiter: str) -> list[str]:
+    extra = row[len(names) :]
+    if extra and not any(cell.strip() for cell in extra):
+        return row[: len(names)]  # a delimiter at the end of the line
+    hint = "did the file end early?"
+    if extra:
+        hint = "quote cells that hold the delimiter"
+        if delimiter == ",":
+            hint += "; decimal commas need another delimiter and a decimal point"
+    raise DataError(f"{path}, line {line} has {len(row)} cells, the header {len(names)}", hint)
+
+
+def _table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
+    columns = {}
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        label, unit = split_unit(name)
+        columns[name] = Column(name, _values(cells), label, unit)
+    return Table(columns, str(path), np.array(numbers))
+
+
+def _values(cells: tuple[str, ...]) -> np.ndarray:
+    """Numbers if every cell that is not missing is one, else text."""
+    try:
+        values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
+    except ValueError:
+        return _texts(cells)
+    # float() also takes nan, inf and 1_000, which no cell may hold unnoticed.
+    odd = ~np.isfinite(values)
+    if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd)) or any("_" in cell for cell in cells):
+        return _texts(cells)
+    return _texts(cells) if odd.all() else values
+
+
+def _texts(cells: tuple[str, ...]) -> np.ndarray:
+    texts = np.empty(len(cells), dtype=object)
+    known: dict[str, str | None] = {}
+    for i, cell in enumerate(cells):
+        texts[i] = known.setdefault(cell, None if cell.strip() in MISSING else cell.strip())
+    return texts

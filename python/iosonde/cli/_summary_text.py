@@ -1,0 +1,124 @@
+"""An Overview as text: shared facts once, one block a response, under 80 columns, a sentence at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from iosonde.core.units import human_scale
+from iosonde.report.text import escape, estimate_parts, table
+from iosonde.stats.cells import show
+from iosonde.stats.overview import Efficiency, Latency, Overview, Row
+from iosonde.stats.words import percent
+
+_STOPS = {
+    "last_done": "until the last rank is done",
+    "first_done": "until the first rank is done",
+    "sum_of_ranks": "sum of each rank's own rate",
+    "overlap": "while all ranks were active",
+    "all": "every clock: see the metric's name",
+}
+_WIDTH = 79
+
+
+def lines(made: Overview, clock: str = "") -> Iterator[str]:
+    """The lines of the text; ``clock`` is named in the header where the rates come from a store."""
+    yield from _wrapped(_header(made, clock))
+    if made.rows:
+        yield ""
+        yield from _rows(made)
+    if made.latency:
+        yield ""
+        yield from _latency(made)
+    if made.efficiency:
+        yield ""
+        yield from _efficiency(made.efficiency)
+    notes = list(dict.fromkeys([*made.warnings, *(w for row in made.rows for w in row.warnings)]))
+    if notes or made.findings:
+        yield ""
+    for note in notes:
+        yield from _wrapped(f"~ {note}", "  ")
+    for finding in made.findings:
+        yield from _wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield ""
+    yield from _wrapped(made.sentence)
+
+
+def _header(made: Overview, clock: str) -> str:
+    trials = sorted({row.n for row in made.rows})
+    count = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}" if trials else "no"
+    stop = f"{_STOPS.get(clock, clock)}; " if clock else ""
+    return f"{stop}{100 * made.level:g} % intervals over {count} trial{'s' if trials != [1] else ''} a cell"
+
+
+def _rows(made: Overview) -> Iterator[str]:
+    same_n = len({row.n for row in made.rows}) == 1
+    headers = [*made.by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
+    grid: list[list[str]] = []
+    titles = []
+    for (operation, metric), members in groupby(made.rows, key=lambda row: (row.operation, row.metric)):
+        rows = list(members)
+        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        titles.append((len(grid), _title(operation, metric, unit, made.rows)))
+        grid += [_row(row, made.by, same_n, divisor) for row in rows]
+    aligned = table(headers, grid, "r" * len(headers), _WIDTH).splitlines()
+    yield aligned[0]
+    at = dict(titles)
+    for place, line in enumerate(aligned[1:]):
+        if place in at:
+            yield escape(at[place])
+        yield line
+
+
+def _title(operation: str, metric: str, unit: str, rows: Sequence[Row]) -> str:
+    several = len({row.metric for row in rows if row.operation == operation}) > 1
+    name = operation if operation and not several else f"{operation} {metric}".strip()
+    return f"{name}, {unit}" if unit else name
+
+
+def _row(row: Row, by: Sequence[str], same_n: bool, divisor: float) -> list[str]:
+    mean, interval = estimate_parts(row.mean, divisor)
+    median, order_interval = estimate_parts(row.median, divisor)
+    return [*(show(row.by.get(name)) for name in by), *([] if same_n else [str(row.n)]), mean, interval, median,
+            order_interval, "~" if row.cv is None else percent(row.cv)]  # fmt: skip
+
+
+def _latency(made: Overview) -> Iterator[str]:
+    yield "durations of operations, all ranks; geometric mean over trials"
+    names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in made.latency)]
+    headers = ["operation", "call", *made.by, "unit"]
+    grid = []
+    for key, members in groupby(made.latency, key=lambda item: (item.operation, item.kind, tuple(item.by.values()))):
+        items = list(members)
+        grid.append([key[0], key[1], *map(show, key[2]), *_durations(items)])
+    align = "ll" + "r" * len(made.by) + "l" + "r" * 2 * len(names)
+    heads = [text for name in names for text in (name, "interval")]
+    yield from table([*headers, *heads], grid, align, _WIDTH).splitlines()
+
+
+def _durations(items: Sequence[Latency]) -> list[str]:
+    known = [item.duration.value for item in items if item.duration.value is not None]
+    divisor, unit = human_scale(min(known, default=1e-6), "s")
+    cells = [unit]
+    for item in items:
+        cells += estimate_parts(item.duration, divisor)
+    return cells
+
+
+def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:
+    base, factor = items[0].base, items[0].factor
+    yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    rest = list(dict.fromkeys(name for item in items for name in item.by))
+    several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
+    grid = []
+    for item in items:
+        name = f"{item.operation} {item.metric}".strip() if several or not item.operation else item.operation
+        grid.append([name, *(show(item.by.get(key)) for key in rest), f"{item.size:g}", *estimate_parts(item.efficiency)])
+    headers = ["operation", *rest, factor, "efficiency", "interval"]
+    yield from table(headers, grid, "l" + "r" * (len(headers) - 1), _WIDTH).splitlines()
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_long_words=False) or [""]

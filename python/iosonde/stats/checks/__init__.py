@@ -1,0 +1,67 @@
+"""Findings about data: one file each, its docstring the manual page that ``iosonde explain CODE`` prints.
+
+A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]``; a new one needs no other
+change. It stays silent about what it was not given. A check that tests many cells shares ``FAMILY_ALPHA`` among them,
+so its chance of a false alarm on clean data stays near that, however large the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.types import Finding, Severity
+
+from ..cells import TrialCell
+from ..table import Table
+
+FAMILY_ALPHA = 0.01
+SHOWN = 10
+# The findings that a summary shows; `check` runs them all.
+SUMMARY = ("S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108", "S109", "S110")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
+
+    ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
+    """
+
+    cells: Sequence[TrialCell]
+    level: float
+    runs: Sequence[Mapping[str, Any]] = ()
+    table: Table | None = None
+    hidden: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def modules() -> dict[str, str]:
+    """Code → name of the module, without importing any of them."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:1] == "s" and name[1:4].isdigit()}
+
+
+def page(code: str) -> str | None:
+    """The manual page of a finding, None if there is no such code."""
+    name = modules().get(code.upper())
+    return None if name is None else importlib.import_module(name).__doc__
+
+
+def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
+    """All findings (or only those of ``codes``), errors first."""
+    found: list[Finding] = []
+    for code, name in modules().items():
+        if codes is None or code in codes:
+            found += importlib.import_module(name).check(subject)
+    worst_first = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    return sorted(found, key=lambda finding: worst_first.index(finding.severity))
+
+
+def some(names: Sequence[str]) -> str:
+    """A few names as text: ``a, b and 7 more``."""
+    if len(names) <= 3:
+        return ", ".join(names)
+    return f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -1,0 +1,36 @@
+"""What the checks read from run.json: phases by setting, and the facts about a read's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_MEMORY_TYPES = ("tmpfs", "ramfs", "hugetlbfs")
+
+
+def phases_by_setting(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """``operation, nodes=2`` → that phase of every complete run with so many nodes."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        if run.get("missing"):
+            continue
+        nodes = run.get("factors", {}).get("nodes")
+        for phase in run.get("phases", ()):
+            name = str(phase.get("operation") or phase.get("name"))
+            found.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
+    return found
+
+
+def read_facts(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(operation, facts for ``s104_cache.reasons``) of every phase that reads."""
+    machine = run.get("facts", {}).get("machine", {}) or {}
+    mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
+    for phase in run.get("phases", ()):
+        totals = phase.get("totals") or {}
+        read = sum(totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
+        if not read:
+            continue
+        facts: dict[str, Any] = dict(phase.get("cache") or {})
+        facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
+        facts["memory_bytes"] = memory.get("total_bytes")
+        yield str(phase.get("operation") or phase.get("name")), facts

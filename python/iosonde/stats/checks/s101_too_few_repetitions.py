@@ -1,0 +1,46 @@
+"""S101: too few repetitions
+
+What it says
+    Some cells have fewer trials than an interval of the median needs (6 at 95 %), or only one trial at all.
+
+How we know
+    With n trials the smallest and the largest enclose the median with 1 - 2·0.5ⁿ: 5 trials give 93.75 %, 6 give
+    96.9 %. One trial shows no spread: nothing can be said about what the next one would give.
+
+When it is wrong
+    When each trial is itself a long average of a process known to be steady. Even then the spread between trials is
+    usually larger than the spread inside one, and only repeating shows it.
+
+What to do
+    Measure again with --repetitions 6 or more (the same command goes on where it ended), or ask for a half-width
+    with --until 'ci<5%'.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from ..summarise import least_trials_for_median
+from . import SHOWN, Subject, some
+
+CODE = "S101"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Cells with fewer trials than the median's interval needs."""
+    least = least_trials_for_median(subject.level)
+    few = [cell for cell in subject.cells if cell.values.size < least]
+    if not few:
+        return []
+    fewest = min(cell.values.size for cell in few)
+    names = [cell.name for cell in few]
+    which = "all cells have" if len(few) == len(subject.cells) else f"{len(few)} of {len(subject.cells)} cells have"
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{which} fewer than {least} trials (the fewest: {fewest}): {some(list(dict.fromkeys(names)))}",
+            {"needed": least, "fewest": fewest, "cells": names[:SHOWN], "n_cells": len(few)},
+            f"measure at least {least} trials of every cell",
+        )
+    ]

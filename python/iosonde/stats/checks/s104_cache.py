@@ -1,0 +1,78 @@
+"""S104: cache may have served this
+
+What it says
+    A read may have come from memory and not from the storage that was to be measured.
+
+How we know
+    From any of these, whichever is known: part of the files was still in the page cache of the node that read them
+    (mincore) when the read began; the cache was only asked to let go, which could not be verified, and the files are
+    smaller than the node's memory; the rate is above what the network or the device can carry; the target lies in memory
+    itself (tmpfs).
+
+When it is wrong
+    When the cache is what you want to measure (a warm read): then this says in other words that you did. Files
+    smaller than memory may still have come from the storage. Cold on the client says nothing about the server's cache.
+
+What to do
+    Let iosonde drop caches (--cache cold), give a hook that empties the servers', or make the files larger than the
+    memory of all nodes that can hold them. Else report the numbers as what they are: reads with a warm cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import format_rate, format_size
+
+from . import SHOWN, Subject
+from ._runs import read_facts
+
+CODE = "S104"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding for each reason, with the operations that it holds for."""
+    by_reason: dict[str, dict[str, str]] = {}
+    for run in subject.runs:
+        for operation, facts in read_facts(run):
+            for reason, words in reasons(facts).items():
+                by_reason.setdefault(reason, {}).setdefault(operation, words)
+    found = []
+    for reason, operations in by_reason.items():
+        named = list(operations)
+        found.append(
+            Finding(
+                CODE,
+                Severity.WARNING,
+                f"cache may have served {', '.join(named)}: {operations[named[0]]}",
+                {"reason": reason, "operations": dict(list(operations.items())[:SHOWN])},
+                "drop the caches, or read more than the memory that could hold it",
+            )
+        )
+    return found
+
+
+def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Why a read is suspicious: name of the reason → in words. Facts that are absent or None tell nothing.
+
+    Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``, ``bytes`` (of the files read on a node),
+    ``memory_bytes`` (of that node), ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name), ``in_memory``.
+    """
+    found = {}
+    resident, size, memory = (facts.get(key) for key in ("resident_bytes", "bytes", "memory_bytes"))
+    if facts.get("in_memory"):
+        return {"in_memory": "the target lies in memory"}
+    if resident and size:
+        found["resident"] = f"{100 * resident / size:.0f} % of the files was in the page cache when the read began"
+    elif facts.get("state") == "cold-requested" and size and memory and size < memory:
+        found["unverified"] = (
+            f"the files ({format_size(size)}) fit the node's memory ({format_size(memory)}), "
+            "and that they left the cache could not be verified"
+        )
+    rate, limit = facts.get("rate_bytes_per_s"), facts.get("limit_bytes_per_s")
+    if rate and limit and rate > limit:
+        name = facts.get("limit") or "limit"
+        found["too_fast"] = f"{format_rate(rate, 'bytes/s')} is above the {name}'s {format_rate(limit, 'bytes/s')}"
+    return found

@@ -1,0 +1,56 @@
+"""S105: late starts
+
+What it says
+    The ranks did not start a phase together: the first and the last first operation lie more than 1 % of the phase
+    apart. Rates that count from the first start to the last end then hold some idle time, and the ranks competed less
+    than the number says.
+
+How we know
+    Every rank records the start of its first operation; times of different nodes are moved to one clock, and compared
+    only where the clocks' error is below 1 % of the phase. The median over the trials is what is judged.
+
+When it is wrong
+    In an open loop, where ranks are meant to arrive at different times.
+
+What to do
+    Make the phase longer (more or larger files), use no more ranks than cores, or look which node starts late in the
+    timeline of the report. The overlap rate counts only the time in which all ranks were active.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject
+from ._runs import phases_by_setting
+
+CODE = "S105"
+SHARE = 0.01
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Operations whose ranks typically start more than 1 % of the phase apart."""
+    late = {}
+    for name, phases in phases_by_setting(subject.runs).items():
+        shares = [
+            phase["start_spread_ns"] / phase["duration_ns"]
+            for phase in phases
+            if phase.get("start_spread_ns") is not None and phase.get("duration_ns")
+        ]
+        if shares and median(shares) > SHARE:
+            late[name] = median(shares)
+    if not late:
+        return []
+    worst = max(late, key=lambda name: late[name])
+    more = f" ({len(late)} phases in all)" if len(late) > 1 else ""
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"ranks started {100 * late[worst]:.1f} % of the phase apart in {worst}{more}",
+            {"share_of_phase": dict(sorted(late.items(), key=lambda item: -item[1])[:SHOWN])},
+            "make the phase longer, or use no more ranks than cores",
+        )
+    ]

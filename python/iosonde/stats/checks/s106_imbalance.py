@@ -1,0 +1,79 @@
+"""S106: ranks finish unequally
+
+What it says
+    The slowest rank of a phase needs more than 10 % longer than the average rank. Until the last rank is done the others
+    wait, so the rate of the whole is lower than what the ranks could do.
+
+How we know
+    From each rank's own time between its first start and its last end, averaged over the trials. Where one rank is the
+    slowest more often than chance allows (binomial, 1 % over all phases), it is named: then it is a place and not bad luck.
+
+When it is wrong
+    When ranks have different work on purpose.
+
+What to do
+    Look at the timeline in the report. If one host is always last, look at its network link, its load, its mount. If it is
+    another one each time, the servers share unfairly: compare the rates last_done and sum_of_ranks, and say which
+    one you mean.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from iosonde.core.types import Finding, Severity
+
+from ..distributions import binomial_cdf
+from . import FAMILY_ALPHA, SHOWN, Subject
+from ._runs import phases_by_setting
+
+CODE = "S106"
+EXCESS = 0.10
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Phases whose slowest rank takes more than 10 % longer than the mean."""
+    settings = phases_by_setting(subject.runs)
+    found: dict[str, tuple[float, str]] = {}
+    for name, phases in settings.items():
+        times = [_times(phase) for phase in phases]
+        excess = [max(each.values()) / fmean(each.values()) - 1 for each in times if len(each) > 1]
+        if excess and fmean(excess) > EXCESS:
+            found[name] = fmean(excess), _always_last(phases, times, FAMILY_ALPHA / len(settings))
+    if not found:
+        return []
+    worst = max(found, key=lambda name: found[name][0])
+    excess_of_worst, always = found[worst]
+    more = f" ({len(found)} phases in all)" if len(found) > 1 else ""
+    return [
+        Finding(
+            CODE,
+            Severity.INFO,
+            f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in {worst}{always}{more}",
+            {"excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
+             "always_last": {name: who for name, (_, who) in found.items() if who}},
+            "look at the timeline: is it always the same rank?",
+        )  # fmt: skip
+    ]
+
+
+def _times(phase: Mapping[str, Any]) -> dict[int, int]:
+    return {
+        rank["rank"]: rank["ended_ns"] - rank["started_ns"]
+        for rank in phase.get("ranks", ())
+        if rank.get("ended_ns", 0) > rank.get("started_ns", 0)
+    }
+
+
+def _always_last(phases: Sequence[Mapping[str, Any]], times: Sequence[Mapping[int, int]], alpha: float) -> str:
+    last = Counter(max(each, key=lambda rank: each[rank]) for each in times if len(each) > 1)
+    rank, often = last.most_common(1)[0]
+    ranks, trials = max(len(each) for each in times), sum(last.values())
+    by_chance = ranks * (1 - binomial_cdf(often - 1, trials, 1 / ranks))
+    if by_chance >= alpha:
+        return ""
+    host = next((r.get("host") for p in phases for r in p.get("ranks", ()) if r["rank"] == rank), None)
+    return f", rank {rank}{f' on {host}' if host else ''} in {often} of {trials} trials"

@@ -1,0 +1,56 @@
+"""S107: background load
+
+What it says
+    Somebody else used a node's CPU while it was measured: other processes, or the host of a virtual machine that took
+    the CPU away (steal).
+
+How we know
+    During every trial each node samples its CPU use and subtracts that of the measuring processes. More than 5 % of
+    all CPUs in any trial is reported.
+
+When it is wrong
+    The client of a file system works in kernel threads or in a daemon of its own (FUSE): this is part of what is
+    measured, though it looks like somebody else's. Load on the servers or the network is not seen at all.
+
+What to do
+    Measure on nodes of your own, or at a quiet hour; else keep the order random and the repetitions many, and compare the
+    trials with and without the load before leaving any out.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject
+
+CODE = "S107"
+SHARE = 0.05
+_SHARES = {"background_share": "other processes used", "steal_share": "the virtual machine's host took"}
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Trials during which others used a node's CPU."""
+    worst: dict[str, tuple[float, str]] = {}
+    loaded: dict[str, list[str]] = {}
+    for run in subject.runs:
+        for host, load in (run.get("facts", {}).get("loads") or {}).items():
+            for key in _SHARES:
+                share = load.get(key)
+                if share is None or share <= SHARE:
+                    continue
+                loaded.setdefault(key, []).append(str(run.get("id")))
+                worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
+    found = []
+    for key, ids in loaded.items():
+        share, host = worst[key]
+        n_runs = len(dict.fromkeys(ids))
+        found.append(
+            Finding(
+                CODE,
+                Severity.WARNING,
+                f"{_SHARES[key]} up to {100 * share:.0f} % of the CPU of {host} ({n_runs} of {len(subject.runs)} trials)",
+                {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:SHOWN], "kind": key},
+                "measure on idle nodes, or keep the order random and the repetitions many",
+            )
+        )
+    return found

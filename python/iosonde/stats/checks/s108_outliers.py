@@ -1,0 +1,54 @@
+"""S108: outliers
+
+What it says
+    Single trials lie far from the others of their cell. They are kept in every number: an outlier is a measurement
+    until it is known why it is none.
+
+How we know
+    Rosner's generalised ESD test (Technometrics 25, 1983), which for one candidate is Grubbs' test: on normal
+    trials it speaks once in a hundred tables, however many cells there are. At most one trial in five is looked at.
+
+When it is wrong
+    Latency and rates can have long tails by nature: then these trials are the system's real behaviour, and the
+    median and the percentiles say more than the mean. Two groups of trials (S109) are not outliers.
+
+What to do
+    Keep them, unless something outside the value itself shows that the trial was broken: a foreign job, a full disk,
+    an incomplete run. Then name the trial and the reason, and show the result with and without it. Never drop a
+    trial because of its value.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import significant
+
+from ..outliers import outliers
+from . import FAMILY_ALPHA, SHOWN, Subject
+
+CODE = "S108"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Trials that lie far from their cell."""
+    named = []
+    for cell in subject.cells:
+        for position in outliers(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
+            rest = sorted(cell.values.tolist())
+            where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
+            named.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": float(cell.values[position]),
+                          "median": rest[len(rest) // 2]})  # fmt: skip
+    if not named:
+        return []
+    first = named[0]
+    more = f", and {len(named) - 1} more" if len(named) > 1 else ""
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"outlier in {first['cell']}: {significant(first['value'])} against a median of "
+            f"{significant(first['median'])} ({first['trial']}){more}; kept",
+            {"trials": named[:SHOWN], "n": len(named)},
+            "keep it, unless something besides its value shows that the trial was broken",
+        )
+    ]

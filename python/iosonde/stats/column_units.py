@@ -1,0 +1,30 @@
+"""The unit that people write into a column's name: ``time (s)``, ``size [KiB]``, ``read_MiB/s``, ``write_kb_s``.
+
+Values are never rescaled: a table keeps its numbers, and the unit only labels them and tells rates from times.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")
+_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+_PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS)"
+_TAIL = re.compile(
+    rf"^(?P<label>.*?[^_./ ])[_. ](?P<unit>{_PREFIXED}(?:/s|ps|_per_s|_s)|(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|"
+    rf"[kKmM]?(?:iops|IOPS)|{'|'.join(_TIMES)}|percent|%)$"
+)
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """(label, unit) of a column's name; the unit is empty where none is recognised."""
+    found = _BRACKETED.match(name) or _TAIL.match(name)
+    if not found:
+        return name, ""
+    unit = re.sub(r"(?<=[a-zA-Z])(?:_per_s|_s|ps)$", "/s", found["unit"]) if not is_rate(found["unit"]) else found["unit"]
+    return found["label"], unit
+
+
+def is_rate(unit: str) -> bool:
+    """Whether a unit is work per time, so that a harmonic mean makes sense."""
+    return unit.endswith("/s") or unit.lower().endswith("iops")

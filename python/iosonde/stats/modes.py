@@ -1,0 +1,68 @@
+"""Two groups of trials in one sample: the best split against what one normal population gives.
+
+The statistic is Engelman and Hartigan's (JASA 64, 1969, 1647-1648): over all splits of the sorted sample the largest ratio of
+between to within sum of squares. Its null distribution is that of a uniform population, the flattest with one mode
+(as for Hartigan's dip), simulated with a fixed seed, so the same data always give the same answer. For positive data
+both the values and their logs must say so: skew alone makes one or the other look split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+LEAST = 10
+_DRAWS = 20_000
+_LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two modes
+
+
+@dataclass(frozen=True)
+class TwoModes:
+    """The two groups: their means, the number of trials in the lower, and the chance that one population looks so split."""
+
+    low_mean: float
+    high_mean: float
+    n_low: int
+    p: float
+
+
+def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
+    """The split if each side holds at least a fifth (and 3) of the trials; None below 10 trials."""
+    x = np.sort(np.asarray(values, dtype=float))
+    if x.size < LEAST or np.ptp(x) == 0:
+        return None
+    if x.size > _LARGEST:
+        x = np.quantile(x, np.linspace(0, 1, _LARGEST))
+    ratio, cut = _best_split(x[None, :])
+    p = _p(float(ratio[0]), x.size)
+    if x[0] > 0:
+        p = max(p, _p(float(_best_split(np.log(x)[None, :])[0][0]), x.size))
+    at = int(cut[0])
+    return TwoModes(float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), p)
+
+
+def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
+    """(largest share of the sum of squares that a split explains, where) for each sorted row."""
+    n = samples.shape[1]
+    least = max(3, n // 5)
+    centered = samples - samples.mean(axis=1, keepdims=True)
+    sums = np.cumsum(centered, axis=1)[:, least - 1 : n - least]
+    sizes = np.arange(least, n - least + 1)
+    between = sums**2 * (1 / sizes + 1 / (n - sizes))
+    best = np.argmax(between, axis=1)
+    share: npt.NDArray[np.float64] = between[np.arange(len(best)), best] / (centered**2).sum(axis=1)
+    return share, best + least
+
+
+@cache
+def _null(n: int) -> npt.NDArray[np.float64]:
+    draws = np.sort(np.random.default_rng(1969).random((_DRAWS, n)), axis=1)
+    return np.sort(_best_split(draws)[0])
+
+
+def _p(share: float, n: int) -> float:
+    null = _null(n)
+    return float((null.size - np.searchsorted(null, share, "left") + 1) / (null.size + 1))

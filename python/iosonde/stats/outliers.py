@@ -1,0 +1,41 @@
+"""Values that do not belong: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983, 165-172)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from .distributions import t_quantile
+from .summarise import standard_deviation
+
+LEAST = 6
+
+
+def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
+    """Positions of the outliers, worst first; at most one value in five is looked at. Empty below 6 values.
+
+    ``alpha`` is the chance to name any value of a normal sample. For one candidate this is Grubbs' test.
+    """
+    x, n = np.asarray(values, dtype=float), len(values)
+    if n < LEAST:
+        return []
+    left, removed, found = np.arange(n), [], 0
+    for i in range(1, max(1, n // 5) + 1):
+        spread = standard_deviation(x[left])
+        if not spread > 0:
+            break
+        deviations = np.abs(x[left] - np.mean(x[left])) / spread
+        worst = int(np.argmax(deviations))
+        removed.append(int(left[worst]))
+        if deviations[worst] > _critical(n, i, alpha):
+            found = i
+        left = np.delete(left, worst)
+    return removed[:found]
+
+
+def _critical(n: int, i: int, alpha: float) -> float:
+    df = n - i - 1
+    t = t_quantile(1 - alpha / (2 * (n - i + 1)), df)
+    return (n - i) * t / math.sqrt((df + t * t) * (n - i + 1))

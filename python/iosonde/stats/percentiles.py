@@ -1,0 +1,110 @@
+"""Percentiles of operation durations: pooled over the ranks of one trial, then an interval over trials.
+
+Operations inside a trial are not repetitions: they share its files, its neighbours and its minute. So each trial gives
+one p50, p99, p99.9, and the interval is over trials, by Student's t on their logs: a trial's percentile is positive and
+right-skewed, which the logs undo, and unlike the order-statistic interval it exists below 6 trials.
+Its centre is the geometric mean of the trials' percentiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .summarise import geometric_mean, least_n_for_quantile
+
+PERCENTILES = (0.5, 0.99, 0.999)
+
+
+@dataclass(frozen=True)
+class TrialPercentiles:
+    """One trial's percentiles of one kind of operation in one phase; durations in ns, None where too few operations."""
+
+    operation: str
+    kind: str
+    n_operations: int
+    duration_ns: Mapping[float, float | None]
+
+
+def of_durations(durations_ns: npt.ArrayLike, percentiles: Sequence[float], level: float) -> dict[float, float | None]:
+    """The percentiles of one trial's durations, each an observed one (the inverse of the empirical distribution).
+
+    None where fewer operations than :func:`least_n_for_quantile` were made: the tail was then not seen.
+    """
+    x = np.asarray(durations_ns)
+    wanted = [p for p in percentiles if x.size >= least_n_for_quantile(p, level)]
+    found: dict[float, float | None] = dict.fromkeys(percentiles)
+    if wanted:
+        ranks = [max(0, int(np.ceil(p * x.size - 1e-9)) - 1) for p in wanted]
+        partitioned = np.partition(x, ranks)
+        found.update({p: float(partitioned[rank]) for p, rank in zip(wanted, ranks, strict=True)})
+    return found
+
+
+def of_histogram(
+    edges: npt.ArrayLike, counts: npt.ArrayLike, percentiles: Sequence[float], level: float
+) -> dict[float, float | None]:
+    """The same from a histogram: ``edges`` (m + 1, ns) and ``counts`` (m); linear inside a bucket.
+
+    The error is at most the bucket's width (the engine's buckets are narrower than 2 %).
+    """
+    bounds, cumulated = np.asarray(edges, dtype=float), np.cumsum(np.asarray(counts, dtype=np.int64))
+    total = int(cumulated[-1]) if cumulated.size else 0
+    found: dict[float, float | None] = dict.fromkeys(percentiles)
+    for p in percentiles:
+        if total and total >= least_n_for_quantile(p, level):
+            bucket = int(np.searchsorted(cumulated, max(1.0, p * total)))
+            before = int(cumulated[bucket - 1]) if bucket else 0
+            share = (p * total - before) / (int(cumulated[bucket]) - before)
+            found[p] = float(bounds[bucket] + min(1.0, max(0.0, share)) * (bounds[bucket + 1] - bounds[bucket]))
+    return found
+
+
+def of_trial(
+    operations: npt.NDArray[np.void], phase_names: Mapping[int, str], kinds: Sequence[str], level: float,
+    percentiles: Sequence[float] = PERCENTILES,
+) -> list[TrialPercentiles]:  # fmt: skip
+    """Percentiles of every (phase, kind) of one trial; ``operations`` has dtype ``schema.OPERATION``.
+
+    ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are failed
+    operations (their status is not 0). All ranks are pooled.
+    """
+    found = []
+    good = operations[operations["status"] == 0]
+    for phase, name in phase_names.items():
+        here = good[good["phase"] == phase]
+        for kind in np.unique(here["kind"]):
+            durations = here["duration_ns"][here["kind"] == kind]
+            values = of_durations(durations, percentiles, level)
+            found.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
+    return found
+
+
+def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
+    """One percentile over trials, in seconds: geometric mean with t interval on logs; None where trials were too short."""
+    members = list(trials)
+    values = [trial.duration_ns[percentile] for trial in members]
+    seen = [value * 1e-9 for value in values if value is not None]
+    if len(seen) < len(values) or not values:
+        least = least_n_for_quantile(percentile, level)
+        fewest = min((trial.n_operations for trial in members), default=0)
+        warning = f"needs at least {least} operations a trial to see p{100 * percentile:g}, the shortest trial has {fewest}"
+        return Estimate(None, None, None, level, len(members), (warning,))
+    # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.
+    return geometric_mean([max(value, 0.5e-9) for value in seen], level)
+
+
+def of_buckets(
+    operation: str, kind: str, edges_ns: npt.NDArray[np.float64], pairs: Sequence[Sequence[int]], level: float,
+    percentiles: Sequence[float] = PERCENTILES,
+) -> TrialPercentiles:  # fmt: skip
+    """One trial's percentiles from (bucket, count) pairs, as a run keeps them where it could not keep every operation."""
+    counts = np.zeros(len(edges_ns) - 1, dtype=np.int64)
+    for bucket, count in pairs:
+        counts[bucket] += count
+    return TrialPercentiles(operation, kind, int(counts.sum()), of_histogram(edges_ns, counts, percentiles, level))

@@ -1,0 +1,50 @@
+"""Scaling: the efficiency of k nodes against one, E(k) = (X(k) ÷ k) ÷ (X(1) ÷ 1), with an interval.
+
+1 is linear; 1/k means that nodes add nothing. E is a ratio of two means over k, so its interval is the ratio's (see
+``ratio``): the trials at one node are part of the uncertainty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iosonde.core.types import Estimate
+
+from .ratio import ratio_of_means, side
+
+
+def efficiencies(
+    trials_by_size: Mapping[float, Sequence[float]], level: float
+) -> dict[float, Estimate]:
+    """E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its trials.
+
+    With a base b other than 1 node, E(k) = (X(k)/k) ÷ (X(b)/b).
+    """
+    sizes = sorted(trials_by_size)
+    if len(sizes) < 2 or not sizes[0] > 0:
+        return {}
+    base = side(trials_by_size[sizes[0]])
+    found = {}
+    for size in sizes[1:]:
+        ratio = ratio_of_means(side(trials_by_size[size]), base, level)
+        found[size] = _scaled(ratio, sizes[0] / size)
+    return found
+
+
+def verdict(efficiency: Estimate, size: float, base: float = 1) -> str:
+    """What an efficiency says, in words: ``linear``, ``adds nothing`` …, or ``cannot tell``."""
+    if efficiency.low is None or efficiency.high is None:
+        return "cannot tell"
+    useless = base / size
+    if efficiency.high < useless:
+        return "slower than on fewer"
+    if efficiency.low <= useless:
+        return "adds nothing" if efficiency.high < (1 + useless) / 2 else "cannot tell"
+    if efficiency.low > 1.0:
+        return "more than linear"
+    return "linear" if efficiency.high >= 1 else "less than linear"
+
+
+def _scaled(estimate: Estimate, by: float) -> Estimate:
+    value, low, high = (None if x is None else x * by for x in (estimate.value, estimate.low, estimate.high))
+    return Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)

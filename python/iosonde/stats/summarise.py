@@ -1,0 +1,167 @@
+"""One sample of trials → Estimates: mean, median, geometric and harmonic mean, spread.
+
+Every function takes the values of a cell, one per trial, and the confidence level, which has no default: a
+forgotten one would be believed. Values are in any unit; results are in the same. ``n`` counts trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+
+from .distributions import binomial_cdf, check_level, chi2_quantile, t_critical
+
+Values = Sequence[float] | npt.NDArray[np.float64]
+
+
+def mean(values: Values, level: float) -> Estimate:
+    """The arithmetic mean with Student's t interval: x̄ ± t(1-α/2; n-1)·s/√n (Jain 1991, §13.2).
+
+    The t quantile, not the normal one: with 6 trials z makes the interval 24 % too short. With one trial there is
+    no interval, and the warning says so. Raises DataError for values that are not finite.
+    """
+    x = _finite(values, level)
+    if x.size < 2:
+        return _without_interval(x, level, float(x[0]) if x.size else None)
+    center, half = _mean(x), t_critical(level, x.size - 1) * standard_deviation(x) / math.sqrt(x.size)
+    return Estimate(center, center - half, center + half, level, x.size)
+
+
+def least_trials_for_median(level: float) -> int:
+    """The fewest trials whose smallest and largest value enclose the median with ``level``: 6 for 0.95."""
+    return least_n_for_quantile(0.5, level)
+
+
+def least_n_for_quantile(p: float, level: float) -> int:
+    """The fewest values whose smallest and largest enclose the p-quantile with ``level``.
+
+    P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for a continuous distribution, whatever its form (David & Nagaraja 2003, §7.1).
+    """
+    check_level(level)
+    tail = max(p, 1 - p)
+    n = max(2, math.floor(math.log(1 - level) / math.log(tail)))
+    while 1 - p**n - (1 - p) ** n < level - 1e-12:
+        n += 1
+    return n
+
+
+def median(values: Values, level: float) -> Estimate:
+    """The sample median with the exact order-statistic interval [x(k), x(n+1-k)].
+
+    k is the largest rank with P(Binomial(n, 1/2) < k) ≤ α/2, so the interval covers at least ``level`` for any
+    continuous distribution (David & Nagaraja 2003, §7.1; Le Boudec 2010, §2.2). Below
+    :func:`least_trials_for_median` there is none.
+    """
+    x = np.sort(_finite(values, level))
+    if x.size == 0:
+        return _without_interval(x, level, None)
+    center, least = float(np.median(x)), least_trials_for_median(level)
+    if x.size < least:
+        warning = f"needs at least {least} trials for a {100 * level:g} % interval of the median, has {x.size}"
+        return Estimate(center, None, None, level, x.size, (warning,))
+    k = 1
+    while binomial_cdf(k, x.size, 0.5) <= (1 - level) / 2 + 1e-12:
+        k += 1
+    return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
+
+
+def geometric_mean(values: Values, level: float) -> Estimate:
+    """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive data."""
+    return _transformed(values, level, "geometric", np.log, math.exp)
+
+
+def harmonic_mean(values: Values, level: float) -> Estimate:
+    """n ÷ Σ(1/x) with the t interval of the mean reciprocal, turned over.
+
+    The right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total time.
+    Over equal time the arithmetic mean is right. Where the interval of the mean reciprocal reaches 0 there is no upper limit.
+    """
+    x = _finite(values, level)
+    if x.size and np.any(x <= 0):
+        return _not_positive(x, level, "harmonic")
+    inverse = mean(1 / x, level)
+    if inverse.value is None or inverse.low is None or inverse.high is None:
+        return _without_interval(x, level, 1 / inverse.value if inverse.value else None)
+    if inverse.low <= 0:
+        warning = "the trials differ too much for an upper limit: more trials are needed"
+        return Estimate(1 / inverse.value, None, None, level, x.size, (warning,))
+    return Estimate(1 / inverse.value, 1 / inverse.high, 1 / inverse.low, level, x.size)
+
+
+def standard_deviation(values: Values) -> float:
+    """s with n - 1 in the denominator; exactly 0 for equal values, NaN below two."""
+    x = np.asarray(values, dtype=float)
+    if x.size < 2:
+        return math.nan
+    return 0.0 if np.ptp(x) == 0 else float(np.std(x, ddof=1))
+
+
+def sd(values: Values, level: float) -> Estimate:
+    """The sample standard deviation with the chi-square interval, which holds for near-normal trials only."""
+    x = _finite(values, level)
+    if x.size < 2:
+        return _without_interval(x, level, None)
+    s, df = standard_deviation(x), x.size - 1
+    low, high = (s * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
+    return Estimate(s, low, high, level, x.size)
+
+
+def coefficient_of_variation(values: Values, level: float) -> Estimate:
+    """s ÷ |x̄| as a fraction, with Vangel's interval (The American Statistician 50(1), 1996, 21-26).
+
+    The interval is made for near-normal trials and coefficients below 1/3; beyond, only the value is given.
+    """
+    x = _finite(values, level)
+    if x.size < 2:
+        return _without_interval(x, level, None)
+    center, n, df = abs(_mean(x)), x.size, x.size - 1
+    if center == 0:
+        return Estimate(None, None, None, level, n, ("a mean of 0 has no coefficient of variation",))
+    k = standard_deviation(x) / center
+    if k >= 1 / 3:
+        return Estimate(k, None, None, level, n, ("varies too much for an interval (above 1/3)",))
+    bounds = []
+    for p in (0.5 + level / 2, 0.5 - level / 2):
+        u = chi2_quantile(p, df)
+        bounds.append(k / math.sqrt(((u + 2) / n - 1) * k * k + u / df))
+    return Estimate(k, bounds[0], bounds[1], level, n)
+
+
+def _transformed(
+    values: Values, level: float, name: str, forward: Callable[..., npt.NDArray[np.float64]], back: Callable[[float], float]
+) -> Estimate:
+    x = _finite(values, level)
+    if x.size and np.any(x <= 0):
+        return _not_positive(x, level, name)
+    inner = mean(forward(x), level)
+    if inner.value is None or inner.low is None or inner.high is None:
+        return _without_interval(x, level, None if inner.value is None else back(inner.value))
+    return Estimate(back(inner.value), back(inner.low), back(inner.high), level, x.size)
+
+
+def _mean(x: npt.NDArray[np.float64]) -> float:
+    return float(x[0]) if np.ptp(x) == 0 else float(np.mean(x))
+
+
+def _finite(values: Values, level: float) -> npt.NDArray[np.float64]:
+    check_level(level)
+    x = np.asarray(values, dtype=float).ravel()
+    if not np.all(np.isfinite(x)):
+        raise DataError("a value is not a finite number", "leave the cell empty where a value is missing")
+    return x
+
+
+def _without_interval(x: npt.NDArray[np.float64], level: float, value: float | None) -> Estimate:
+    if x.size == 0:
+        return Estimate(None, None, None, level, 0, ("no values",))
+    return Estimate(value, None, None, level, x.size, ("one trial shows no spread: repeat it, 6 times or more",))
+
+
+def _not_positive(x: npt.NDArray[np.float64], level: float, name: str) -> Estimate:
+    return Estimate(None, None, None, level, x.size, (f"a {name} mean needs values above 0",))

@@ -1,0 +1,78 @@
+"""Does a series of trials drift? Mann-Kendall over several cells at once, exact for few trials.
+
+Each cell is compared only with itself, so cells with other means do not disturb, and the cells' statistics add up: the
+seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells for seasons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .distributions import normal_two_sided_p
+
+_EXACT_PAIRS = 2000  # up to so many pairs in all the null distribution is counted out
+
+
+@dataclass(frozen=True)
+class Trend:
+    """``s``: rising minus falling pairs; ``tau``: the same over all pairs; ``relative_change``: from first to last trial."""
+
+    s: int
+    tau: float
+    p: float
+    relative_change: float
+    n: int
+
+
+def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
+    """The common trend of several series, each in its own order; None where no series has 3 different values.
+
+    ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each over its series'
+    mean, times the length of the longest series.
+    """
+    used = [x for x in series if x.size >= 3 and np.ptp(x) > 0]
+    if not used:
+        return None
+    s = sum(_score(x) for x in used)
+    pairs = sum(x.size * (x.size - 1) // 2 for x in used)
+    tied = any(np.unique(x).size < x.size for x in used)
+    p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
+    slopes = np.concatenate([_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
+    longest = max(x.size for x in used)
+    return Trend(s, s / pairs, p, float(np.median(slopes)) * (longest - 1), sum(x.size for x in used))
+
+
+def _score(x: npt.NDArray[np.float64]) -> int:
+    rows, columns = np.triu_indices(x.size, 1)
+    return int(np.sign(x[columns] - x[rows]).sum())
+
+
+def _slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    rows, columns = np.triu_indices(x.size, 1)
+    slopes: npt.NDArray[np.float64] = (x[columns] - x[rows]) / (columns - rows)
+    return slopes
+
+
+def _exact_p(s: int, sizes: list[int]) -> float:
+    """P(|S| >= |s|) when every order within every series is equally likely (counted by convolution)."""
+    inversions = np.ones(1)
+    for size in sizes:
+        for k in range(2, size + 1):
+            inversions = np.convolve(inversions, np.full(k, 1 / k))
+    scores = 2 * np.arange(inversions.size) - (inversions.size - 1)
+    return float(min(1.0, inversions[np.abs(scores) >= abs(s)].sum()))
+
+
+def _normal_p(s: int, series: list[npt.NDArray[np.float64]]) -> float:
+    variance = 0.0
+    for x in series:
+        n, ties = x.size, np.unique(x, return_counts=True)[1]
+        variance += (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
+    if variance == 0:
+        return 1.0
+    return normal_two_sided_p(max(0, abs(s) - 1) / math.sqrt(variance))
