@@ -27,9 +27,7 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
                 sentence = f"{path.name} was left half-written by a process that ended; it is no run"
-                yield _finding(
-                    "D102", Severity.INFO, sentence, path, "the next run that is stored removes it"
-                )
+                yield _finding("D102", Severity.INFO, sentence, path, "the next run that is stored removes it")
         elif not path.is_dir() or not (path / rundir.DOCUMENT).exists():
             sentence = f"{path.name} is not a run: it holds no {rundir.DOCUMENT}"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
@@ -55,9 +53,7 @@ def _experiments(store: Path) -> Iterator[Finding]:
                 experiment_from(path.read_bytes(), f"experiment {path.stem}")
             except (DataError, OSError) as error:
                 sentence = f"experiment {path.stem} cannot be read: {error}"
-                yield _finding(
-                    "D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it"
-                )
+                yield _finding("D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it")
 
 
 def _notes(store: Path) -> Iterator[Finding]:

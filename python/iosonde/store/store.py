@@ -53,17 +53,13 @@ class Store:
             if path.exists() and not path.is_dir():
                 raise InputError(f"{path} is a file, not a store", "name a new directory")
             if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
-                raise InputError(
-                    f"{path} has files in it and is not a store", "name a new or empty directory"
-                )
+                raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
             marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
             files.replace_file(disk, path / MARKER, encode(marker))
         except OSError as error:
-            raise InputError(
-                f"cannot make a store at {path}: {error.strerror}", "name another directory"
-            ) from error
+            raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
         return cls(path, disk)
 
     @classmethod
@@ -76,9 +72,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"{path} is not a store", "'iosonde run --store DIR' makes one") from None
         except OSError as error:
-            raise InputError(
-                f"cannot read the store {path}: {error.strerror}", "look at its permissions"
-            ) from error
+            raise InputError(f"cannot read the store {path}: {error.strerror}", "look at its permissions") from error
         except (DataError, KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"{path / MARKER} is damaged",
@@ -238,9 +232,7 @@ class Store:
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
         if not directory.is_dir():
-            raise InputError(
-                f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them"
-            )
+            raise InputError(f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them")
         return directory, from_plain(rundir.read_document(directory))
 
     def _operations_path(self, run_id: str) -> Path | None:
