@@ -27,9 +27,11 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
                 sentence = f"{path.name} was left half-written by a process that ended; it is no run"
-                yield _finding("D102", Severity.INFO, sentence, path, "the next run that is stored removes it")
-        elif not path.is_dir() or not (path / rundir.DOCUMENT).exists():
-            sentence = f"{path.name} is not a run: it holds no {rundir.DOCUMENT}"
+                yield _finding(
+                    "D102", Severity.INFO, sentence, path, "the next run that is stored removes it"
+                )
+        elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
+            sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
             yield from _run(path, contents)
@@ -53,7 +55,9 @@ def _experiments(store: Path) -> Iterator[Finding]:
                 experiment_from(path.read_bytes(), f"experiment {path.stem}")
             except (DataError, OSError) as error:
                 sentence = f"experiment {path.stem} cannot be read: {error}"
-                yield _finding("D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it")
+                yield _finding(
+                    "D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it"
+                )
 
 
 def _notes(store: Path) -> Iterator[Finding]:

@@ -1,8 +1,8 @@
 """One run's directory: write it, read it, say what is wrong with it.
 
 ``runs/<run-id>/`` holds ``run.json``, ``results.parquet``, ``operations.parquet`` where operations were
-recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and SHA-256;
-sizes are checked whenever the run is looked at, a hash whenever that file is read.
+recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and
+SHA-256; sizes are checked whenever the run is looked at, a hash whenever that file is read.
 """
 
 from __future__ import annotations
@@ -84,6 +84,8 @@ def read_document(directory: Path) -> dict[str, Any]:
     Raises DataError, which names the run, or SchemaTooNewError.
     """
     try:
+        if (directory / DOCUMENT).is_symlink() or (directory / "raw").is_symlink():
+            raise DataError("it holds a link in place of its own files")
         document = unseal((directory / DOCUMENT).read_bytes())
         if document["id"] != directory.name:
             raise DataError(f"run.json is that of run {document['id']}")
