@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from iosonde._native import KINDS
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Observation, Run
 from iosonde.store import Store
 
-KINDS = ["open", "create", "read", "write"]
 MEAN = {("create", 1): 10_000.0, ("create", 2): 19_000.0, ("read_1to1_large", 1): 2e9, ("read_1to1_large", 2): 2.2e9}
 
 
@@ -57,7 +57,7 @@ def _operations(nodes: int, rng: np.random.Generator) -> np.ndarray:
     rows = np.zeros(nodes * 2 * 500, OPERATION)
     rows["rank"] = np.repeat(np.arange(nodes), 1000)
     rows["phase"] = np.tile(np.repeat([0, 1], 500), nodes)
-    rows["kind"] = np.where(rows["phase"] == 0, 1, 2)
+    rows["kind"] = np.where(rows["phase"] == 0, KINDS.index("create"), KINDS.index("read"))
     rows["start_ns"] = np.arange(len(rows)) * 10**6
     rows["duration_ns"] = (1e5 * np.exp(0.3 * rng.standard_normal(len(rows)))).astype("u8")
     return rows

@@ -80,7 +80,7 @@ def _row(row: Row, by: Sequence[str], same_n: bool, divisor: float) -> list[str]
 
 def _latency(made: Overview) -> Iterator[str]:
     """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json."""
-    yield "durations of operations over all ranks: geometric mean of the trials' percentiles"
+    yield "durations of operations over all ranks: geometric mean over trials"
     names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in made.latency)]
     grid: list[list[str]] = []
     titles = {}

@@ -74,6 +74,11 @@ def overview_of(
     table = source.table
     if source.store is not None and "rank" not in split_names(by) and not any(c[0] == "rank" for c in source.where):
         table = table.take(overview.whole_rows(table))
+        if len(source.table) and not len(table):
+            raise InputError(
+                "all rows that are left are of single ranks, which are parts of a trial and no trials",
+                "add rank to --by",
+            )
     return overview.of_table(table, responses, split_names(by), level)
 
 
