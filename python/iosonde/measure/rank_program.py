@@ -11,7 +11,8 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -78,15 +79,15 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     shift, reader = envelope.reader_shift(nodes)
     plans = envelope.plan(settings, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
-    load = machine.LoadSampler() if ranks.local_rank == 0 else None
+    load = machine.LoadSampler().start()
     with Heartbeat(beats, ranks.rank) as heart:
         finished = _phases(plans, assignment, settings, ranks, heart)
-        loads = ranks.gather(load.result() if load else None)
+        loads = ranks.gather(load.stop())
         after = clocks.estimate(ranks)
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            _write_places(folder, nodes, hosts, reader, before, after, loads or [], finished)
+            _write_places(folder, nodes, hosts, reader, before, after, machine.per_node(loads or [], nodes), finished)
         ranks.wait_for_all()
 
 
@@ -209,7 +210,7 @@ def _write_places(
     reader: str,
     before: clocks.Clocks,
     after: clocks.Clocks,
-    loads: list[Any],
+    loads: list[dict[str, Any]],
     finished: bool,
 ) -> None:
     """What is known about the ranks as a whole; its presence says that the ranks came to their end."""
@@ -220,7 +221,7 @@ def _write_places(
         "offset_ns": {str(rank): offset for rank, offset in enumerate(before.offset_ns)},
         "error_ns": max(before.worst_error_ns, after.worst_error_ns),
         "drift_ns": [late - early for early, late in zip(before.offset_ns, after.offset_ns, strict=True)],
-        "loads": {hosts[rank]: load for rank, load in enumerate(loads) if load},
+        "loads": [load | {"host": hosts[nodes.index(load["node"])]} for load in loads],
         "finished": finished,
     }
     beside = folder / "places.tmp"
@@ -246,26 +247,21 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
 def main() -> None:
     """Entry point of a rank. What goes wrong is left in the spool as one sentence; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
-    try:
-        ranks = mpi.connect(assignment.ranks)
+    with _left_in(Path(assignment.spool)), mpi.connect(assignment.ranks) as ranks, _left_in(Path(assignment.spool)):
         (rescue if assignment.only_collect else run)(assignment, ranks)
-    except IosondeError as error:
-        _leave_error(assignment, error.message, error.hint, "")
-        os._exit(3)
-    except Exception as error:  # whatever it is, the parent must learn it, and the other ranks must not wait
-        _leave_error(assignment, f"{type(error).__name__}: {error}", "", traceback.format_exc())
-        os._exit(3)
 
 
-def _leave_error(assignment: Assignment, message: str, hint: str, trace: str) -> None:
-    folder = Path(assignment.spool)
+@contextmanager
+def _left_in(folder: Path) -> Iterator[None]:
+    """Leave an error in the spool before it goes on: leaving the ranks' context ends this process."""
     try:
+        yield
+    except Exception as error:
+        message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (repr(error), "")
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"error-{mpi.this_host().name}-{os.getpid()}.json"
-        (folder / name).write_text(json.dumps({"message": message, "hint": hint, "trace": trace}))
-    except OSError as error:
-        # The spool itself is full or gone: the launcher's stderr is all that is left.
-        sys.stderr.write(f"{message}\n{trace}\n{error}\n")
+        path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+        path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+        raise
 
 
 if __name__ == "__main__":

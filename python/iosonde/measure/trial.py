@@ -109,7 +109,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "hosts": places.get("hosts", []),
             "nodes": places.get("nodes", []),
             "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns")},
-            "loads": places.get("loads", {}),
+            "loads": places.get("loads", []),
         },
         operations=collected.operations,
         phases=collected.phases,
@@ -167,7 +167,7 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
 
 
 def _server_cache(bench: Bench) -> str:
-    kind = str(bench.facts.get("machine", {}).get("mount", {}).get("type", ""))
+    kind = str((bench.facts["machine"]["target"].get("mount") or {}).get("fstype", ""))
     if kind not in NETWORK_TYPES:
         return cache.NO_SERVER
     return cache.COLD_REQUESTED if bench.server_hook else cache.WARM

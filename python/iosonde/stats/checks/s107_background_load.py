@@ -27,7 +27,7 @@ from . import SHOWN, Subject
 
 CODE = "S107"
 SHARE = 0.05
-_SHARES = {"background_share": "other processes used", "steal_share": "the virtual machine's host took"}
+_SHARES = {"background": "other processes used", "steal": "the virtual machine's host took"}
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -35,7 +35,8 @@ def check(subject: Subject) -> list[Finding]:
     worst: dict[str, tuple[float, str]] = {}
     loaded: dict[str, list[str]] = {}
     for run in subject.runs:
-        for host, load in (run.get("facts", {}).get("loads") or {}).items():
+        for load in run.get("facts", {}).get("loads") or ():
+            host = load.get("host") or f"node {load.get('node')}"
             for key in _SHARES:
                 share = load.get(key)
                 if share is None or share <= SHARE:

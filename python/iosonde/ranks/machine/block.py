@@ -1,0 +1,89 @@
+"""The block devices behind a mount: through partitions, loop devices, device mapper and software RAID."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from . import mount, reading
+
+_MAX_DEPTH = 8
+
+
+def devices(found: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
+    """From the mounted device down to the disks, each after the one that it carries. Empty if
+    none.
+    """
+    number = found.device if found.device[0] else _device_number(found.source)
+    return _chain(number, None, sys_root, 0) if number else []
+
+
+def _chain(number: tuple[int, int], carries: str | None, sys_root: Path, depth: int) -> list[dict[str, Any]]:
+    directory = (sys_root / "dev/block" / "{}:{}".format(*number)).resolve()
+    if depth > _MAX_DEPTH or not directory.is_dir():
+        return []
+    device = _describe(directory, carries)
+    found = [device]
+    if (directory / "partition").exists():
+        found += _chain(_number_in(directory.parent), device["name"], sys_root, depth + 1)
+    for slave in sorted((directory / "slaves").glob("*")):
+        found += _chain(_number_in(slave), device["name"], sys_root, depth + 1)
+    if device["backing_file"]:
+        holder = mount.of_path(Path(device["backing_file"]))
+        if holder and holder.device[0]:
+            found += _chain(holder.device, device["name"], sys_root, depth + 1)
+    return found
+
+
+def _describe(directory: Path, carries: str | None) -> dict[str, Any]:
+    queue = directory / "queue"
+    sectors = reading.number(directory / "size")
+    return {
+        "name": directory.name,
+        "carries": carries,
+        "size_bytes": None if sectors is None else sectors * 512,  # sysfs counts in 512-byte sectors, always
+        "model": reading.text(directory / "device/model") or reading.text(directory / "dm/name"),
+        "vendor": reading.text(directory / "device/vendor"),
+        "backing_file": reading.text(directory / "loop/backing_file"),
+        "raid_level": reading.text(directory / "md/level"),
+        "rotational": _flag(reading.number(queue / "rotational")),
+        "scheduler": _chosen(reading.text(queue / "scheduler")),
+        "logical_block_bytes": reading.number(queue / "logical_block_size"),
+        "physical_block_bytes": reading.number(queue / "physical_block_size"),
+        "optimal_io_bytes": reading.number(queue / "optimal_io_size"),
+        "requests": reading.number(queue / "nr_requests"),
+        "largest_request_bytes": _times(reading.number(queue / "max_sectors_kb"), 1024),
+        "read_ahead_bytes": _times(reading.number(queue / "read_ahead_kb"), 1024),
+        "write_cache": reading.text(queue / "write_cache"),
+    }
+
+
+def _device_number(source: str) -> tuple[int, int] | None:
+    """Of a device file; btrfs and others mount under a number that is no device's."""
+    try:
+        status = Path(source).stat()
+    except OSError:
+        return None
+    return (os.major(status.st_rdev), os.minor(status.st_rdev)) if stat.S_ISBLK(status.st_mode) else None
+
+
+def _number_in(directory: Path) -> tuple[int, int]:
+    major, _, minor = (reading.text(directory / "dev") or "0:0").partition(":")
+    return int(major), int(minor)
+
+
+def _chosen(options: str | None) -> str | None:
+    """``mq-deadline [none]`` → none."""
+    if options and "[" in options:
+        return options.partition("[")[2].partition("]")[0]
+    return options
+
+
+def _flag(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _times(value: int | None, factor: int) -> int | None:
+    return None if value is None else value * factor

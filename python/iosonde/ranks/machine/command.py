@@ -1,0 +1,64 @@
+"""The command line without its secrets, and the versions of the software."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde import __version__
+
+from . import reading
+
+HIDDEN = "***"
+_SECRET = (
+    r"[\w.-]*(?:passw(?:or)?d|passphrase|passwd|secret|token|api[-_]?key|access[-_]?key|credentials?)[\w.-]*"
+)
+_VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,\"']+)"
+_ASSIGNED = re.compile(rf"(?i)({_SECRET}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}")
+_OPTION = re.compile(rf"(?i)(?<!\S)(--?{_SECRET}\s+){_VALUE}")
+_AUTHORIZATION = re.compile(r"(?i)(authorization:\s*)(?:\w+\s+)?[^\s\"']+")
+_USER_IN_URL = re.compile(r"(://)[^/\s@]+@")
+_BARE_OPTION = re.compile(rf"(?i)^--?{_SECRET}$")
+_MOUNT_SECRETS = ("password", "pass", "secret", "password2", "sharedkey", "token", "key")
+
+
+def redact(text: str) -> str:
+    """``text`` with values of passwords, tokens and keys, and users in URLs, replaced by ``***``."""
+    text = _USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
+    text = _AUTHORIZATION.sub(rf"\1{HIDDEN}", text)
+    text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
+    return _OPTION.sub(rf"\1{HIDDEN}", text)
+
+
+def redact_words(words: Sequence[str]) -> list[str]:
+    """The same for the words of a command line, where a value may be the word after its option."""
+    found, hide = [], False
+    for word in words:
+        found.append(HIDDEN if hide and not word.startswith("-") else redact(word))
+        hide = bool(_BARE_OPTION.match(word))
+    return found
+
+
+def redact_options(options: str) -> str:
+    """The same for mount options (``rw,password=x``)."""
+    return ",".join(
+        f"{name}={HIDDEN}" if sign and name.lower() in _MOUNT_SECRETS else option
+        for option in options.split(",")
+        for name, sign, _ in [option.partition("=")]
+    )
+
+
+def software(repository: Path | None = None) -> dict[str, Any]:
+    """Versions of iosonde and Python; of ``repository`` the git commit, and whether files differ from it."""
+    found: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
+    if repository is not None:
+        commit = reading.tool(["git", "-C", str(repository), "rev-parse", "HEAD"])
+        changes = reading.tool(
+            ["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"]
+        )
+        found["commit"] = commit.strip() if commit else None
+        found["commit_modified"] = None if changes is None else bool(changes.strip())
+    return found

@@ -1,0 +1,180 @@
+"""The node itself: name, kernel, CPU, memory and its limits, the kernel's write-back settings."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import socket
+from pathlib import Path
+from typing import Any
+
+from . import mount, reading
+
+_UNLIMITED = 1 << 60  # cgroup v1 says "no limit" with a number near 2**63
+_VM_SETTINGS = (
+    "dirty_ratio",
+    "dirty_background_ratio",
+    "dirty_bytes",
+    "dirty_background_bytes",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+    "vfs_cache_pressure",
+    "swappiness",
+    "overcommit_memory",
+)
+
+
+def host() -> dict[str, Any]:
+    """Name, boot, kernel, operating system, virtualisation, clock source."""
+    return {
+        "name": socket.gethostname(),
+        "boot_id": reading.text("/proc/sys/kernel/random/boot_id"),
+        "kernel": platform.release(),
+        "kernel_build": platform.version(),
+        "architecture": platform.machine(),
+        "os": _os_name(),
+        "clocksource": reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "uptime_s": _first_number(reading.text("/proc/uptime")),
+        "virtualisation": _virtualisation(),
+        "container": _container(),
+        "page_bytes": os.sysconf("SC_PAGE_SIZE"),
+    }
+
+
+def cpu() -> dict[str, Any]:
+    """Model, counts (``allowed``: what this process may use), governors, NUMA nodes and their CPUs."""
+    info = parse_cpuinfo(reading.text("/proc/cpuinfo") or "")
+    governors = {
+        reading.text(path)
+        for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+    }
+    numa = {
+        path.name: reading.text(path / "cpulist")
+        for path in Path("/sys/devices/system/node").glob("node[0-9]*")
+    }
+    return {
+        **info,
+        "count": os.cpu_count(),
+        "allowed": len(os.sched_getaffinity(0)),
+        "governor": sorted(filter(None, governors)) or None,
+        "smt_active": reading.number("/sys/devices/system/cpu/smt/active"),
+        "numa": dict(sorted(numa.items())) or None,
+    }
+
+
+def memory() -> dict[str, Any]:
+    """Bytes: total, available now, page cache, dirty, swap, and the limit of this process's control group."""
+    info = parse_meminfo(reading.text("/proc/meminfo") or "")
+    return {
+        "total_bytes": info.get("MemTotal"),
+        "available_bytes": info.get("MemAvailable"),
+        "cached_bytes": info.get("Cached"),
+        "dirty_bytes": info.get("Dirty"),
+        "swap_total_bytes": info.get("SwapTotal"),
+        "cgroup_limit_bytes": cgroup_limit_bytes(),
+        "usable_bytes": memory_bytes(),
+        "transparent_hugepage": _chosen(reading.text("/sys/kernel/mm/transparent_hugepage/enabled")),
+    }
+
+
+def vm_settings() -> dict[str, int]:
+    """When the kernel writes dirty pages back, and how it treats caches (/proc/sys/vm)."""
+    values = {name: reading.number(f"/proc/sys/vm/{name}") for name in _VM_SETTINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def memory_bytes() -> int:
+    """What this node may use: its memory, or the limit of the control group where that is less."""
+    total = parse_meminfo(reading.text("/proc/meminfo") or "").get("MemTotal")
+    if total is None:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = cgroup_limit_bytes()
+    return total if limit is None else min(total, limit)
+
+
+def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
+    """The smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
+    limit.
+    """
+    groups = reading.text(root / "proc/self/cgroup") or ""
+    limits = []
+    for found in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
+        if found.fstype == "cgroup2":
+            path, name = _group(groups, ""), "memory.max"
+        elif found.fstype == "cgroup" and "memory" in found.super_options.split(","):
+            path, name = _group(groups, "memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        top = root / found.mount_point.lstrip("/")
+        for directory in (Path(path), *Path(path).parents):
+            limit = reading.number(top / str(directory).lstrip("/") / name)  # "max" is no number
+            if limit is not None and limit < _UNLIMITED:
+                limits.append(limit)
+    return min(limits, default=None)
+
+
+def parse_cpuinfo(content: str) -> dict[str, Any]:
+    """Model name, sockets and cores of /proc/cpuinfo."""
+    models = re.findall(r"^(?:model name|Processor|cpu model|cpu)\s*:\s*(.+)$", content, re.MULTILINE)
+    packages = set(re.findall(r"^physical id\s*:\s*(\d+)$", content, re.MULTILINE))
+    cores = set(re.findall(r"^physical id\s*:\s*(\d+)$[\s\S]*?^core id\s*:\s*(\d+)$", content, re.MULTILINE))
+    return {
+        "model": models[0].strip() if models else None,
+        "sockets": len(packages) or None,
+        "cores": len(cores) or None,
+    }
+
+
+def parse_meminfo(content: str) -> dict[str, int]:
+    """Bytes of every line of /proc/meminfo that is in kB."""
+    found = re.findall(r"^(\S+):\s+(\d+) kB$", content, re.MULTILINE)
+    return {name: int(kib) * 1024 for name, kib in found}
+
+
+def _group(groups: str, controller: str) -> str:
+    """The path of ``controller`` in /proc/self/cgroup (lines of ``id:controllers:path``)."""
+    for line in groups.splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return path
+    return "/"
+
+
+def _os_name() -> str | None:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME")
+    except OSError:
+        return None
+
+
+def _virtualisation() -> str | None:
+    known = reading.tool(["systemd-detect-virt", "--vm"])
+    if known:
+        return known.strip()
+    if not re.search(r"^flags\s*:.*\bhypervisor\b", reading.text("/proc/cpuinfo") or "", re.MULTILINE):
+        return None
+    return (
+        reading.text("/sys/hypervisor/type") or reading.text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
+    )
+
+
+def _container() -> str | None:
+    for marker, name in (
+        ("/.dockerenv", "docker"),
+        ("/run/.containerenv", "podman"),
+        ("/.singularity.d", "apptainer"),
+    ):
+        if Path(marker).exists():
+            return name
+    return None
+
+
+def _chosen(options: str | None) -> str | None:
+    """``always [madvise] never`` → madvise."""
+    found = re.search(r"\[(\S+)\]", options or "")
+    return found.group(1) if found else None
+
+
+def _first_number(content: str | None) -> float | None:
+    return float(content.split()[0]) if content else None

@@ -1,0 +1,63 @@
+"""The batch job that this process is in: Slurm or PBS; its id, nodes, and the moment it will be ended."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from . import reading
+
+
+def job(env: Mapping[str, str]) -> dict[str, Any] | None:
+    """Scheduler, job id, nodes, partition, ``walltime_end`` (seconds since 1970); None outside of a job."""
+    if env.get("SLURM_JOB_ID"):
+        return {
+            "scheduler": "slurm",
+            "id": env["SLURM_JOB_ID"],
+            "nodes": reading.integer(env.get("SLURM_JOB_NUM_NODES")),
+            "node_list": env.get("SLURM_JOB_NODELIST"),
+            "partition": env.get("SLURM_JOB_PARTITION"),
+            "walltime_end": slurm_end(env),
+        }
+    if env.get("PBS_JOBID"):
+        return {
+            "scheduler": "pbs",
+            "id": env["PBS_JOBID"],
+            "nodes": reading.integer(env.get("PBS_NUM_NODES")),
+            "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split()))
+            or None,
+            "partition": env.get("PBS_QUEUE"),
+            "walltime_end": pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or ""),
+        }
+    return None
+
+
+def slurm_end(env: Mapping[str, str]) -> float | None:
+    """When Slurm will end the job: from its environment (since 22.05), else from scontrol."""
+    told = reading.integer(env.get("SLURM_JOB_END_TIME"))
+    if told:
+        return float(told)
+    return parse_scontrol(reading.tool(["scontrol", "show", "job", "-o", env["SLURM_JOB_ID"]]) or "")
+
+
+def parse_scontrol(content: str) -> float | None:
+    """``EndTime=2026-11-21T12:00:00`` of ``scontrol show job`` (local time); None if unknown or unlimited."""
+    found = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", content)
+    return datetime.fromisoformat(found.group(1)).timestamp() if found else None
+
+
+def pbs_end(content: str) -> float | None:
+    """Start + walltime of ``qstat -f`` (PBS Pro: stime, Torque: start_time); None if one is missing."""
+    walltime = re.search(r"^\s*Resource_List\.walltime = (\d+):(\d\d):(\d\d)$", content, re.MULTILINE)
+    started = re.search(r"^\s*(?:stime|start_time) = (.+)$", content, re.MULTILINE)
+    if not walltime or not started:
+        return None
+    try:
+        start = time.mktime(time.strptime(started.group(1).strip(), "%a %b %d %H:%M:%S %Y"))
+    except ValueError:
+        return None
+    hours, minutes, seconds = map(int, walltime.groups())
+    return start + hours * 3600 + minutes * 60 + seconds

@@ -1,0 +1,110 @@
+"""The mount that holds a path: type, options, source, server; free space and inodes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from . import command, reading
+
+_NETWORK_SOURCE = re.compile(r"^(?://(?P<smb>[^/]+)/|(?P<host>\[[^\]]+\][^/]*|[^/]+):)")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of /proc/self/mountinfo (proc(5)); ``options`` of the mount, ``super_options`` of the file
+    system.
+    """
+
+    mount_point: str
+    fstype: str
+    source: str
+    options: str
+    super_options: str
+    device: tuple[int, int]
+    root: str
+
+    @property
+    def server(self) -> str | None:
+        """Who serves it over the network (``n1`` of ``n1:/export`` or ``//n1/share``); None if local."""
+        found = _NETWORK_SOURCE.match(self.source)
+        return (found.group("smb") or found.group("host")) if found else None
+
+
+def of_path(path: Path) -> Mount | None:
+    """The mount that holds ``path``, which need not exist yet."""
+    return holding(parse_mountinfo(reading.text("/proc/self/mountinfo") or ""), str(path.resolve()))
+
+
+def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
+    """The mount with the longest mount point above ``path``; of equal ones the last, which hides others."""
+    above = [found for found in mounts if _is_above(found.mount_point, path)]
+    return max(reversed(above), key=lambda found: len(found.mount_point), default=None)
+
+
+def parse_mountinfo(content: str) -> list[Mount]:
+    """All mounts in order. A line that does not look like one is left out."""
+    mounts = []
+    for line in content.splitlines():
+        left, sign, right = line.partition(" - ")
+        words, tail = left.split(" "), right.split(" ")
+        if not sign or len(words) < 6 or len(tail) < 3 or ":" not in words[2]:
+            continue
+        major, minor = words[2].split(":")
+        mounts.append(
+            Mount(
+                unescape(words[4]),
+                tail[0],
+                unescape(tail[1]),
+                words[5],
+                unescape(tail[2]),
+                (int(major), int(minor)),
+                unescape(words[3]),
+            )
+        )
+    return mounts
+
+
+def unescape(word: str) -> str:
+    r"""``\040`` and the like as the characters they stand for."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), word)
+
+
+def to_json(found: Mount) -> dict[str, Any]:
+    """The stored form, without secrets that some file systems take as mount options."""
+    return {
+        **asdict(found),
+        "device": "{}:{}".format(*found.device),
+        "server": found.server,
+        "source": command.redact(found.source),
+        "options": command.redact_options(found.options),
+        "super_options": command.redact_options(found.super_options),
+    }
+
+
+def space(path: Path) -> dict[str, Any]:
+    """Bytes and inodes, all and free for this user, by statvfs; ``free_inodes`` is None where it does not
+    count.
+
+    On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a
+    directory).
+    """
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    found = os.statvfs(path)
+    return {
+        "total_bytes": found.f_blocks * found.f_frsize,
+        "free_bytes": found.f_bavail * found.f_frsize,
+        "block_bytes": found.f_bsize,
+        "total_inodes": found.f_files or None,
+        "free_inodes": found.f_favail if found.f_files else None,
+        "fsid": f"{found.f_fsid:x}",
+    }
+
+
+def _is_above(mount_point: str, path: str) -> bool:
+    return mount_point == "/" or path == mount_point or path.startswith(mount_point + "/")

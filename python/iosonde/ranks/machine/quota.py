@@ -1,0 +1,134 @@
+"""Quotas that limit writing on the target: of the user, the group, and the directory's project.
+
+Local file systems answer quotactl(2) directly; Lustre, NFS and CephFS each have their own way. A quota that
+is not set is not listed; one that cannot be read (a project's needs root) is not known, and so absent too.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import fcntl
+import os
+import pwd
+import struct
+from pathlib import Path
+from typing import Any
+
+from . import mount, reading
+
+_Q_GETQUOTA = 0x800007
+_KINDS = {"user": 0, "group": 1, "project": 2}
+_FS_IOC_FSGETXATTR = 0x801C581F
+_BLOCK_BYTES = 1024  # quotactl's limits are in blocks of 1 KiB, its usage in bytes
+
+
+class _Dqblk(ctypes.Structure):
+    """struct if_dqblk of <linux/quota.h>."""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in (
+        "hard_blocks", "soft_blocks", "used_bytes", "hard_files", "soft_files", "used_files", "block_grace",
+        "file_grace")] + [("valid", ctypes.c_uint32)]  # fmt: skip
+
+
+def quotas(target: Path, found: mount.Mount) -> list[dict[str, Any]]:
+    """Each {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; limits None if
+    unset.
+    """
+    if found.fstype == "lustre":
+        user = pwd.getpwuid(os.getuid()).pw_name
+        return parse_lfs(
+            reading.tool(["lfs", "quota", "-q", "-u", user, found.mount_point]) or "", os.getuid()
+        )
+    if found.fstype.startswith("nfs"):
+        return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
+    if found.fstype in ("ceph", "fuse.ceph"):
+        return _ceph(target)
+    if not found.source.startswith("/dev/"):
+        return []
+    ids = {"user": os.getuid(), "group": os.getgid(), "project": project_id(target)}
+    asked = (_quotactl(found.source, kind, number) for kind, number in ids.items() if number is not None)
+    return [quota for quota in asked if quota]
+
+
+def project_id(directory: Path) -> int | None:
+    """The project that files made in ``directory`` count for (XFS, ext4, f2fs); None if none."""
+    answer = array.array("B", bytes(28))
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.ioctl(descriptor, _FS_IOC_FSGETXATTR, answer)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    # struct fsxattr of <linux/fs.h>: xflags, extsize, nextents, projid, cowextsize, pad
+    return struct.unpack_from("=IIII", answer)[3] or None
+
+
+def parse_lfs(content: str, uid: int) -> list[dict[str, Any]]:
+    """``lfs quota -q -u``: mount point, KiB used, quota, limit, grace, files used, quota, limit, grace."""
+    words = content.split()
+    numbers = [word.rstrip("*") for word in words[1:]]
+    if len(numbers) < 7 or not all(numbers[i].isdigit() for i in (0, 1, 2, 4, 5, 6)):
+        return []
+    used, soft, hard, used_files, soft_files, hard_files = (int(numbers[i]) for i in (0, 1, 2, 4, 5, 6))
+    return _listed("user", uid, used * 1024, soft * 1024, hard * 1024, used_files, soft_files, hard_files)
+
+
+def parse_quota(content: str, source: str, uid: int) -> list[dict[str, Any]]:
+    """``quota -u -w -p``: one line for each file system, the same columns as Lustre's."""
+    for line in content.splitlines():
+        if line.split()[:1] == [source]:
+            return parse_lfs(line, uid)
+    return []
+
+
+def _quotactl(device: str, kind: str, number: int) -> dict[str, Any] | None:
+    block = _Dqblk()
+    libc = ctypes.CDLL(None, use_errno=True)
+    request = (_Q_GETQUOTA << 8) | _KINDS[kind]
+    if libc.quotactl(ctypes.c_int(request), device.encode(), ctypes.c_int(number), ctypes.byref(block)) != 0:
+        return None
+    listed = _listed(
+        kind,
+        number,
+        block.used_bytes,
+        block.soft_blocks * _BLOCK_BYTES,
+        block.hard_blocks * _BLOCK_BYTES,
+        block.used_files,
+        block.soft_files,
+        block.hard_files,
+    )
+    return listed[0] if listed else None
+
+
+def _ceph(target: Path) -> list[dict[str, Any]]:
+    """CephFS keeps a directory's quota in extended attributes."""
+    limits = []
+    for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
+        try:
+            limits.append(int(os.getxattr(target, name)))
+        except (OSError, ValueError):
+            limits.append(0)
+    return _listed("directory", 0, limits[1], 0, limits[0], limits[3], 0, limits[2])
+
+
+def _listed(kind: str, number: int, used: int, soft: int, hard: int, used_files: int, soft_files: int,
+            hard_files: int) -> list[dict[str, Any]]:  # fmt: skip
+    if not any((soft, hard, soft_files, hard_files)):
+        return []
+    return [
+        {
+            "kind": kind,
+            "id": number,
+            "used_bytes": used,
+            "soft_bytes": soft or None,
+            "hard_bytes": hard or None,
+            "used_files": used_files,
+            "soft_files": soft_files or None,
+            "hard_files": hard_files or None,
+        }
+    ]

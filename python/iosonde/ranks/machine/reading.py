@@ -1,0 +1,61 @@
+"""Small readers that never raise: a file of /proc or /sys, a tool's output."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+TOOL_S = 5.0  # no fact is worth waiting longer
+
+
+def text(path: Path | str) -> str | None:
+    """The file's text, stripped; None if it cannot be read."""
+    try:
+        return Path(path).read_text(errors="replace").strip()
+    except OSError:
+        return None
+
+
+def number(path: Path | str) -> int | None:
+    """The file's content as an integer; None if it is none."""
+    return integer(text(path))
+
+
+def integer(word: str | None) -> int | None:
+    """``word`` as an integer; None if it is none."""
+    try:
+        return int(word) if word is not None else None
+    except ValueError:
+        return None
+
+
+def tool(words: Sequence[str], timeout_s: float = TOOL_S) -> str | None:
+    """What a tool prints, in English; None if it is not on PATH, fails, or takes too long."""
+    if not shutil.which(words[0]):
+        return None
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def key_values(content: str, separator: str = ":") -> dict[str, str]:
+    """``key: value`` lines as a dict with lower-case keys, words joined by _; other lines are left out."""
+    found = {}
+    for line in content.splitlines():
+        key, sign, value = line.partition(separator)
+        if sign and key.strip():
+            found["_".join(key.strip().lower().split())] = value.strip()
+    return found
