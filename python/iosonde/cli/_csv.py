@@ -1,7 +1,7 @@
 """A .csv that somebody made → Table: units in column names, missing cells, comments and a BOM are coped with.
 
-What cannot be understood for certain is refused with file, line and column: ragged rows, two columns of one name,
-decimal commas, a file without a header.
+What cannot be understood for certain is refused with file, line and column: ragged rows, two columns of one
+name, decimal commas, a file without a header.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class _Lines:
         self._lines = text.splitlines(keepends=True)
 
     def __iter__(self) -> Iterator[str]:
-        for self.number, line in enumerate(self._lines, 1):
+        for number, line in enumerate(self._lines, 1):
+            self.number = number
             if line.strip() and not line.lstrip().startswith("#"):
                 yield line
 

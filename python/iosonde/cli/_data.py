@@ -26,7 +26,10 @@ def options(command: _F) -> _F:
         "--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval."
     )(command)
     return click.option(
-        "--where", multiple=True, metavar="COND", help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."
+        "--where",
+        multiple=True,
+        metavar="COND",
+        help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable.",
     )(command)
 
 
@@ -41,7 +44,9 @@ def check_level(level: float) -> float:
 
     check(level)
     if level < 0.9:
-        click.echo(f"warning: at level {level:g} one interval in {1 / (1 - level):.1f} misses; 0.9 or more is usual", err=True)
+        click.echo(
+            f"warning: at level {level:g} one interval in {1 / (1 - level):.1f} misses; 0.9 or more is usual", err=True
+        )
     return level
 
 
@@ -92,7 +97,8 @@ def open_data(data: str, where: Sequence[str] = (), experiment: str | None = Non
 
 
 def of_arrow(table: Any, source: str = "") -> Table:
-    """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it unseen."""
+    """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
+    unseen."""
     import numpy as np
 
     from iosonde.stats.column_units import split_unit
@@ -110,7 +116,9 @@ def of_arrow(table: Any, source: str = "") -> Table:
             if np.isfinite(values[~absent]).all() and not absent.all():
                 columns[name] = Column(name, values, label, unit)
                 continue
-        cells = [None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()]
+        cells = [
+            None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
+        ]
         columns[name] = column_of(name, cells, label, unit)
     return Table(columns, source)
 

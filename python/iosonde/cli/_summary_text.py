@@ -8,7 +8,7 @@ from itertools import groupby
 from iosonde.core.units import human_scale
 from iosonde.report.text import escape, estimate_parts, table
 from iosonde.stats.cells import show
-from iosonde.stats.overview import Efficiency, Latency, Overview, Row
+from iosonde.stats.overview_types import Efficiency, Latency, Overview, Row
 from iosonde.stats.words import percent
 
 _STOPS = {
@@ -19,6 +19,7 @@ _STOPS = {
     "all": "every clock: see the metric's name",
 }
 _WIDTH = 79
+_SHARE = 0.2
 
 
 def lines(made: Overview, clock: str = "") -> Iterator[str]:
@@ -55,19 +56,13 @@ def _rows(made: Overview) -> Iterator[str]:
     same_n = len({row.n for row in made.rows}) == 1
     headers = [*made.by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
     grid: list[list[str]] = []
-    titles = []
+    titles = {}
     for (operation, metric), members in groupby(made.rows, key=lambda row: (row.operation, row.metric)):
         rows = list(members)
         divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
-        titles.append((len(grid), _title(operation, metric, unit, made.rows)))
+        titles[len(grid)] = _title(operation, metric, unit, made.rows)
         grid += [_row(row, made.by, same_n, divisor) for row in rows]
-    aligned = table(headers, grid, "r" * len(headers), _WIDTH).splitlines()
-    yield aligned[0]
-    at = dict(titles)
-    for place, line in enumerate(aligned[1:]):
-        if place in at:
-            yield escape(at[place])
-        yield line
+    yield from _with_titles(headers, grid, titles)
 
 
 def _title(operation: str, metric: str, unit: str, rows: Sequence[Row]) -> str:
@@ -84,25 +79,44 @@ def _row(row: Row, by: Sequence[str], same_n: bool, divisor: float) -> list[str]
 
 
 def _latency(made: Overview) -> Iterator[str]:
-    yield "durations of operations, all ranks; geometric mean over trials"
+    """The calls that fill a phase; those that take less of it than :data:`_SHARE` are left to --json."""
+    yield "durations of operations over all ranks: geometric mean over trials"
     names = [f"p{100 * p:g}" for p in dict.fromkeys(item.percentile for item in made.latency)]
-    headers = ["operation", "call", *made.by, "unit"]
-    grid = []
-    for key, members in groupby(made.latency, key=lambda item: (item.operation, item.kind, tuple(item.by.values()))):
+    grid: list[list[str]] = []
+    titles = {}
+    for (operation, kind), members in groupby(_filling(made.latency), key=lambda item: (item.operation, item.kind)):
         items = list(members)
-        grid.append([key[0], key[1], *map(show, key[2]), *_durations(items)])
-    align = "ll" + "r" * len(made.by) + "l" + "r" * 2 * len(names)
-    heads = [text for name in names for text in (name, "interval")]
-    yield from table([*headers, *heads], grid, align, _WIDTH).splitlines()
+        known = [item.duration.value for item in items if item.duration.value is not None]
+        divisor, unit = human_scale(min(known, default=1e-6), "s")
+        titles[len(grid)] = f"{operation}: {kind}, {unit}"
+        for key, row in groupby(items, key=lambda item: tuple(item.by.values())):
+            cells = [text for item in row for text in estimate_parts(item.duration, divisor)]
+            grid.append([*map(show, key), *cells])
+    headers = [*made.by, *(text for name in names for text in (name, "interval"))]
+    yield from _with_titles(headers, grid, titles)
 
 
-def _durations(items: Sequence[Latency]) -> list[str]:
-    known = [item.duration.value for item in items if item.duration.value is not None]
-    divisor, unit = human_scale(min(known, default=1e-6), "s")
-    cells = [unit]
-    for item in items:
-        cells += estimate_parts(item.duration, divisor)
-    return cells
+def _filling(latency: Sequence[Latency]) -> list[Latency]:
+    spent: dict[tuple[str, str], float] = {}
+    for item in latency:
+        if item.percentile == 0.5:
+            key = (item.operation, item.kind)
+            spent[key] = spent.get(key, 0.0) + item.n_operations * (item.duration.value or 0.0)
+    whole: dict[str, float] = {}
+    for (operation, _), seconds in spent.items():
+        whole[operation] = whole.get(operation, 0.0) + seconds
+    return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * whole.get(x.operation, 0.0)]
+
+
+def _with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
+    """A table, words to the left and numbers to the right, with a title line before some rows."""
+    words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
+    aligned = table(headers, grid, "".join("l" if word else "r" for word in words), _WIDTH).splitlines()
+    yield aligned[0]
+    for place, line in enumerate(aligned[1:]):
+        if place in titles:
+            yield escape(titles[place])
+        yield line
 
 
 def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:
@@ -113,7 +127,9 @@ def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:
     grid = []
     for item in items:
         name = f"{item.operation} {item.metric}".strip() if several or not item.operation else item.operation
-        grid.append([name, *(show(item.by.get(key)) for key in rest), f"{item.size:g}", *estimate_parts(item.efficiency)])
+        grid.append(
+            [name, *(show(item.by.get(key)) for key in rest), f"{item.size:g}", *estimate_parts(item.efficiency)]
+        )
     headers = ["operation", *rest, factor, "efficiency", "interval"]
     yield from table(headers, grid, "l" + "r" * (len(headers) - 1), _WIDTH).splitlines()
 

@@ -22,5 +22,8 @@ def command(code: str | None) -> None:
     text = checks.page(code)
     if text is None:
         near = difflib.get_close_matches(code.upper(), list(checks.modules()), 3, 0.6)
-        raise InputError(f"there is no finding '{code}'", f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain")
+        raise InputError(
+            f"there is no finding '{code}'",
+            f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",
+        )
     click.echo(text.rstrip())

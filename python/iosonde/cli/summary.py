@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from ._data import Source, check_level, open_data, options, split_names
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview import Overview
+    from iosonde.stats.overview_types import Overview
 
 
 @click.command(epilog="Example: iosonde summary runs.csv --response real_s --by replicas --level 0.9")
@@ -58,20 +58,28 @@ def show(
         click.echo(line)
 
 
-def overview_of(source: Source, level: float, response: str | None, by: str | None, clock: str = "last_done") -> Overview:
+def overview_of(
+    source: Source, level: float, response: str | None, by: str | None, clock: str = "last_done"
+) -> Overview:
     """The overview of an opened DATA: as a store where it is one and no response is named."""
     from iosonde.stats import overview
 
     if source.store is not None and response is None:
         if by:
             raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
-        return overview.of_store(
-            source.table, level, source.runs(), source.latencies(level), clock, pilot_of(source)
-        )
+        return overview.of_store(source.table, level, source.runs(), source.latencies(level), clock, pilot_of(source))
     responses = split_names(response)
     if not responses:
         raise InputError("--response is missing", f"name the column to summarise: {', '.join(source.table.names)}")
-    return overview.of_table(source.table, responses, split_names(by), level)
+    table = source.table
+    if source.store is not None and "rank" not in split_names(by) and not any(c[0] == "rank" for c in source.where):
+        table = table.take(overview.whole_rows(table))
+        if len(source.table) and not len(table):
+            raise InputError(
+                "all rows that are left are of single ranks, which are parts of a trial and no trials",
+                "add rank to --by",
+            )
+    return overview.of_table(table, responses, split_names(by), level)
 
 
 def pilot_of(source: Source) -> int | None:

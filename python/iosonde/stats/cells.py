@@ -1,6 +1,7 @@
 """Rows → cells: the trials at one setting, with what may have varied inside them unseen.
 
-A cell is what a statistic is computed over: one response at one combination of the columns that were grouped by.
+A cell is what a statistic is computed over: one response at one combination of the columns that were grouped
+by.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class TrialCell:
     @property
     def name(self) -> str:
         """The cell in words: ``create, nodes=2``; the metric where nothing else tells."""
-        parts = ([self.operation] if self.operation else []) + [f"{key}={show(value)}" for key, value in self.by.items()]
+        parts = ([self.operation] if self.operation else []) + [
+            f"{key}={show(value)}" for key, value in self.by.items()
+        ]
         return ", ".join(parts) or self.metric
 
 
@@ -57,7 +60,9 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         if column.name in [table.column(name).name for name in by]:
             raise DataError(f"column '{column.name}' is both the response and grouped by", "leave it out of --by")
         if np.all(np.isnan(values)):
-            raise DataError(f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column")
+            raise DataError(
+                f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
+            )
         for key, rows in table.groups(by):
             present = rows[~np.isnan(values[rows])]
             places = tuple(table.place(int(row)) for row in present[:1000])

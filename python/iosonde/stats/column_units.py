@@ -1,4 +1,5 @@
-"""The unit that people write into a column's name: ``time (s)``, ``size [KiB]``, ``read_MiB/s``, ``write_kb_s``.
+"""The unit that people write into a column's name: ``time (s)``, ``size [KiB]``, ``read_MiB/s``,
+``write_kb_s``.
 
 Values are never rescaled: a table keeps its numbers, and the unit only labels them and tells rates from times.
 """
@@ -21,7 +22,9 @@ def split_unit(name: str) -> tuple[str, str]:
     found = _BRACKETED.match(name) or _TAIL.match(name)
     if not found:
         return name, ""
-    unit = re.sub(r"(?<=[a-zA-Z])(?:_per_s|_s|ps)$", "/s", found["unit"]) if not is_rate(found["unit"]) else found["unit"]
+    unit = (
+        re.sub(r"(?<=[a-zA-Z])(?:_per_s|_s|ps)$", "/s", found["unit"]) if not is_rate(found["unit"]) else found["unit"]
+    )
     return found["label"], unit
 
 

@@ -1,6 +1,7 @@
 """Quantiles and tails of the few distributions that the statistics need.
 
-``scipy.special`` is used directly: importing ``scipy.stats`` costs most of a second, which every command would pay.
+``scipy.special`` is used directly: importing ``scipy.stats`` costs most of a second, which every command would
+pay.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Two groups of trials in one sample: the best split against what one normal population gives.
 
-The statistic is Engelman and Hartigan's (JASA 64, 1969, 1647-1648): over all splits of the sorted sample the largest ratio of
-between to within sum of squares. Its null distribution is that of a uniform population, the flattest with one mode
-(as for Hartigan's dip), simulated with a fixed seed, so the same data always give the same answer. For positive data
-both the values and their logs must say so: skew alone makes one or the other look split.
+The statistic is Engelman and Hartigan's (JASA 64, 1969, 1647-1648): over all splits of the sorted sample the
+largest ratio of between to within sum of squares. Its null distribution is that of a uniform population, the
+flattest with one mode (as for Hartigan's dip), simulated with a fixed seed, so the same data always give the
+same answer. For positive data both the values and their logs must say so: skew alone makes one or the other
+look split.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _LARGEST = 100  # above, the sample is thinned to so many order statistics: enou
 
 @dataclass(frozen=True)
 class TwoModes:
-    """The two groups: their means, the number of trials in the lower, and the chance that one population looks so split."""
+    """The two groups: their means, the number of trials in the lower, and the chance that one population looks
+    so split."""
 
     low_mean: float
     high_mean: float

@@ -1,4 +1,5 @@
-"""Values that do not belong: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983, 165-172)."""
+"""Values that do not belong: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983,
+165-172)."""
 
 from __future__ import annotations
 

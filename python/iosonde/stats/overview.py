@@ -1,26 +1,26 @@
 """Everything that ``summary`` and the page show, computed once: rows in, Overview out.
 
-For a store the cells are operation × metric × the settings that vary; for a plain table the user says what to group by.
+For a store the cells are operation × metric × the settings that vary; for a plain table the user says what to
+group by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.types import Estimate, Finding
 
 from . import checks, words
 from .cells import TrialCell, cells_of, hidden_factors, missing_values
 from .column_units import is_rate
+from .overview_types import Efficiency, Latency, Overview, Row
 from .percentiles import PERCENTILES, TrialPercentiles, over_trials
 from .scaling import efficiencies
+from .stopping import stein_interval
 from .summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
-from .table import Cell as Level
 from .table import Table
 
 CLOCKS = ("last_done", "first_done", "sum_of_ranks", "overlap")
@@ -28,99 +28,6 @@ CLOCKS = ("last_done", "first_done", "sum_of_ranks", "overlap")
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
                 "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
 _SIZES = ("nodes", "ranks")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One cell: the trials of one response at one setting. Values in ``unit``, ``cv`` a fraction; None: cannot tell."""
-
-    operation: str
-    metric: str
-    unit: str
-    by: dict[str, Level]
-    n: int
-    mean: Estimate
-    median: Estimate
-    sd: float | None
-    cv: float | None
-    harmonic_mean: float | None  # of rates only
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What its numbers cannot tell."""
-        return tuple(dict.fromkeys(self.mean.warnings + self.median.warnings))
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form: one key a number."""
-        return {
-            "operation": self.operation or None, "metric": self.metric, "unit": self.unit or None, "by": self.by, "n": self.n,
-            **self.mean.flat("mean"), "sd": self.sd, "cv": self.cv, **self.median.flat("median"),
-            "harmonic_mean": self.harmonic_mean, "warnings": list(self.warnings),
-        }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Latency:
-    """One percentile of the durations of one kind of operation in a phase, over trials; in seconds."""
-
-    operation: str
-    kind: str
-    by: dict[str, Level]
-    percentile: float
-    n_operations: int  # in the shortest trial
-    duration: Estimate
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form, in seconds."""
-        return {"operation": self.operation, "kind": self.kind, "by": self.by, "percentile": self.percentile, "unit": "s",
-                "n": self.duration.n, "n_operations": self.n_operations, **self.duration.flat("duration"),
-                "warnings": list(self.duration.warnings)}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Efficiency:
-    """E(size) against the smallest size of the same operation: 1 is linear."""
-
-    operation: str
-    metric: str
-    by: dict[str, Level]
-    factor: str
-    base: float
-    size: float
-    efficiency: Estimate
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form."""
-        return {"operation": self.operation, "metric": self.metric, "by": self.by, "factor": self.factor, "base": self.base,
-                "size": self.size, "n": self.efficiency.n, **self.efficiency.flat("efficiency"),
-                "warnings": list(self.efficiency.warnings)}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Overview:
-    """What a summary says. ``by`` are the columns that the rows are grouped by."""
-
-    rows: tuple[Row, ...]
-    latency: tuple[Latency, ...]
-    efficiency: tuple[Efficiency, ...]
-    findings: tuple[Finding, ...]
-    sentence: str
-    level: float
-    by: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of ``iosonde summary --json``."""
-        return {
-            "level": self.level,
-            "by": list(self.by),
-            "groups": [row.to_json() for row in self.rows],
-            "latency": [item.to_json() for item in self.latency],
-            "efficiency": [item.to_json() for item in self.efficiency],
-            "findings": [finding.to_json() for finding in self.findings],
-            "warnings": list(self.warnings),
-            "sentence": self.sentence,
-        }
 
 
 def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
@@ -141,19 +48,21 @@ def of_store(
     runs: Sequence[Mapping[str, Any]] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None,
     clock: str = CLOCKS[0],
+    pilot: int | None = None,
 ) -> Overview:
     """The overview of a store's results (``Store.results`` as a Table): whole-run rows only, one value a trial.
 
-    ``runs`` are contents of run.json (incomplete ones too: they become a finding), ``latencies`` the percentiles of each run
-    by run id, ``clock`` one of :data:`CLOCKS`, ``all``, or the name of a metric.
+    ``runs`` are contents of run.json (incomplete ones too: they become a finding), ``latencies`` the
+    percentiles of each run by run id, ``clock`` one of :data:`CLOCKS`, ``all``, or the name of a metric.
+    ``pilot``: so many trials fixed the number of trials by Stein's rule, whose interval the means then carry.
     """
-    whole = results.take(_whole(results))
+    whole = results.take(whole_rows(results))
     shown, warnings = _by_clock(whole, clock)
     ordered = shown.take(np.argsort(_texts(shown, "started_at"), kind="stable"))
     by = settings(ordered)
     cells = _store_cells(ordered, by)
     latency = _latency(runs, latencies or {}, by, level)
-    return _overview(cells, level, runs, ordered, by, warnings, latency)
+    return _overview(cells, level, runs, ordered, by, warnings, latency, pilot, _observed(ordered))
 
 
 def settings(results: Table) -> list[str]:
@@ -163,9 +72,11 @@ def settings(results: Table) -> list[str]:
     observation and no setting.
     """
     kept: list[str] = []
+    if "run" not in results.columns or not len(results):
+        return kept
     runs = results.take(_first_rows(results, "run"))
     first = [name for name in ("nodes", "ranks_per_node", "ranks") if name in runs.columns]
-    for name in first + [name for name in runs.columns if name not in first and name not in _BOOKKEEPING]:
+    for name in first + [name for name in runs.columns if name not in first and plain(name) not in _BOOKKEEPING]:
         codes, levels = runs.columns[name].codes()
         if len(levels) < 2 or (name not in first and 2 * len(levels) > len(runs)):
             continue
@@ -177,29 +88,38 @@ def settings(results: Table) -> list[str]:
 
 def _overview(
     cells: Sequence[TrialCell], level: float, runs: Sequence[Mapping[str, Any]], table: Table, by: Sequence[str],
-    warnings: Sequence[str] = (), latency: Sequence[Latency] = (),
+    warnings: Sequence[str] = (), latency: Sequence[Latency] = (), pilot: int | None = None,
+    bookkeeping: Sequence[str] = (),
 ) -> Overview:  # fmt: skip
-    rows = tuple(row_of(cell, level) for cell in cells)
-    hidden = hidden_factors(table, cells, _BOOKKEEPING if runs or "metric" in table.columns else ())
+    rows = tuple(row_of(cell, level, pilot) for cell in cells)
+    hidden = hidden_factors(table, cells, bookkeeping)
     efficiency = tuple(_efficiency(cells, level))
     findings = checks.run(checks.Subject(cells, level, runs, table, hidden), checks.SUMMARY)
     sentence = words.closing(rows, efficiency)
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings))
 
 
-def row_of(cell: TrialCell, level: float) -> Row:
-    """The statistics of one cell."""
+def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
+    """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
     x = cell.values
+    staged = pilot is not None and x.size > pilot
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return Row(
-        cell.operation, cell.metric, cell.unit, cell.by, int(x.size), mean(x, level), median(x, level),
+        cell.operation, cell.metric, cell.unit, cell.by, int(x.size),
+        stein_interval(x, pilot, level) if staged and pilot else mean(x, level), median(x, level),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
 
 
-def _whole(results: Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def plain(name: str) -> str:
+    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
+    return name.removeprefix("factor_")
+
+
+def whole_rows(results: Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """True for rows of the whole run; those of single ranks are parts of a trial and no trials."""
     if "rank" not in results.columns:
         return np.ones(len(results), dtype=bool)
     return results.columns["rank"].missing
@@ -239,13 +159,16 @@ def _store_cells(ordered: Table, by: Sequence[str]) -> list[TrialCell]:
 
 
 def _latency(
-    runs: Sequence[Mapping[str, Any]], latencies: Mapping[str, Sequence[TrialPercentiles]], by: Sequence[str], level: float
+    runs: Sequence[Mapping[str, Any]],
+    latencies: Mapping[str, Sequence[TrialPercentiles]],
+    by: Sequence[str],
+    level: float,
 ) -> list[Latency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
     for run in runs:
         if run.get("missing"):
             continue
-        setting = tuple(run.get("factors", {}).get(name) for name in by)
+        setting = tuple(run.get("factors", {}).get(plain(name)) for name in by)
         for trial in latencies.get(str(run.get("id")), ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
@@ -278,6 +201,12 @@ def _texts(table: Table, name: str) -> np.ndarray[Any, np.dtype[Any]]:
     if name not in table.columns:
         return np.full(len(table), "", dtype=object)
     return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)
+
+
+def _observed(table: Table) -> list[str]:
+    """Columns of a store that are no factor: only ``experiment``, ``source`` and ``includes`` may hide one."""
+    telling = ("experiment", "source", "includes")
+    return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
 
 
 def _first_rows(table: Table, name: str) -> np.ndarray[Any, np.dtype[np.intp]]:

@@ -1,9 +1,9 @@
 """Percentiles of operation durations: pooled over the ranks of one trial, then an interval over trials.
 
-Operations inside a trial are not repetitions: they share its files, its neighbours and its minute. So each trial gives
-one p50, p99, p99.9, and the interval is over trials, by Student's t on their logs: a trial's percentile is positive and
-right-skewed, which the logs undo, and unlike the order-statistic interval it exists below 6 trials.
-Its centre is the geometric mean of the trials' percentiles.
+Operations inside a trial are not repetitions: they share its files, its neighbours and its minute. So each
+trial gives one p50, p99, p99.9, and the interval is over trials, by Student's t on their logs: a trial's
+percentile is positive and right-skewed, which the logs undo, and unlike the order-statistic interval it exists
+below 6 trials. Its centre is the geometric mean of the trials' percentiles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ PERCENTILES = (0.5, 0.99, 0.999)
 
 @dataclass(frozen=True)
 class TrialPercentiles:
-    """One trial's percentiles of one kind of operation in one phase; durations in ns, None where too few operations."""
+    """One trial's percentiles of one kind of operation in one phase; durations in ns, None where too few
+    operations."""
 
     operation: str
     kind: str
@@ -32,7 +33,8 @@ class TrialPercentiles:
 
 
 def of_durations(durations_ns: npt.ArrayLike, percentiles: Sequence[float], level: float) -> dict[float, float | None]:
-    """The percentiles of one trial's durations, each an observed one (the inverse of the empirical distribution).
+    """The percentiles of one trial's durations, each an observed one (the inverse of the empirical
+    distribution).
 
     None where fewer operations than :func:`least_n_for_quantile` were made: the tail was then not seen.
     """
@@ -71,8 +73,8 @@ def of_trial(
 ) -> list[TrialPercentiles]:  # fmt: skip
     """Percentiles of every (phase, kind) of one trial; ``operations`` has dtype ``schema.OPERATION``.
 
-    ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are failed
-    operations (their status is not 0). All ranks are pooled.
+    ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are
+    failed operations (their status is not 0). All ranks are pooled.
     """
     found = []
     good = operations[operations["status"] == 0]
@@ -86,14 +88,17 @@ def of_trial(
 
 
 def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
-    """One percentile over trials, in seconds: geometric mean with t interval on logs; None where trials were too short."""
+    """One percentile over trials, in seconds: geometric mean with t interval on logs; None where trials were
+    too short."""
     members = list(trials)
     values = [trial.duration_ns[percentile] for trial in members]
     seen = [value * 1e-9 for value in values if value is not None]
     if len(seen) < len(values) or not values:
         least = least_n_for_quantile(percentile, level)
         fewest = min((trial.n_operations for trial in members), default=0)
-        warning = f"needs at least {least} operations a trial to see p{100 * percentile:g}, the shortest trial has {fewest}"
+        warning = (
+            f"needs at least {least} operations a trial to see p{100 * percentile:g}, the shortest trial has {fewest}"
+        )
         return Estimate(None, None, None, level, len(members), (warning,))
     # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.
     return geometric_mean([max(value, 0.5e-9) for value in seen], level)
@@ -103,7 +108,8 @@ def of_buckets(
     operation: str, kind: str, edges_ns: npt.NDArray[np.float64], pairs: Sequence[Sequence[int]], level: float,
     percentiles: Sequence[float] = PERCENTILES,
 ) -> TrialPercentiles:  # fmt: skip
-    """One trial's percentiles from (bucket, count) pairs, as a run keeps them where it could not keep every operation."""
+    """One trial's percentiles from (bucket, count) pairs, as a run keeps them where it could not keep every
+    operation."""
     counts = np.zeros(len(edges_ns) - 1, dtype=np.int64)
     for bucket, count in pairs:
         counts[bucket] += count

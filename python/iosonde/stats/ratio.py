@@ -1,7 +1,7 @@
 """The ratio of two means with an interval: Fieller's theorem, or Welch's t on logs for few trials.
 
-Below 20 trials on a side the logs are used: a percentile bootstrap of five trials covers 83 % instead of 95 %, and
-Fieller's interval assumes normal means, which few skewed trials do not have.
+Below 20 trials on a side the logs are used: a percentile bootstrap of five trials covers 83 % instead of 95 %,
+and Fieller's interval assumes normal means, which few skewed trials do not have.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def side_of_summary(mean: float, sd: float, n: int) -> Side:
 def ratio_of_means(numerator: Side, denominator: Side, level: float) -> Estimate:
     """numerator.mean ÷ denominator.mean with its interval; ``n`` is the smaller side's.
 
-    From 20 trials a side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees of
-    freedom; below, exp of Welch's interval for the difference of log means, around the ratio of geometric means.
+    From 20 trials a side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees
+    of freedom; below, exp of Welch's interval for the difference of log means, around the ratio of geometric
+    means.
     """
     check_level(level)
     n = min(numerator.n, denominator.n)
@@ -69,7 +70,8 @@ def ratio_of_means(numerator: Side, denominator: Side, level: float) -> Estimate
 
 
 def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
-    """Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34, 28-35)."""
+    """Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34,
+    28-35)."""
     a, b = variance_a / n_a, variance_b / n_b
     if a + b == 0:
         return float(n_a + n_b - 2)
@@ -86,7 +88,9 @@ def _on_logs(a: Side, b: Side, value: float, level: float, n: int) -> Estimate:
     low, high = math.exp(difference - half), math.exp(difference + half)
     # A ratio of means outside the interval of typical values is a sign of skew, and is said.
     outside = value < low * (1 - 1e-12) or value > high * (1 + 1e-12)
-    warning = ("the trials are so skewed that the ratio of means lies outside the interval of the ratio of typical values",)
+    warning = (
+        "the trials are so skewed that the ratio of means lies outside the interval of the ratio of typical values",
+    )
     return Estimate(value, low, high, level, n, warning if outside else ())
 
 

@@ -1,7 +1,7 @@
 """Scaling: the efficiency of k nodes against one, E(k) = (X(k) ÷ k) ÷ (X(1) ÷ 1), with an interval.
 
-1 is linear; 1/k means that nodes add nothing. E is a ratio of two means over k, so its interval is the ratio's (see
-``ratio``): the trials at one node are part of the uncertainty.
+1 is linear; 1/k means that nodes add nothing. E is a ratio of two means over k, so its interval is the ratio's
+(see ``ratio``): the trials at one node are part of the uncertainty.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from iosonde.core.types import Estimate
 from .ratio import ratio_of_means, side
 
 
-def efficiencies(
-    trials_by_size: Mapping[float, Sequence[float]], level: float
-) -> dict[float, Estimate]:
-    """E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its trials.
+def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) -> dict[float, Estimate]:
+    """E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its
+    trials.
 
     With a base b other than 1 node, E(k) = (X(k)/k) ÷ (X(b)/b).
     """

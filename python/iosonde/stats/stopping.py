@@ -1,8 +1,9 @@
 """How many trials are enough, decided by a rule that keeps its promise.
 
-Stein's two stages: a pilot of at least 6 trials fixes the total; then no more looking. Repeating "until the interval is
-narrow enough" instead stops when the spread happens to look small, and its 95 % intervals cover 57 to 92 %.
-The final interval is Stein's too: all trials' mean, the pilot's standard deviation and its degrees of freedom.
+Stein's two stages: a pilot of at least 6 trials fixes the total; then no more looking. Repeating "until the
+interval is narrow enough" instead stops when the spread happens to look small, and its 95 % intervals cover 57
+to 92 %. The final interval is Stein's too: all trials' mean, the pilot's standard deviation and its degrees of
+freedom.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ PILOT = 6
 def stein(pilot: Values, relative_half_width: float, level: float) -> int:
     """Trials in all, pilot included, for a half-width ≤ ``relative_half_width`` × |mean| at ``level``.
 
-    n = max(n₀, ⌈(t(1-α/2; n₀-1)·s₀ ÷ d)²⌉) with d = ``relative_half_width`` × |pilot mean| (Stein 1945, Annals of
-    Mathematical Statistics 16, 243-258). Stein's d is fixed beforehand; taking it from the pilot's mean
-    costs no coverage that simulation could find (docs/method/stopping.md). Raises InputError for a pilot below 6.
+    n = max(n₀, ⌈(t(1-α/2; n₀-1)·s₀ ÷ d)²⌉) with d = ``relative_half_width`` × |pilot mean| (Stein 1945, Annals
+    of Mathematical Statistics 16, 243-258). Stein's d is fixed beforehand; taking it from the pilot's mean
+    costs no coverage that simulation could find (docs/method/stopping.md). Raises InputError for a pilot below
+    6.
     """
     check_level(level)
     x = np.asarray(pilot, dtype=float)
@@ -39,7 +41,9 @@ def stein(pilot: Values, relative_half_width: float, level: float) -> int:
     if s == 0:
         return int(x.size)
     if wanted == 0:
-        raise InputError("the pilot's mean is 0: a half-width relative to it cannot be reached", "fix the number of trials")
+        raise InputError(
+            "the pilot's mean is 0: a half-width relative to it cannot be reached", "fix the number of trials"
+        )
     return max(int(x.size), math.ceil((t_critical(level, x.size - 1) * s / wanted) ** 2 - 1e-9))
 
 
@@ -59,8 +63,9 @@ def repetitions_needed(
 ) -> int:
     """Trials in all that every metric of a cell needs: the largest of their :func:`stein` numbers.
 
-    Only the first ``pilot`` values of each metric are looked at, so asking again later gives the same answer and is no
-    peeking. A metric whose pilot is not complete asks for ``pilot`` trials. Each metric keeps its own level.
+    Only the first ``pilot`` values of each metric are looked at, so asking again later gives the same answer
+    and is no peeking. A metric whose pilot is not complete asks for ``pilot`` trials. Each metric keeps its own
+    level.
     """
     needed = pilot
     for values in values_by_metric.values():

@@ -23,8 +23,8 @@ Values = Sequence[float] | npt.NDArray[np.float64]
 def mean(values: Values, level: float) -> Estimate:
     """The arithmetic mean with Student's t interval: x̄ ± t(1-α/2; n-1)·s/√n (Jain 1991, §13.2).
 
-    The t quantile, not the normal one: with 6 trials z makes the interval 24 % too short. With one trial there is
-    no interval, and the warning says so. Raises DataError for values that are not finite.
+    The t quantile, not the normal one: with 6 trials z makes the interval 24 % too short. With one trial there
+    is no interval, and the warning says so. Raises DataError for values that are not finite.
     """
     x = _finite(values, level)
     if x.size < 2:
@@ -41,7 +41,8 @@ def least_trials_for_median(level: float) -> int:
 def least_n_for_quantile(p: float, level: float) -> int:
     """The fewest values whose smallest and largest enclose the p-quantile with ``level``.
 
-    P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for a continuous distribution, whatever its form (David & Nagaraja 2003, §7.1).
+    P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for a continuous distribution, whatever its form (David & Nagaraja
+    2003, §7.1).
     """
     check_level(level)
     tail = max(p, 1 - p)
@@ -72,15 +73,17 @@ def median(values: Values, level: float) -> Estimate:
 
 
 def geometric_mean(values: Values, level: float) -> Estimate:
-    """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive data."""
+    """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
+    data."""
     return _transformed(values, level, "geometric", np.log, math.exp)
 
 
 def harmonic_mean(values: Values, level: float) -> Estimate:
     """n ÷ Σ(1/x) with the t interval of the mean reciprocal, turned over.
 
-    The right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total time.
-    Over equal time the arithmetic mean is right. Where the interval of the mean reciprocal reaches 0 there is no upper limit.
+    The right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total
+    time. Over equal time the arithmetic mean is right. Where the interval of the mean reciprocal reaches 0
+    there is no upper limit.
     """
     x = _finite(values, level)
     if x.size and np.any(x <= 0):
@@ -134,7 +137,11 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
 
 
 def _transformed(
-    values: Values, level: float, name: str, forward: Callable[..., npt.NDArray[np.float64]], back: Callable[[float], float]
+    values: Values,
+    level: float,
+    name: str,
+    forward: Callable[..., npt.NDArray[np.float64]],
+    back: Callable[[float], float],
 ) -> Estimate:
     x = _finite(values, level)
     if x.size and np.any(x <= 0):

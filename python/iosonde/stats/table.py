@@ -1,7 +1,7 @@
 """A table of measurements, in columns: what every statistic here reads.
 
-A column holds numbers (float64, NaN where a cell is missing) or text (None where missing). The table knows where
-each row came from, so that a complaint names file, line and column.
+A column holds numbers (float64, NaN where a cell is missing) or text (None where missing). The table knows
+where each row came from, so that a complaint names file, line and column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ Cell = float | int | str | None
 
 @dataclass(frozen=True)
 class Column:
-    """One column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` as written in the name."""
+    """One column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` as written in the
+    name."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
@@ -40,7 +41,8 @@ class Column:
         return np.array([value is None for value in self.values], dtype=bool)
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
-        """(level number of each row, the levels): numbers ascending, text as first seen; a missing cell is None, last."""
+        """(level number of each row, the levels): numbers ascending, text as first seen; a missing cell is
+        None, last."""
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             return inverse.astype(np.intp), [None if np.isnan(level) else tidy(level) for level in levels]
@@ -67,7 +69,8 @@ class Table:
         return list(self.columns)
 
     def column(self, name: str) -> Column:
-        """The column of this name, or the only one with this label (``time`` finds ``time (s)``). Raises DataError."""
+        """The column of this name, or the only one with this label (``time`` finds ``time (s)``). Raises
+        DataError."""
         if name in self.columns:
             return self.columns[name]
         by_label = [column for column in self.columns.values() if column.label == name]
@@ -79,7 +82,8 @@ class Table:
         raise DataError(f"{self._where()}there is no column '{name}'", self._nearest(name))
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
-        """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that is none."""
+        """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that
+        is none."""
         column = self.column(name)
         if not column.numeric:
             row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
@@ -138,7 +142,9 @@ def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
 def column_of(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
     """A column of Python values: numeric if all that are present are numbers (True and False are text)."""
     present = [value for value in values if value is not None]
-    if present and all(isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) for v in present):
+    if present and all(
+        isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) for v in present
+    ):
         numbers = np.array([np.nan if value is None else float(value) for value in values])  # type: ignore[arg-type]
         return Column(name, numbers, label or name, unit)
     texts = np.empty(len(values), dtype=object)

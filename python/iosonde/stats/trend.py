@@ -1,7 +1,8 @@
 """Does a series of trials drift? Mann-Kendall over several cells at once, exact for few trials.
 
-Each cell is compared only with itself, so cells with other means do not disturb, and the cells' statistics add up: the
-seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells for seasons.
+Each cell is compared only with itself, so cells with other means do not disturb, and the cells' statistics add
+up: the seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells for
+seasons.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _EXACT_PAIRS = 2000  # up to so many pairs in all the null distribution is count
 
 @dataclass(frozen=True)
 class Trend:
-    """``s``: rising minus falling pairs; ``tau``: the same over all pairs; ``relative_change``: from first to last trial."""
+    """``s``: rising minus falling pairs; ``tau``: the same over all pairs; ``relative_change``: from first to
+    last trial."""
 
     s: int
     tau: float
@@ -32,8 +34,8 @@ class Trend:
 def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     """The common trend of several series, each in its own order; None where no series has 3 different values.
 
-    ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each over its series'
-    mean, times the length of the longest series.
+    ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each
+    over its series' mean, times the length of the longest series.
     """
     used = [x for x in series if x.size >= 3 and np.ptp(x) > 0]
     if not used:

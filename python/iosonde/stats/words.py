@@ -12,7 +12,7 @@ from .cells import show
 from .scaling import verdict
 
 if TYPE_CHECKING:
-    from .overview import Efficiency, Row
+    from .overview_types import Efficiency, Row
 
 
 def closing(rows: Sequence[Row], efficiency: Sequence[Efficiency]) -> str:
@@ -53,9 +53,10 @@ def _scaling(efficiency: Sequence[Efficiency]) -> str:
     factor = known[0].factor
     best = max(known, key=lambda item: item.efficiency.value or 0.0)
     worst = min(known, key=lambda item: item.efficiency.value or 0.0)
-    text = f"On {significant(size)} {factor} {best.operation or best.metric} scales best (efficiency {_estimate(best)})"
+    text = f"On {size:g} {factor} {best.operation or best.metric} scales best (efficiency {_estimate(best)})"
     if worst is not best:
-        text += f", {worst.operation or worst.metric} worst ({_estimate(worst)}: {verdict(worst.efficiency, size, worst.base)})"
+        said = verdict(worst.efficiency, size, worst.base)
+        text += f", {worst.operation or worst.metric} worst ({_estimate(worst)}: {said})"
     return text + "."
 
 

@@ -41,7 +41,9 @@ class Subject:
 def modules() -> dict[str, str]:
     """Code → name of the module, without importing any of them."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:1] == "s" and name[1:4].isdigit()}
+    return {
+        name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:1] == "s" and name[1:4].isdigit()
+    }
 
 
 def page(code: str) -> str | None:

@@ -1,19 +1,21 @@
 """S102: incomplete runs
 
 What it says
-    Some runs lack something: a rank died or hung, a tool ended with an error, a table ended early, the disk was full.
-    They are kept in the store and left out of every total.
+    Some runs lack something: a rank died or hung, a tool ended with an error,
+    a table ended early, the disk was full. They are kept in the store and left
+    out of every total.
 
 How we know
-    Every run says itself what is missing: each rank's part is written before the next barrier, and the parent counts
-    what arrived.
+    Every run says itself what is missing: each rank's part is written before
+    the next barrier, and the parent counts what arrived.
 
 When it is wrong
-    Never about the fact. But leaving them out can flatter: if runs fail because the system is slow or full, the
-    rest shows only its good days.
+    Never about the fact. But leaving them out can flatter: if runs fail
+    because the system is slow or full, the rest shows only its good days.
 
 What to do
-    Read what is missing (iosonde show STORE RUN), cure it, and run the same command again: it measures only what lacks.
+    Read what is missing (iosonde show STORE RUN), cure it, and run the same
+    command again: it measures only what lacks.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.WARNING,
             f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and left out; the first: {first}",
-            {"runs": {str(run.get("id")): list(run["missing"]) for run in incomplete[:SHOWN]}, "n_runs": len(incomplete)},
+            {
+                "runs": {str(run.get("id")): list(run["missing"]) for run in incomplete[:SHOWN]},
+                "n_runs": len(incomplete),
+            },
             "see what is missing with iosonde show, cure it, and run the same command again",
         )
     ]

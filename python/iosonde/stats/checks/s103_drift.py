@@ -1,22 +1,27 @@
 """S103: drift over the trials
 
 What it says
-    The trials of a cell rise or fall in the order they were made: a file system that fills or fragments, a cache or a
-    garbage collector that wakes up, a neighbour that comes or goes.
+    The trials of a cell rise or fall in the order they were made: a file
+    system that fills or fragments, a cache or a garbage collector that wakes
+    up, a neighbour that comes or goes.
 
 How we know
-    Mann-Kendall's test, each cell against itself, summed over the cells of an operation (seasonal Kendall; Hirsch,
-    Slack & Smith 1982), exact for few trials. It is reported where chance gives it less than once in a hundred
-    tables. The change is Theil and Sen's slope times the number of trials. For a plain table the order is that of its rows.
+    Mann-Kendall's test, each cell against itself, summed over the cells of an
+    operation (seasonal Kendall; Hirsch, Slack & Smith 1982), exact for few
+    trials. It is reported where chance gives it less than once in a hundred
+    tables. The change is Theil and Sen's slope times the number of trials. For
+    a plain table the order is that of its rows.
 
 When it is wrong
-    When the rows of a table were sorted by their values before they came here. With fewer than 6 trials in all a drift
-    cannot be seen, so silence means nothing then.
+    When the rows of a table were sorted by their values before they came here.
+    With fewer than 6 trials in all a drift cannot be seen, so silence means
+    nothing then.
 
 What to do
-    Find the cause and wait for a steady state, or discard a warm-up on purpose and say so. Trials in random order within blocks
-    (the default of iosonde run) keep a drift from looking like an effect of a factor; the interval still does not cover
-    tomorrow's value.
+    Find the cause and wait for a steady state, or discard a warm-up on purpose
+    and say so. Trials in random order within blocks (the default of iosonde
+    run) keep a drift from looking like an effect of a factor; the interval
+    still does not cover tomorrow's value.
 """
 
 from __future__ import annotations
@@ -46,9 +51,17 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"{name} {way} by {100 * abs(seen.relative_change):.1f} % from the first to the last trial (p={seen.p:.2g})",
-                {"operation": operation, "metric": metric, "relative_change": seen.relative_change, "tau": seen.tau,
-                 "p": seen.p, "n": seen.n, "cells": [cell.name for cell in cells][:SHOWN]},
+                f"{name} {way} by {100 * abs(seen.relative_change):.1f} % from the first to the last trial "
+                f"(p={seen.p:.2g})",
+                {
+                    "operation": operation,
+                    "metric": metric,
+                    "relative_change": seen.relative_change,
+                    "tau": seen.tau,
+                    "p": seen.p,
+                    "n": seen.n,
+                    "cells": [cell.name for cell in cells][:SHOWN],
+                },
                 "find what changes over time, or measure after it has settled",
             )  # fmt: skip
         )

@@ -1,21 +1,26 @@
 """S104: cache may have served this
 
 What it says
-    A read may have come from memory and not from the storage that was to be measured.
+    A read may have come from memory and not from the storage that was to be
+    measured.
 
 How we know
-    From any of these, whichever is known: part of the files was still in the page cache of the node that read them
-    (mincore) when the read began; the cache was only asked to let go, which could not be verified, and the files are
-    smaller than the node's memory; the rate is above what the network or the device can carry; the target lies in memory
-    itself (tmpfs).
+    From any of these, whichever is known: part of the files was still in the
+    page cache of the node that read them (mincore) when the read began; the
+    cache was only asked to let go, which could not be verified, and the files
+    are smaller than the node's memory; the rate is above what the network or
+    the device can carry; the target lies in memory itself (tmpfs).
 
 When it is wrong
-    When the cache is what you want to measure (a warm read): then this says in other words that you did. Files
-    smaller than memory may still have come from the storage. Cold on the client says nothing about the server's cache.
+    When the cache is what you want to measure (a warm read): then this says in
+    other words that you did. Files smaller than memory may still have come
+    from the storage. Cold on the client says nothing about the server's cache.
 
 What to do
-    Let iosonde drop caches (--cache cold), give a hook that empties the servers', or make the files larger than the
-    memory of all nodes that can hold them. Else report the numbers as what they are: reads with a warm cache.
+    Let iosonde drop caches (--cache cold), give a hook that empties the
+    servers', or make the files larger than the memory of all nodes that can
+    hold them. Else report the numbers as what they are: reads with a warm
+    cache.
 """
 
 from __future__ import annotations
@@ -55,10 +60,13 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Why a read is suspicious: name of the reason → in words. Facts that are absent or None tell nothing.
+    """Why a read is suspicious: name of the reason → in words. Facts that are
+    absent or None tell nothing.
 
-    Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``, ``bytes`` (of the files read on a node),
-    ``memory_bytes`` (of that node), ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name), ``in_memory``.
+    Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``,
+    ``bytes`` (of the files read on a node), ``memory_bytes`` (of that node),
+    ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name),
+    ``in_memory``.
     """
     found = {}
     resident, size, memory = (facts.get(key) for key in ("resident_bytes", "bytes", "memory_bytes"))

@@ -1,20 +1,23 @@
 """S105: late starts
 
 What it says
-    The ranks did not start a phase together: the first and the last first operation lie more than 1 % of the phase
-    apart. Rates that count from the first start to the last end then hold some idle time, and the ranks competed less
-    than the number says.
+    The ranks did not start a phase together: the first and the last first
+    operation lie more than 1 % of the phase apart. Rates that count from the
+    first start to the last end then hold some idle time, and the ranks
+    competed less than the number says.
 
 How we know
-    Every rank records the start of its first operation; times of different nodes are moved to one clock, and compared
-    only where the clocks' error is below 1 % of the phase. The median over the trials is what is judged.
+    Every rank records the start of its first operation; times of different
+    nodes are moved to one clock, and compared only where the clocks' error is
+    below 1 % of the phase. The median over the trials is what is judged.
 
 When it is wrong
     In an open loop, where ranks are meant to arrive at different times.
 
 What to do
-    Make the phase longer (more or larger files), use no more ranks than cores, or look which node starts late in the
-    timeline of the report. The overlap rate counts only the time in which all ranks were active.
+    Make the phase longer (more or larger files), use no more ranks than cores,
+    or look which node starts late in the timeline of the report. The overlap
+    rate counts only the time in which all ranks were active.
 """
 
 from __future__ import annotations
@@ -31,7 +34,8 @@ SHARE = 0.01
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Operations whose ranks typically start more than 1 % of the phase apart."""
+    """Operations whose ranks typically start more than 1 % of the phase
+    apart."""
     late = {}
     for name, phases in phases_by_setting(subject.runs).items():
         shares = [

@@ -1,20 +1,24 @@
 """S106: ranks finish unequally
 
 What it says
-    The slowest rank of a phase needs more than 10 % longer than the average rank. Until the last rank is done the others
-    wait, so the rate of the whole is lower than what the ranks could do.
+    The slowest rank of a phase needs more than 10 % longer than the average
+    rank. Until the last rank is done the others wait, so the rate of the whole
+    is lower than what the ranks could do.
 
 How we know
-    From each rank's own time between its first start and its last end, averaged over the trials. Where one rank is the
-    slowest more often than chance allows (binomial, 1 % over all phases), it is named: then it is a place and not bad luck.
+    From each rank's own time between its first start and its last end,
+    averaged over the trials. Where one rank is the slowest more often than
+    chance allows (binomial, 1 % over all phases), it is named: then it is a
+    place and not bad luck.
 
 When it is wrong
     When ranks have different work on purpose.
 
 What to do
-    Look at the timeline in the report. If one host is always last, look at its network link, its load, its mount. If it is
-    another one each time, the servers share unfairly: compare the rates last_done and sum_of_ranks, and say which
-    one you mean.
+    Look at the timeline in the report. If one host is always last, look at its
+    network link, its load, its mount. If it is another one each time, the
+    servers share unfairly: compare the rates last_done and sum_of_ranks, and
+    say which one you mean.
 """
 
 from __future__ import annotations
@@ -53,8 +57,10 @@ def check(subject: Subject) -> list[Finding]:
             CODE,
             Severity.INFO,
             f"the slowest rank takes {100 * excess_of_worst:.0f} % longer than the average in {worst}{always}{more}",
-            {"excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
-             "always_last": {name: who for name, (_, who) in found.items() if who}},
+            {
+                "excess": {name: value for name, (value, _) in list(found.items())[:SHOWN]},
+                "always_last": {name: who for name, (_, who) in found.items() if who},
+            },
             "look at the timeline: is it always the same rank?",
         )  # fmt: skip
     ]

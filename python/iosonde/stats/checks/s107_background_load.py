@@ -1,20 +1,22 @@
 """S107: background load
 
 What it says
-    Somebody else used a node's CPU while it was measured: other processes, or the host of a virtual machine that took
-    the CPU away (steal).
+    Somebody else used a node's CPU while it was measured: other processes, or
+    the host of a virtual machine that took the CPU away (steal).
 
 How we know
-    During every trial each node samples its CPU use and subtracts that of the measuring processes. More than 5 % of
-    all CPUs in any trial is reported.
+    During every trial each node samples its CPU use and subtracts that of the
+    measuring processes. More than 5 % of all CPUs in any trial is reported.
 
 When it is wrong
-    The client of a file system works in kernel threads or in a daemon of its own (FUSE): this is part of what is
-    measured, though it looks like somebody else's. Load on the servers or the network is not seen at all.
+    The client of a file system works in kernel threads or in a daemon of its
+    own (FUSE): this is part of what is measured, though it looks like somebody
+    else's. Load on the servers or the network is not seen at all.
 
 What to do
-    Measure on nodes of your own, or at a quiet hour; else keep the order random and the repetitions many, and compare the
-    trials with and without the load before leaving any out.
+    Measure on nodes of your own, or at a quiet hour; else keep the order
+    random and the repetitions many, and compare the trials with and without
+    the load before leaving any out.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ def check(subject: Subject) -> list[Finding]:
             Finding(
                 CODE,
                 Severity.WARNING,
-                f"{_SHARES[key]} up to {100 * share:.0f} % of the CPU of {host} ({n_runs} of {len(subject.runs)} trials)",
+                f"{_SHARES[key]} up to {100 * share:.0f} % of the CPU of {host} "
+                f"({n_runs} of {len(subject.runs)} trials)",
                 {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:SHOWN], "kind": key},
                 "measure on idle nodes, or keep the order random and the repetitions many",
             )

@@ -1,20 +1,24 @@
 """S108: outliers
 
 What it says
-    Single trials lie far from the others of their cell. They are kept in every number: an outlier is a measurement
-    until it is known why it is none.
+    Single trials lie far from the others of their cell. They are kept in every
+    number: an outlier is a measurement until it is known why it is none.
 
 How we know
-    Rosner's generalised ESD test (Technometrics 25, 1983), which for one candidate is Grubbs' test: on normal
-    trials it speaks once in a hundred tables, however many cells there are. At most one trial in five is looked at.
+    Rosner's generalised ESD test (Technometrics 25, 1983), which for one
+    candidate is Grubbs' test: on normal trials it speaks once in a hundred
+    tables, however many cells there are. At most one trial in five is looked
+    at.
 
 When it is wrong
-    Latency and rates can have long tails by nature: then these trials are the system's real behaviour, and the
-    median and the percentiles say more than the mean. Two groups of trials (S109) are not outliers.
+    Latency and rates can have long tails by nature: then these trials are the
+    system's real behaviour, and the median and the percentiles say more than
+    the mean. Two groups of trials (S109) are not outliers.
 
 What to do
-    Keep them, unless something outside the value itself shows that the trial was broken: a foreign job, a full disk,
-    an incomplete run. Then name the trial and the reason, and show the result with and without it. Never drop a
+    Keep them, unless something outside the value itself shows that the trial
+    was broken: a foreign job, a full disk, an incomplete run. Then name the
+    trial and the reason, and show the result with and without it. Never drop a
     trial because of its value.
 """
 
@@ -36,7 +40,8 @@ def check(subject: Subject) -> list[Finding]:
         for position in outliers(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
-            named.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": float(cell.values[position]),
+            value = float(cell.values[position])
+            named.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": value,
                           "median": rest[len(rest) // 2]})  # fmt: skip
     if not named:
         return []

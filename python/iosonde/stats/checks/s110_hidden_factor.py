@@ -1,18 +1,22 @@
 """S110: something varied unseen
 
 What it says
-    A column that was not grouped by has several values inside one cell: the trials of that cell were not made at
-    one setting, so its mean mixes them and its interval is too wide or too narrow.
+    A column that was not grouped by has several values inside one cell: the
+    trials of that cell were not made at one setting, so its mean mixes them
+    and its interval is too wide or too narrow.
 
 How we know
-    Every column but the response and those of --by is looked at. A column that merely numbers the trials, or that is
-    another measurement (hardly any value comes twice), is left out.
+    Every column but the response and those of --by is looked at. A column that
+    merely numbers the trials, or that is another measurement (hardly any value
+    comes twice), is left out.
 
 When it is wrong
-    When the column is a label without effect, such as the name of the person who measured.
+    When the column is a label without effect, such as the name of the person
+    who measured.
 
 What to do
-    Group by it (--by), keep one of its values (--where), or average over it on purpose and say so.
+    Group by it (--by), keep one of its values (--where), or average over it on
+    purpose and say so.
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""DATA: what people's CSV files hold is read, or refused with file, line and column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iosonde.cli._data import open_data
+from iosonde.core.errors import DataError, InputError
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def write(text: str | bytes, name: str = "runs.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def test_bom_comments_spaces_quotes_and_missing_cells_are_coped_with(csv):
+    path = csv('\ufeff# made by hand\n"size [KiB]" , "time (s)" , fs\n\n4 , 1.5 , nfs\n# half way\n8,NA,"a,b"\n16,,\n')
+    table = open_data(path).table
+    assert table.names == ["size [KiB]", "time (s)", "fs"]
+    assert table.numbers("size").tolist() == [4, 8, 16]
+    assert np.isnan(table.numbers("time")).tolist() == [False, True, True]
+    assert list(table.column("fs").values) == ["nfs", "a,b", None]
+    assert table.place(1).endswith("line 6")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters(csv, delimiter):
+    assert open_data(csv(delimiter.join("ab") + "\n" + delimiter.join("12") + "\n")).table.numbers("b").tolist() == [2]
+
+
+def test_utf16_and_windows_line_ends(csv):
+    assert open_data(csv("a,b\r\n1,2\r\n".encode("utf-16"))).table.numbers("b").tolist() == [2]
+
+
+def test_an_index_column_without_a_name_and_trailing_delimiters(csv):
+    assert open_data(csv(",y\n0,5\n1,6,\n")).table.names == ["column1", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("", "is empty", "header"),
+        ("# nothing\n", "is empty", "header"),
+        ("a,b\n", "has a header but no rows", "one row"),
+        ("1,2\n3,4\n", "line 1: the first line holds only numbers", "header line"),
+        ("Repls,Real,Repls\n1,2,3\n", "line 1: columns 1 and 3 are both called 'Repls'", "name of its own"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cells, the header 2", "end early"),
+        ("a,b\n1,5,2\n", "line 2 has 3 cells, the header 2", "decimal commas"),
+        ("a,b\n\0,2\n", "is not a text table", ".csv"),
+        (b"a,b\n1,\xff\xfe\n", "line 2: the text is not UTF-8", "UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused(csv, text, message, hint):
+    with pytest.raises(DataError) as refused:
+        open_data(csv(text))
+    assert message in refused.value.message and hint in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("cell", "hint"),
+    [("1,5", "decimal point: 1.5"), ("nan", "leave the cell empty"), ("inf", "leave the cell empty"),
+     ("1_000", "correct the cell"), ("12s", "correct the cell")],
+)  # fmt: skip
+def test_a_cell_that_is_no_number_is_named(csv, cell, hint):
+    table = open_data(csv(f"x;y\n1;2.5\n2;{cell}\n")).table
+    with pytest.raises(DataError) as refused:
+        table.numbers("y")
+    assert "line 3, column 'y'" in refused.value.message and hint in refused.value.hint
+
+
+def test_where_filters_by_label_and_value(csv):
+    path = csv("fs,size [KiB],y\nnfs,4,1\nafs,4,2\nnfs,8,3\n")
+    assert open_data(path, ["fs=nfs", "size<8"]).table.numbers("y").tolist() == [1]
+    with pytest.raises(InputError) as refused:
+        open_data(path, ["fss=nfs"])
+    assert "fs" in refused.value.hint
+    with pytest.raises(DataError) as refused:
+        open_data(path, ["fs=ext4"])
+    assert "no row fulfils fs=ext4" in refused.value.message
+
+
+def test_parquet_keeps_types_and_refuses_what_is_none(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "runs.parquet"
+    columns = {"y": [1.5, None], "n": [1, 2], "fs": ["a", None], "on": [True, False], "z": [1.0, float("nan")]}
+    pq.write_table(pa.table(columns), path)
+    table = open_data(str(path)).table
+    assert table.numbers("n").tolist() == [1, 2] and np.isnan(table.numbers("y")[1])
+    assert list(table.column("fs").values) == ["a", None]
+    assert list(table.column("on").values) == ["true", "false"]
+    with pytest.raises(DataError):
+        table.numbers("z")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(DataError) as refused:
+        open_data(str(path))
+    assert "not a whole Parquet file" in refused.value.message
+
+
+@pytest.mark.parametrize("name", ["none.csv", "table.xlsx"])
+def test_data_that_is_none(tmp_path, name):
+    if name.endswith("xlsx"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(InputError):
+        open_data(str(tmp_path / name))

@@ -1,0 +1,156 @@
+"""``iosonde summary`` of a table and of a store, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("iosonde._native")
+from stats_sample import MEAN, run, store  # noqa: E402
+
+from iosonde.cli import explain, summary  # noqa: E402
+from iosonde.core.errors import DataError, InputError  # noqa: E402
+
+CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
+
+
+def invoke(*args: str) -> str:
+    done = CliRunner().invoke(summary.command, list(args), catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.stdout
+
+
+def as_json(*args: str) -> dict:
+    return json.loads(invoke(*args, "--json"))
+
+
+def test_the_published_cp_means_with_their_right_intervals():
+    groups = as_json(CP, "--response", "real_s", "--by", "replicas", "--level", "0.9")["groups"]
+    assert [g["by"] for g in groups] == [{"replicas": 1}, {"replicas": 2}, {"replicas": 3}]
+    assert [g["mean"] for g in groups] == pytest.approx([199.1125, 218.2625, 211.225])
+    assert [(g["mean_low"], g["mean_high"]) for g in groups] == [
+        pytest.approx(interval, abs=1e-3)
+        for interval in [(186.325626, 211.899374), (195.206673, 241.318327), (198.070061, 224.379939)]
+    ]
+    keys = {"by", "metric", "unit", "n", "mean", "sd", "mean_low", "mean_high", "median", "median_low", "median_high"}
+    assert keys <= set(groups[0]) and groups[0]["harmonic_mean"] is None
+
+
+def test_text_fits_a_terminal_and_ends_with_a_sentence():
+    text = invoke(CP, "--response", "real", "--by", "replicas")
+    assert max(map(len, text.splitlines())) < 80
+    assert text.splitlines()[0] == "95 % intervals over 8 trials a cell"
+    assert text.splitlines()[-1].endswith(".")
+
+
+@pytest.mark.parametrize("args", [[], ["--response", "real_s", "--by", "replica"], ["--response", "none"]])
+def test_a_wrong_or_missing_column_is_refused_with_the_right_ones(args):
+    with pytest.raises((InputError, DataError)) as refused:
+        CliRunner().invoke(summary.command, [CP, *args], catch_exceptions=False, standalone_mode=False)
+    assert "re" in refused.value.hint
+
+
+def test_missing_values_are_counted_and_a_hidden_column_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x,version,y\n" + "".join(f"1,{v},{y}\n" for v, y in zip("aaabbb", [1, 2, "", 3, 4, 5], strict=True))
+    )
+    made = as_json(str(path), "--response", "y", "--by", "x")
+    assert "1 missing of 6 values" in made["warnings"][0] and "line 4" in made["warnings"][0]
+    assert [f["code"] for f in made["findings"]] == ["S101", "S110"]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("summary") / "store"
+    store(path)
+    return str(path)
+
+
+def test_a_store_needs_no_response_and_n_counts_trials(measured):
+    made = as_json(measured)
+    assert [(g["operation"], g["by"]["nodes"]) for g in made["groups"]] == list(MEAN)
+    for group in made["groups"]:
+        assert (group["n"], group["metric"].endswith("_last_done")) == (6, True)
+        truth = MEAN[group["operation"], group["by"]["nodes"]]
+        assert group["mean_low"] < truth < group["mean_high"]
+        assert group["harmonic_mean"] < group["mean"]
+
+
+def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
+    latency = as_json(measured)["latency"]
+    p50, p99, p999 = latency[:3]
+    assert (p50["operation"], p50["kind"], p50["n"]) == ("create", "create", 6)
+    assert p50["duration_low"] < 1e-4 < p50["duration_high"]
+    assert p99["duration"] == pytest.approx(2e-4, rel=0.2)
+    assert p999["duration"] is None and "operations a trial" in p999["warnings"][0]
+
+
+def test_efficiency_against_one_node(measured):
+    by_operation = {e["operation"]: e for e in as_json(measured)["efficiency"]}
+    assert by_operation["create"]["efficiency"] == pytest.approx(0.95, abs=0.03)
+    assert by_operation["read_1to1_large"]["efficiency_high"] < 0.6
+
+
+def test_text_of_a_store(measured):
+    text = invoke(measured)
+    assert text.startswith("until the last rank is done; 95 % intervals over 6 trials a cell\n")
+    assert max(map(len, text.splitlines())) < 80
+    assert "read_1to1_large, GiB/s" in text and "repetition" not in text
+    assert "On 2 nodes create scales best" in text.replace("\n", " ")
+
+
+def test_other_clocks_are_other_metrics(measured):
+    assert {g["metric"] for g in as_json(measured, "--clock", "sum_of_ranks")["groups"]} == {
+        "rate_sum_of_ranks", "bandwidth_sum_of_ranks",
+    }  # fmt: skip
+    assert len(as_json(measured, "--clock", "all")["groups"]) == 8
+    assert {g["metric"] for g in as_json(measured, "--clock", "rate_last_done")["groups"]} == {"rate_last_done"}
+    with pytest.raises(DataError):
+        CliRunner().invoke(summary.command, [measured, "--clock", "x"], catch_exceptions=False, standalone_mode=False)
+
+
+def test_ranks_are_no_trials_even_when_a_response_is_named(measured):
+    asked = [measured, "--response", "value", "--by", "operation,nodes", "--where"]
+    assert [g["n"] for g in as_json(*asked, "operation=create", "--where", "nodes=1")["groups"]] == [12]
+    assert [g["n"] for g in as_json(*asked, "metric=rate_last_done")["groups"]] == [6, 6]
+    with pytest.raises(InputError):
+        CliRunner().invoke(summary.command, [*asked, "metric=rate_own"], catch_exceptions=False, standalone_mode=False)
+
+
+def test_where_holds_for_runs_and_rows(measured):
+    made = as_json(measured, "--where", "nodes=2", "--where", "operation=create")
+    assert [(g["operation"], g["n"]) for g in made["groups"]] == [("create", 6)]
+
+
+def test_incomplete_runs_are_said_and_left_out(tmp_path):
+    made = store(tmp_path / "s", repetitions=2)
+    import numpy as np
+
+    made.append(run(2, 9, np.random.default_rng(0), missing=["create: not finished by rank 1"]))
+    out = as_json(str(tmp_path / "s"))
+    assert {g["n"] for g in out["groups"]} == {2}
+    assert [f["code"] for f in out["findings"]] == ["S101", "S102"]
+
+
+def test_an_empty_store_says_so(tmp_path):
+    from iosonde.store import Store
+
+    Store.create(tmp_path / "s")
+    assert "no complete trial" in invoke(str(tmp_path / "s"))
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n\x1b[31mred,1\n\x1b[31mred,2\n")
+    assert "\x1b" not in invoke(str(path), "--response", "y", "--by", "x")
+
+
+def test_explain_prints_the_page_or_the_nearest_code():
+    assert CliRunner().invoke(explain.command, ["s104"]).stdout.startswith("S104: cache may have served this\n")
+    assert "S101: " in CliRunner().invoke(explain.command, []).stdout
+    with pytest.raises(InputError):
+        CliRunner().invoke(explain.command, ["S999"], catch_exceptions=False, standalone_mode=False)

@@ -1,0 +1,194 @@
+"""Each finding speaks when it must, stays silent on clean data, and has its page."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from iosonde.stats import checks
+from iosonde.stats.cells import TrialCell
+from iosonde.stats.checks import s104_cache
+from iosonde.stats.modes import two_modes
+from iosonde.stats.outliers import outliers
+from iosonde.stats.trend import trend
+
+
+def cell(values, operation="read", **by) -> TrialCell:
+    return TrialCell(by, "rate_last_done", "operations/s", np.asarray(values, float), operation)
+
+
+def found(*cells, runs=(), codes=None, **rest) -> list[str]:
+    return [f.code for f in checks.run(checks.Subject(cells, 0.95, runs, **rest), codes or checks.SUMMARY)]
+
+
+@pytest.mark.parametrize("code", checks.modules())
+def test_every_finding_has_a_page_that_fits_a_terminal(code):
+    page = checks.page(code)
+    assert page.startswith(f"{code}: ")
+    for heading in ("What it says", "How we know", "When it is wrong", "What to do"):
+        assert f"\n{heading}\n" in page
+    assert max(map(len, page.splitlines())) < 80
+
+
+def test_codes_are_known_by_their_file_names_and_an_unknown_one_has_no_page():
+    assert "S101" in checks.modules()
+    assert checks.page("s101") == checks.page("S101")
+    assert checks.page("S999") is None
+
+
+def test_too_few_repetitions_names_the_cells():
+    (finding,) = checks.run(checks.Subject([cell([1, 2, 3], nodes=1), cell(range(9), nodes=2)], 0.95), ["S101"])
+    assert finding.evidence == {"needed": 6, "fewest": 3, "cells": ["read, nodes=1"], "n_cells": 1}
+    assert finding.sentence == "1 of 2 cells have fewer than 6 trials (the fewest: 3): read, nodes=1"
+
+
+def test_incomplete_runs_are_said_with_what_they_lack():
+    runs = [{"id": "a", "missing": ["rank 3 hung"]}, {"id": "b", "missing": []}]
+    (finding,) = checks.run(checks.Subject([], 0.95, runs), ["S102"])
+    assert "1 of 2 runs" in finding.sentence and "rank 3 hung" in finding.sentence
+
+
+def test_a_drift_shared_by_cells_is_seen_and_measured():
+    rng = np.random.default_rng(1)
+    cells = [cell(level * (1 - 0.02 * np.arange(6) + 0.003 * rng.standard_normal(6)), nodes=level) for level in (1, 9)]
+    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S103"])
+    assert finding.evidence["relative_change"] == pytest.approx(-0.1, abs=0.02)
+    assert "falls" in finding.sentence
+
+
+def test_the_exact_null_of_the_trend_is_counted_right():
+    for x in ([1.0, 2, 3, 4, 5], [2.0, 1, 3, 5, 4], [5.0, 1, 4, 2, 3]):
+        assert trend([np.array(x)]).p == pytest.approx(scipy_stats.kendalltau(range(5), x, method="exact").pvalue)
+
+
+def test_the_null_of_two_series_together_is_that_of_all_orders():
+    a, b = np.array([1.0, 2, 3]), np.array([1.0, 3, 2, 4])
+    score = trend([a, b]).s
+    scores = [
+        trend([np.array(x, float), np.array(y, float)]).s
+        for x in itertools.permutations(range(3))
+        for y in itertools.permutations(range(4))
+    ]
+    assert trend([a, b]).p == pytest.approx(np.mean(np.abs(scores) >= abs(score)))
+
+
+def test_ties_and_long_series_use_the_normal_approximation():
+    rng = np.random.default_rng(4)
+    x = np.round(rng.normal(size=100), 1)
+    expected = scipy_stats.kendalltau(np.arange(100), x, method="asymptotic").pvalue
+    assert trend([x]).p == pytest.approx(expected, rel=0.05)
+    assert trend([np.ones(9)]) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"state": "warm", "resident_bytes": 5, "bytes": 10}, "resident"),
+        ({"state": "cold-requested", "resident_bytes": 0, "bytes": 10, "memory_bytes": 100}, "unverified"),
+        ({"rate_bytes_per_s": 2e9, "limit_bytes_per_s": 1e9, "limit": "network"}, "too_fast"),
+        ({"in_memory": True, "state": "cold-verified"}, "in_memory"),
+    ],
+)
+def test_cache_suspicion_says_why(facts, reason):
+    assert list(s104_cache.reasons(facts)) == [reason]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {},
+        {"state": "cold-verified", "resident_bytes": 0, "bytes": 10, "memory_bytes": 100},
+        {"state": "cold-requested", "bytes": 1000, "memory_bytes": 100},
+        {"rate_bytes_per_s": 1e9, "limit_bytes_per_s": 2e9},
+    ],
+)
+def test_no_cache_suspicion_without_a_reason(facts):
+    assert s104_cache.reasons(facts) == {}
+
+
+def read_run(**cache) -> dict:
+    phase = {"operation": "read_large", "totals": {"read": {"bytes": 10}}, "cache": cache}
+    write = {"operation": "write_large", "totals": {"write": {"bytes": 10}}, "cache": {"resident_bytes": 9, "bytes": 9}}
+    return {"id": "r", "factors": {"nodes": 1}, "phases": [phase, write], "facts": {}, "missing": []}
+
+
+def test_cache_suspicion_is_about_reads_only():
+    runs = [read_run(state="warm", resident_bytes=10, bytes=10)]
+    (finding,) = checks.run(checks.Subject([], 0.95, runs), ["S104"])
+    assert finding.sentence == (
+        "cache may have served read_large: 100 % of the files was in the page cache when the read began"
+    )
+
+
+def phases(spread_ns=1000, times=(1000, 1000), host="h") -> dict:
+    ranks = [{"rank": r, "host": f"{host}{r}", "started_ns": 0, "ended_ns": t} for r, t in enumerate(times)]
+    phase = {"operation": "open", "start_spread_ns": spread_ns, "duration_ns": 10**6, "ranks": ranks}
+    return {"id": "r", "factors": {"nodes": 2}, "phases": [phase], "missing": []}
+
+
+def test_late_starts_are_judged_by_the_median_trial():
+    assert found(runs=[phases(30_000), phases(50_000), phases(10)]) == ["S105"]
+    assert found(runs=[phases(30_000), phases(10), phases(10)]) == []
+
+
+def test_incomparable_clocks_tell_nothing_about_starts():
+    assert found(runs=[phases(None)] * 3) == []
+
+
+def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
+    always = [phases(times=(1000, 1000, 1000, 1500))] * 6
+    (finding,) = checks.run(checks.Subject([], 0.95, always), ["S106"])
+    assert "33 % longer" in finding.sentence and "rank 3 on h3 in 6 of 6 trials" in finding.sentence
+    turns = [phases(times=np.roll((1000, 1000, 1000, 1500), k).tolist()) for k in range(6)]
+    (finding,) = checks.run(checks.Subject([], 0.95, turns), ["S106"])
+    assert "rank" not in finding.sentence.split("in open")[1]
+
+
+def test_background_load_is_said_with_host_and_share():
+    run = {"id": "a", "facts": {"loads": {"h1": {"background_share": 0.2}, "h2": {"background_share": 0.01}}}}
+    (finding,) = checks.run(checks.Subject([], 0.95, [run]), ["S107"])
+    assert "20 % of the CPU of h1" in finding.sentence
+
+
+def test_an_outlier_is_named_with_its_place_and_kept():
+    values = [100.0, 101, 99, 100.5, 99.5, 100.2, 60, 100.1]
+    one = TrialCell({}, "rate", "", np.array(values), "read", None, tuple(f"run {i}" for i in range(8)))
+    (finding,) = checks.run(checks.Subject([one], 0.95), ["S108"])
+    assert "run 6" in finding.sentence and finding.sentence.endswith("kept")
+
+
+def test_outliers_agree_with_grubbs_for_one_candidate():
+    x = np.array([100.0, 101, 99, 100.5, 99.5, 108])
+    g = np.max(np.abs(x - x.mean())) / x.std(ddof=1)
+    t = scipy_stats.t.ppf(1 - 0.05 / 12, 4)
+    assert bool(outliers(x, 0.05)) == (g > 5 / np.sqrt(6) * np.sqrt(t**2 / (4 + t**2)))
+
+
+def test_two_modes_are_seen_and_one_is_not():
+    rng = np.random.default_rng(6)
+    split = two_modes(np.concatenate([rng.normal(100, 3, 8), rng.normal(150, 3, 12)]))
+    assert split.p < 0.001 and split.n_low == 8
+    assert (split.low_mean, split.high_mean) == (pytest.approx(100, abs=3), pytest.approx(150, abs=3))
+    assert two_modes(rng.normal(100, 3, 20)).p > 0.01
+    assert two_modes(rng.normal(100, 3, 9)) is None
+
+
+def test_hidden_factors_become_one_finding():
+    (finding,) = checks.run(checks.Subject([], 0.95, hidden={"version": ["a=1"], "fs": ["a=1", "a=2"]}), ["S110"])
+    assert finding.sentence == "trials of one cell differ in version, fs (a=1, a=2)"
+
+
+@pytest.mark.parametrize("draw", ["normal", "lognormal"])
+def test_false_alarms_on_clean_data_are_rare(draw):
+    rng = np.random.default_rng(8)
+    alarms = 0
+    for _ in range(200):
+        cells = []
+        for nodes in (1, 2, 4):
+            z = rng.standard_normal(12)
+            cells.append(cell(100 * nodes * np.exp(0.05 * z) if draw == "lognormal" else 100 + z, nodes=nodes))
+        alarms += bool(found(*cells, codes=["S103", "S108", "S109"]))
+    assert alarms <= 200 * 0.06

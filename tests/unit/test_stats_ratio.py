@@ -1,0 +1,86 @@
+"""Ratios of means and scaling efficiency: the interval covers, and scale changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize
+
+from iosonde.stats import ratio, scaling
+from iosonde.stats.distributions import t_critical
+
+
+@pytest.mark.parametrize(
+    ("draw", "truth"),
+    [
+        (lambda rng: (rng.normal(120, 12, 6), rng.normal(100, 5, 6)), 1.2),
+        (lambda rng: (rng.lognormal(1, 0.4, 6), rng.lognormal(0, 0.4, 9)), np.e),
+        (lambda rng: (rng.normal(120, 40, 25), rng.normal(100, 30, 30)), 1.2),
+    ],
+    ids=["few normal", "few skewed", "Fieller"],
+)
+def test_the_interval_of_a_ratio_covers(draw, truth):
+    rng = np.random.default_rng(23)
+    covered = []
+    for _ in range(1500):
+        a, b = draw(rng)
+        estimate = ratio.ratio_of_means(ratio.side(a), ratio.side(b), 0.95)
+        covered.append(estimate.low <= truth <= estimate.high)
+    assert 0.935 < np.mean(covered) < 0.975
+
+
+def test_fieller_bounds_solve_the_equation_of_the_pivot():
+    rng = np.random.default_rng(2)
+    a, b = ratio.side(rng.normal(120, 20, 25)), ratio.side(rng.normal(100, 20, 25))
+    estimate = ratio.ratio_of_means(a, b, 0.95)
+    t = t_critical(0.95, ratio.welch_df(a.sd**2, 25, estimate.value**2 * b.sd**2, 25))
+
+    def pivot(r):
+        return (a.mean - r * b.mean) ** 2 - t**2 * (a.sd**2 / 25 + r**2 * b.sd**2 / 25)
+
+    assert estimate.low == pytest.approx(optimize.brentq(pivot, 0.5, estimate.value))
+    assert estimate.high == pytest.approx(optimize.brentq(pivot, estimate.value, 3))
+
+
+def test_a_denominator_that_may_be_zero_gives_no_interval():
+    rng = np.random.default_rng(2)
+    estimate = ratio.ratio_of_means(ratio.side(rng.normal(5, 1, 25)), ratio.side(rng.normal(0.1, 5, 25)), 0.95)
+    assert estimate.low is None and "cannot be told from 0" in estimate.warnings[0]
+
+
+@given(st.lists(st.floats(1, 100), min_size=2, max_size=8), st.floats(0.01, 100))
+def test_scaling_both_sides_changes_nothing(values, factor):
+    other = [v + 1 for v in values]
+    one = ratio.ratio_of_means(ratio.side(values), ratio.side(other), 0.95)
+    two = ratio.ratio_of_means(ratio.side(np.multiply(values, factor)), ratio.side(np.multiply(other, factor)), 0.95)
+    assert two.value == pytest.approx(one.value) and two.low == pytest.approx(one.low, abs=1e-9)
+
+
+def test_efficiency_of_linear_scaling_is_one():
+    found = scaling.efficiencies({1: [10.0, 11.0, 9.0], 2: [20.0, 22.0, 18.0], 4: [20.0, 21.0, 19.0]}, 0.95)
+    assert found[2].value == pytest.approx(1.0) and found[4].value == pytest.approx(0.5)
+    assert found[2].low < 1 < found[2].high
+
+
+def test_efficiency_counts_from_the_smallest_size():
+    assert scaling.efficiencies({2: [20.0, 21.0], 8: [40.0, 41.0]}, 0.95)[8].value == pytest.approx(0.5, abs=0.02)
+    assert scaling.efficiencies({2: [20.0, 21.0]}, 0.95) == {}
+
+
+def test_one_trial_gives_an_efficiency_without_interval():
+    (estimate,) = scaling.efficiencies({1: [10.0], 2: [15.0]}, 0.95).values()
+    assert (estimate.value, estimate.low) == (0.75, None)
+    assert scaling.verdict(estimate, 2) == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.95, 1.02, "linear"), (1.1, 1.2, "more than linear"), (0.6, 0.7, "less than linear"),
+     (0.49, 0.52, "adds nothing"), (0.3, 0.4, "slower than on fewer"), (0.4, 0.99, "cannot tell")],
+)  # fmt: skip
+def test_verdicts(low, high, said):
+    from iosonde.core.types import Estimate
+
+    assert scaling.verdict(Estimate((low + high) / 2, low, high, 0.95, 6), 2) == said

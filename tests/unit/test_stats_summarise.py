@@ -1,0 +1,162 @@
+"""Means, medians and their intervals: right numbers, right coverage, right words when there is none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.stats import distributions, summarise
+
+# cp with one replica (tests/golden/data/cp_raw.csv)
+CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
+samples = st.lists(st.floats(1.0, 1e6), min_size=2, max_size=30)
+
+
+def test_mean_has_the_t_interval_and_not_the_normal_one():
+    estimate = summarise.mean(CP1, 0.9)
+    assert (estimate.value, estimate.n) == (pytest.approx(199.1125), 8)
+    assert (estimate.low, estimate.high) == (pytest.approx(186.325626), pytest.approx(211.899374))
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95, 0.99])
+def test_mean_agrees_with_scipy(level):
+    expected = scipy_stats.ttest_1samp(CP1, 0).confidence_interval(level)
+    estimate = summarise.mean(CP1, level)
+    assert (estimate.low, estimate.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+
+
+def test_one_trial_has_no_interval_and_says_the_cure():
+    estimate = summarise.mean([5.0], 0.95)
+    assert (estimate.value, estimate.low, estimate.high) == (5.0, None, None)
+    assert "6 times" in estimate.warnings[0]
+
+
+def test_no_trial_has_no_value():
+    assert summarise.mean([], 0.95).value is None
+    assert summarise.median([], 0.95).value is None
+
+
+@pytest.mark.parametrize(("level", "least"), [(0.9, 5), (0.95, 6), (0.99, 8), (0.999, 11)])
+def test_least_trials_for_a_median(level, least):
+    assert summarise.least_trials_for_median(level) == least
+    short = summarise.median(range(least - 1), level)
+    assert short.low is None and f"at least {least} trials" in short.warnings[0]
+    full = summarise.median(range(least), level)
+    assert (full.low, full.high) == (0, least - 1)
+
+
+@pytest.mark.parametrize(("p", "least"), [(0.5, 6), (0.99, 299), (0.999, 2995)])
+def test_least_operations_for_a_percentile(p, least):
+    assert summarise.least_n_for_quantile(p, 0.95) == least
+
+
+@given(st.integers(6, 200), st.sampled_from([0.9, 0.95, 0.99]))
+def test_median_interval_covers_at_least_its_level_and_no_narrower_one_does(n, level):
+    if n < summarise.least_trials_for_median(level):
+        return
+    estimate = summarise.median(np.arange(1.0, n + 1), level)
+    k = int(estimate.low)
+    assert estimate.high == n + 1 - k
+    assert 1 - 2 * scipy_stats.binom.cdf(k - 1, n, 0.5) >= level - 1e-9
+    assert 1 - 2 * scipy_stats.binom.cdf(k, n, 0.5) < level
+
+
+def test_harmonic_mean_is_total_work_over_total_time():
+    estimate = summarise.harmonic_mean([60.0, 30.0, 20.0], 0.9)
+    assert estimate.value == pytest.approx(3 * 1 / (1 / 60 + 1 / 30 + 1 / 20))
+    assert estimate.low < estimate.value < estimate.high
+
+
+def test_harmonic_mean_without_upper_limit_says_so():
+    estimate = summarise.harmonic_mean([1.0, 100.0], 0.99)
+    assert estimate.high is None and "more trials" in estimate.warnings[0]
+
+
+@pytest.mark.parametrize("function", [summarise.geometric_mean, summarise.harmonic_mean])
+def test_positive_means_refuse_zero(function):
+    assert function([0.0, 1.0], 0.95).value is None
+
+
+def test_equal_values_have_no_spread_at_all():
+    assert summarise.standard_deviation([0.1] * 7) == 0.0
+    estimate = summarise.mean([0.1] * 7, 0.95)
+    assert estimate.low == estimate.value == estimate.high == 0.1
+
+
+def test_sd_interval_is_the_chi_square_one():
+    estimate = summarise.sd(CP1, 0.9)
+    s = np.std(CP1, ddof=1)
+    assert estimate.value == pytest.approx(s)
+    assert estimate.low == pytest.approx(s * math.sqrt(7 / scipy_stats.chi2.ppf(0.95, 7)))
+    assert estimate.high == pytest.approx(s * math.sqrt(7 / scipy_stats.chi2.ppf(0.05, 7)))
+
+
+def test_coefficient_of_variation_above_a_third_has_no_interval():
+    assert summarise.coefficient_of_variation([1.0, 9.0, 2.0], 0.95).low is None
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_values_that_are_no_numbers_are_refused(bad):
+    with pytest.raises(DataError):
+        summarise.mean([1.0, bad], 0.95)
+
+
+@pytest.mark.parametrize(("level", "hint"), [(0.0, "0.95"), (1.0, "0.95"), (95, "0.95"), (-1, "0.95")])
+def test_impossible_levels_are_refused_with_a_hint(level, hint):
+    with pytest.raises(InputError) as refused:
+        summarise.mean([1.0, 2.0], level)
+    assert hint in refused.value.hint
+
+
+@given(samples, st.floats(0.001, 1e3), st.randoms())
+def test_scaling_and_permuting_change_nothing_else(values, factor, random):
+    shuffled = [value * factor for value in values]
+    random.shuffle(shuffled)
+    for function in (summarise.mean, summarise.median, summarise.geometric_mean):
+        one, other = function(values, 0.95), function(shuffled, 0.95)
+        for name in ("value", "low", "high"):
+            left, right = getattr(one, name), getattr(other, name)
+            if left is None:
+                assert right is None
+            else:
+                assert right == pytest.approx(left * factor, rel=1e-9, abs=1e-6 * factor * max(values))
+
+
+@given(samples, st.floats(0, 1e6))
+def test_a_constant_moves_the_mean_and_not_its_width(values, constant):
+    one, other = summarise.mean(values, 0.9), summarise.mean([value + constant for value in values], 0.9)
+    assert other.value == pytest.approx(one.value + constant)
+    assert other.high - other.low == pytest.approx(one.high - one.low, rel=1e-6, abs=1e-8 * (1e6 + constant))
+
+
+@pytest.mark.parametrize(
+    ("function", "draw", "truth", "least"),
+    [
+        (summarise.mean, lambda rng: rng.normal(10, 1, 6), 10.0, 0.935),
+        (summarise.median, lambda rng: rng.normal(10, 1, 6), 10.0, 0.955),
+        (summarise.median, lambda rng: rng.exponential(1, 11), math.log(2), 0.94),
+        (summarise.geometric_mean, lambda rng: np.exp(rng.normal(1, 0.5, 6)), math.e, 0.935),
+        (summarise.sd, lambda rng: rng.normal(10, 1, 10), 1.0, 0.935),
+        (summarise.coefficient_of_variation, lambda rng: rng.normal(10, 1, 6), 0.1, 0.935),
+    ],
+)
+def test_intervals_cover_what_they_say(function, draw, truth, least):
+    rng = np.random.default_rng(17)
+    estimates = [function(draw(rng), 0.95) for _ in range(1500)]
+    covered = np.mean([estimate.low <= truth <= estimate.high for estimate in estimates])
+    assert least < covered < 0.99
+
+
+def test_distributions_agree_with_scipy_stats():
+    assert distributions.t_critical(0.9, 42) == pytest.approx(scipy_stats.t.ppf(0.95, 42))
+    assert distributions.t_two_sided_p(-2.1, 7) == pytest.approx(2 * scipy_stats.t.sf(2.1, 7))
+    assert distributions.chi2_quantile(0.05, 9) == pytest.approx(scipy_stats.chi2.ppf(0.05, 9))
+    assert distributions.f_upper_p(52.4, 1, 42) == pytest.approx(scipy_stats.f.sf(52.4, 1, 42))
+    assert distributions.f_quantile(0.99, 1, 42) == pytest.approx(scipy_stats.f.ppf(0.99, 1, 42))
+    assert distributions.normal_two_sided_p(1.3) == pytest.approx(2 * scipy_stats.norm.sf(1.3))

@@ -1,0 +1,113 @@
+"""Tables, cells and what varied inside them unseen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.errors import DataError
+from iosonde.stats.cells import cells_of, hidden_factors
+from iosonde.stats.column_units import is_rate, split_unit
+from iosonde.stats.table import table_of
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "unit"),
+    [
+        ("time (s)", "time", "s"),
+        ("real_s", "real", "s"),
+        ("read_MiB/s", "read", "MiB/s"),
+        ("write_kb_s", "write", "kb/s"),
+        ("size [KiB]", "size", "KiB"),
+        ("bw_MBps", "bw", "MB/s"),
+        ("x_ops_per_s", "x", "ops/s"),
+        ("duration_ns", "duration", "ns"),
+        ("ranks_per_node", "ranks_per_node", ""),
+        ("status", "status", ""),
+        ("iops", "iops", ""),
+        ("runs", "runs", ""),
+        ("s", "s", ""),
+    ],
+)
+def test_units_in_column_names(name, label, unit):
+    assert split_unit(name) == (label, unit)
+
+
+@pytest.mark.parametrize(
+    ("unit", "rate"), [("MiB/s", True), ("bytes/s", True), ("kIOPS", True), ("s", False), ("", False)]
+)
+def test_rates_are_told_from_times(unit, rate):
+    assert is_rate(unit) == rate
+
+
+def test_groups_are_ordered_numbers_first_seen_text_and_missing_last():
+    table = table_of({"x": [10.0, 2, 2, None], "fs": ["nfs", "afs", "nfs", "afs"], "y": [1.0, 2, 3, 4]})
+    assert [key for key, _ in table.groups(["x"])] == [(2,), (10,), (None,)]
+    assert [key for key, _ in table.groups(["fs"])] == [("nfs",), ("afs",)]
+    assert [key for key, _ in table.groups(["x", "fs"])] == [(2, "nfs"), (2, "afs"), (10, "nfs"), (None, "afs")]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc"), st.floats(-9, 9)), min_size=1, max_size=40))
+def test_groups_hold_every_row_once(rows):
+    table = table_of({"i": [float(r[0]) for r in rows], "t": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    groups = table.groups(["i", "t"])
+    assert sorted(np.concatenate([g for _, g in groups]).tolist()) == list(range(len(rows)))
+    for key, members in groups:
+        assert {(rows[m][0], rows[m][1]) for m in members} == {key}
+
+
+def test_wrong_names_get_the_nearest_right_ones():
+    table = table_of({"replicas": [1.0], "real_s": [2.0]})
+    with pytest.raises(DataError) as refused:
+        table.column("Replica")
+    assert "replicas" in refused.value.hint
+    with pytest.raises(DataError) as refused:
+        table.column("zzz")
+    assert "replicas, real_s" in refused.value.hint
+
+
+def test_a_bad_cell_is_named_with_its_row_and_cure():
+    with pytest.raises(DataError) as refused:
+        table_of({"y": ["1.5", "1,5"]}).numbers("y")
+    assert refused.value.message == "row 2, column 'y': '1,5' is not a number"
+    assert refused.value.hint == "write it with a decimal point: 1.5"
+
+
+def test_cells_leave_missing_values_out():
+    table = table_of({"x": [1.0, 1, 2], "y": [5.0, None, 7]})
+    cells = cells_of(table, ["y"], ["x"])
+    assert [(c.by, c.values.tolist()) for c in cells] == [({"x": 1}, [5.0]), ({"x": 2}, [7.0])]
+
+
+@pytest.mark.parametrize(
+    ("columns", "by"),
+    [({"x": [], "y": []}, ["x"]), ({"x": [1.0], "y": [None]}, ["x"]), ({"x": [1.0], "y": [2.0]}, ["y"])],
+    ids=["empty", "nothing but missing", "response grouped by"],
+)
+def test_cells_refuse_what_makes_no_sense(columns, by):
+    with pytest.raises(DataError):
+        cells_of(table_of(columns), ["y"], by)
+
+
+def hidden(**columns) -> dict[str, list[str]]:
+    table = table_of({"x": [1.0, 1, 1, 1, 2, 2, 2, 2], "y": np.linspace(1, 2, 8).tolist(), **columns})
+    return hidden_factors(table, cells_of(table, ["y"], ["x"]))
+
+
+def test_a_setting_that_varies_inside_a_cell_is_hidden():
+    assert hidden(version=["a", "a", "b", "b", "b", "b", "b", "b"]) == {"version": ["x=1"]}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1.0, 2, 3, 4, 1, 2, 3, 4],  # numbers the trials
+        [0.1, 0.7, 0.3, 0.5, 0.9, 0.2, 0.4, 0.6],  # another measurement
+        ["a", "a", "a", "a", "b", "b", "b", "b"],  # goes with x
+        [None, None, None, "a note", None, None, None, None],
+    ],
+)
+def test_what_is_no_hidden_factor(column):
+    assert hidden(column=column) == {}
