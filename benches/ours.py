@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from cases import Case, Job
-
 from iosonde import _native
 from iosonde.core.workload import Files, Phase, Step, Workload
 
@@ -56,5 +53,3 @@ def _rate(case: Case, records: list[_native.PhaseRecord], kinds: tuple[str, ...]
     begin = min(total["first_start_ns"] for total in totals)
     end = max(total["last_end_ns"] for total in totals)
     return case.rate(count, (end - begin) / 1e9)
-
-
