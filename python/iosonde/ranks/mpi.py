@@ -137,6 +137,12 @@ class Ranks:
         """The smallest value of all ranks, on every rank."""
         return self._comm.allreduce(value, min)  # type: ignore[no-any-return]
 
+    def abort(self, code: int) -> None:
+        """End all ranks at once: one that left alone would let the others wait for ever. One rank alone has nobody
+        to end, and returns.
+        """
+        self._comm.Abort(code)
+
     def agree_start(self, delay_ns: int) -> int:
         """When all ranks shall start: rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
 
@@ -228,6 +234,9 @@ class _OneRank:
 
     def Test(self) -> bool:  # noqa: N802
         return True
+
+    def Abort(self, code: int) -> None:  # noqa: N802
+        return None
 
     def bcast(self, value: Any, root: int) -> Any:
         return value
