@@ -1,6 +1,7 @@
 //! A session: its workers, one thread each, over the phases of a workload.
 
 use crate::backend::fake::Fake;
+use crate::backend::io_uring::Uring;
 use crate::backend::posix::Posix;
 use crate::beneath;
 use crate::budget;
@@ -40,7 +41,8 @@ struct Prepared {
 impl Engine {
     pub fn new(text: &str, max_operations: u64, record: bool) -> Result<Self> {
         let workload = Arc::new(parse::workload(text)?);
-        let workers = (0..workload.workers.len()).map(|index| worker(&workload, index)).collect::<Result<_>>()?;
+        let workers =
+            (0..workload.workers.len()).map(|index| worker(&workload, index)).collect::<Result<_>>()?;
         Ok(Self {
             control: Arc::new(Control::new(workload.workers.len())),
             workers,
@@ -215,7 +217,7 @@ fn worker(workload: &Arc<Workload>, index: usize) -> Result<BoxedWorker> {
     let seed = Rng::stream(&[workload.seed, workload.rank, index as u64, u64::MAX]);
     Ok(match &workload.backend {
         Backend::Posix => new_worker(workload, index, Posix)?,
-        Backend::IoUring { .. } => new_worker(workload, index, Posix)?,
+        Backend::IoUring { queue_depth } => new_worker(workload, index, Uring::new(*queue_depth)?)?,
         Backend::Fake(script) => new_worker(workload, index, Fake::new(script.clone(), seed))?,
     })
 }

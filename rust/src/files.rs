@@ -63,7 +63,10 @@ impl FileTable {
             for visit in &visits {
                 self.open(backend, visit.slot, flags)?;
             }
-        } else if phase.operations().any(|operation| operation.kind == Kind::Open || operation.kind == Kind::Create) {
+        } else if phase
+            .operations()
+            .any(|operation| operation.kind == Kind::Open || operation.kind == Kind::Create)
+        {
             allow_open_files(visits.len());
         }
         if B::REAL {
@@ -104,8 +107,11 @@ impl FileTable {
         if let Some(suffix) = suffix {
             // A file that an earlier phase renamed gets its first name back.
             let renamed = slot.name.to_bytes() != name.as_bytes();
-            slot.new_name =
-                if renamed { beneath::c_string(name)? } else { beneath::c_string(&format!("{name}{suffix}"))? };
+            slot.new_name = if renamed {
+                beneath::c_string(name)?
+            } else {
+                beneath::c_string(&format!("{name}{suffix}"))?
+            };
         }
         Ok(index)
     }

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub stopped: Stopped,
     pub recording: Recording,
     pub failures: Vec<Failure>,
-    /// By how much the end of an operation may be late (several in flight).
+    /// By how much the end of an operation may be late, on average at most (io_uring).
     pub end_error_ns: u64,
 }
 
@@ -98,7 +98,8 @@ impl<B: Backend> Work for Worker<B> {
         let seeds = [self.workload.seed, self.workload.rank, self.index as u64, phase as u64];
         let recorder = Recorder::new(records, record, Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat()));
         if let Some(goal) = goal {
-            let state = self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
+            let state =
+                self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
             (state.recorder, state.most, state.failed) = (recorder, goal, false);
             return Ok(());
         }
@@ -148,7 +149,7 @@ impl<B: Backend> Work for Worker<B> {
             stopped,
             recording: std::mem::replace(&mut state.recorder, idle).finish(),
             failures: std::mem::take(&mut state.failures),
-            end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_blind_ns()),
+            end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_mean_blind_ns()),
         };
         self.state = Some(state);
         outcome
@@ -179,7 +180,7 @@ impl<B: Backend> Worker<B> {
             let seeds = [self.workload.seed, self.workload.rank, self.index as u64, state.phase as u64];
             Schedule::new(arrival, begin_ns, Rng::stream(&[&seeds[..], &[u64::MAX - 3]].concat()))
         });
-        let depth = self.backend.queue().map_or(1, |queue| queue.depth());
+        let depth = self.backend.queue().map_or(0, |queue| queue.depth());
         let mut flight = Flight::new(depth);
         let stopped = loop {
             if control.stopped() {
@@ -189,11 +190,11 @@ impl<B: Backend> Worker<B> {
                 break Stopped::Count;
             }
             let Some(planned) = state.cursor.next(phase) else { break Stopped::Count };
-            let queued = depth > 1 && planned.kind.can_queue();
+            let queued = depth > 0 && planned.kind.can_queue();
             if flight.len() > 0 && (!queued || flight.stage != planned.stage) {
                 self.drain(phase, state, control, &mut flight);
             }
-            while flight.len() == depth {
+            while queued && flight.len() == depth {
                 self.reap(phase, state, control, &mut flight, true);
             }
             let region = if queued { flight.free_region() } else { 0 };
@@ -223,7 +224,7 @@ impl<B: Backend> Worker<B> {
                 Ok(request) if queued => {
                     let start_ns = scheduled_ns.unwrap_or_else(|| self.backend.now());
                     flight.add(region, planned.stage, Begun { planned, request, start_ns });
-                    self.backend.queue().expect("depth > 1").submit(region, &request);
+                    self.backend.queue().expect("it has a depth").submit(region, &request);
                     self.reap(phase, state, control, &mut flight, false);
                     state.ended_ns.max(start_ns)
                 }
@@ -272,7 +273,7 @@ impl<B: Backend> Worker<B> {
 
     fn reap(&mut self, phase: &Phase, state: &mut State, control: &Control, flight: &mut Flight, wait: bool) {
         let mut done = std::mem::take(&mut flight.done);
-        self.backend.queue().expect("depth > 1").reap(wait, &mut done);
+        self.backend.queue().expect("it has a depth").reap(wait, &mut done);
         for Completion { token, result, end_ns } in done.drain(..) {
             let begun = flight.remove(token);
             self.finish(phase, state, control, begun, result, end_ns);

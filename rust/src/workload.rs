@@ -156,8 +156,11 @@ impl Phase {
     pub fn most_operations(&self) -> Option<u64> {
         // No file-system call returns faster than this, so a time limit bounds the number too.
         const FASTEST_OPERATION_NS: u64 = 100;
-        let per_file: u64 =
-            self.steps.iter().map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some()))).sum();
+        let per_file: u64 = self
+            .steps
+            .iter()
+            .map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some())))
+            .sum();
         let by_count = match self.passes {
             0 => None,
             passes => Some(per_file.saturating_mul(self.files.count() as u64).saturating_mul(passes)),
