@@ -255,3 +255,51 @@ fn block_signals() {
         libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    struct Panics;
+
+    impl Work for Panics {
+        fn prepare(&mut self, _: usize, _: usize, _: bool, _: Option<u64>) -> Result<()> {
+            Ok(())
+        }
+        fn run(&mut self, _: &Control, _: u64) -> Outcome {
+            panic!("a bug")
+        }
+        fn operations_done(&self) -> u64 {
+            0
+        }
+        fn close(&mut self) {}
+    }
+
+    const WORKLOAD: &str = r#"{"root": "/x", "backend": {"name": "fake"}, "workers": [
+        {"phases": [{"files": {"template": "f"}, "steps": [{"kind": "stat"}]}]},
+        {"phases": [{"files": {"template": "f"}, "steps": [{"kind": "stat"}]}]}]}"#;
+
+    #[test]
+    fn a_panic_of_one_worker_is_an_error_and_closes_the_session() {
+        let mut engine = Engine::new(WORKLOAD, 10, true).unwrap();
+        engine.workers[1] = Box::new(Panics);
+        engine.prepare(0).unwrap();
+        engine.start(0, 0).unwrap();
+        while !engine.control().wait(Duration::from_millis(10)) {}
+        let error = engine.collect().err().unwrap().to_string();
+        assert_eq!(error, "worker 1 panicked: a bug; the session is closed");
+        assert!(engine.prepare(0).is_err());
+    }
+
+    #[test]
+    fn a_phase_can_be_prepared_again_and_dropped_without_running() {
+        let mut engine = Engine::new(WORKLOAD, 10, true).unwrap();
+        engine.prepare(0).unwrap();
+        engine.prepare(0).unwrap();
+        engine.start(0, 0).unwrap();
+        while !engine.control().wait(Duration::from_millis(10)) {}
+        assert_eq!(engine.collect().unwrap().len(), 2);
+        engine.prepare(0).unwrap();
+    }
+}

@@ -78,6 +78,7 @@ pub struct State {
     pub flags: i32,
     pub done: u64,
     pub most: u64,
+    pub wears_out: bool,
     pub writes: u64,
     pub content_seed: u64,
     pub started_ns: u64,
@@ -100,7 +101,7 @@ impl<B: Backend> Work for Worker<B> {
         if let Some(goal) = goal {
             let state =
                 self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
-            (state.recorder, state.most, state.failed) = (recorder, goal, false);
+            (state.recorder, state.most, state.wears_out, state.failed) = (recorder, goal, true, false);
             return Ok(());
         }
         self.state = None;
@@ -121,6 +122,7 @@ impl<B: Backend> Work for Worker<B> {
             flags: spec.flags_for_open(),
             done: 0,
             most: spec.max_operations.unwrap_or(u64::MAX),
+            wears_out: false,
             writes: 0,
             content_seed,
             started_ns: 0,
@@ -173,9 +175,11 @@ impl<B: Backend> Drop for Worker<B> {
 
 impl<B: Backend> Worker<B> {
     fn timed_loop(&mut self, phase: &Phase, state: &mut State, control: &Control, begin_ns: u64) -> Stopped {
-        let deadline_ns = phase.time_limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
+        // Who goes on to a count (wear-out) has had the time limit.
+        let limit_ns = phase.time_limit_ns.filter(|_| !state.wears_out);
+        let deadline_ns = limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
         // Without recording, a clock is read only where a rule of the phase needs it.
-        let timed = state.recorder.enabled() || phase.time_limit_ns.is_some() || phase.arrival.is_some();
+        let timed = state.recorder.enabled() || limit_ns.is_some() || phase.arrival.is_some();
         let mut schedule = phase.arrival.map(|arrival| {
             let seeds = [self.workload.seed, self.workload.rank, self.index as u64, state.phase as u64];
             Schedule::new(arrival, begin_ns, Rng::stream(&[&seeds[..], &[u64::MAX - 3]].concat()))
