@@ -47,6 +47,7 @@ impl FileTable {
         backend: &mut B,
         root: Option<RawFd>,
         phase: &Phase,
+        flags: i32,
     ) -> Result<Vec<Visit>> {
         self.close_opened_by_prepare(backend);
         self.forget_removed_directories();
@@ -57,7 +58,6 @@ impl FileTable {
                 Ok(Visit { slot: self.slot(root, &name, suffix)?, number })
             })
             .collect::<Result<Vec<_>>>()?;
-        let flags = phase.flags_for_open();
         if phase.wants_open_files() {
             allow_open_files(visits.len());
             for visit in &visits {

@@ -51,8 +51,11 @@ impl<B: Backend> Worker<B> {
             self.files.slots[visit.slot as usize].close(&mut self.backend);
         }
         let mut request = self.bare_request(state, planned);
-        if kind == Kind::Open {
-            request.flags &= !libc::O_EXCL;
+        match kind {
+            // Who makes a file may write it, whatever comes next.
+            Kind::Create => request.flags |= libc::O_RDWR,
+            Kind::Open => request.flags &= !libc::O_EXCL,
+            _ => {}
         }
         if kind.is_data() {
             request.buffer = state.buffer.pointer(region, planned.memory);

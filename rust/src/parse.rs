@@ -17,7 +17,6 @@ const FLAGS: &[(&str, i32)] = &[
     ("noatime", libc::O_NOATIME),
     ("exclusive", libc::O_EXCL),
     ("truncate", libc::O_TRUNC),
-    ("write", libc::O_RDWR),
 ];
 
 pub fn workload(text: &str) -> Result<Workload> {

@@ -13,7 +13,7 @@ use crate::plan::{Cursor, Planned};
 use crate::record::{Recorder, Recording};
 use crate::rng::Rng;
 use crate::schedule::Schedule;
-use crate::workload::{Phase, Workload};
+use crate::workload::{Phase, Workload, flags_for_open};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -105,9 +105,10 @@ impl<B: Backend> Work for Worker<B> {
             return Ok(());
         }
         self.state = None;
-        let spec = &self.workload.workers[self.index][phase];
+        let phases = &self.workload.workers[self.index][phase..];
+        let (spec, flags) = (&phases[0], flags_for_open(phases));
         let root = self.root.as_ref().map(OwnedFd::as_raw_fd);
-        let visits = self.files.prepare(&mut self.backend, root, spec)?;
+        let visits = self.files.prepare(&mut self.backend, root, spec, flags)?;
         let regions = self.backend.queue().map_or(1, |queue| queue.depth());
         let content_seed = Rng::stream(&[&seeds[..], &[u64::MAX - 2]].concat()).next();
         let stamp = Stamp::new(spec.content, content_seed);
@@ -119,7 +120,7 @@ impl<B: Backend> Work for Worker<B> {
             mapping: None,
             recorder,
             failures: Vec::new(),
-            flags: spec.flags_for_open(),
+            flags,
             done: 0,
             most: spec.max_operations.unwrap_or(u64::MAX),
             wears_out: false,

@@ -183,15 +183,21 @@ impl Phase {
         false
     }
 
-    /// O_* flags with which the phase opens its files.
-    pub fn flags_for_open(&self) -> i32 {
-        let kinds = || self.operations().map(|operation| operation.kind);
-        let access = if kinds().any(Kind::modifies) || self.open_flags & libc::O_ACCMODE != 0 {
-            libc::O_RDWR
-        } else {
-            libc::O_RDONLY
-        };
-        let append = if kinds().any(|kind| kind == Kind::Append) { libc::O_APPEND } else { 0 };
-        (self.open_flags & !libc::O_ACCMODE) | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
+    fn modifies(&self) -> bool {
+        self.operations().any(|operation| operation.kind.modifies())
     }
+
+    fn does(&self, kind: Kind) -> bool {
+        self.operations().any(|operation| operation.kind == kind)
+    }
+}
+
+/// O_* flags with which the first of these phases opens its files: for writing if it writes, or if it leaves them
+/// open and a later one writes.
+pub fn flags_for_open(phases: &[Phase]) -> i32 {
+    let (phase, later) = phases.split_first().expect("at least the phase itself");
+    let modifies = phase.modifies() || (!phase.does(Kind::Close) && later.iter().any(Phase::modifies));
+    let access = if modifies { libc::O_RDWR } else { libc::O_RDONLY };
+    let append = if phase.does(Kind::Append) { libc::O_APPEND } else { 0 };
+    phase.open_flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
 }

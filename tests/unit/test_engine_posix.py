@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,10 @@ WRITE = {"kind": "write", "transfer_size": 65536, "size": MIB}
 def clean(results):
     """No failure anywhere."""
     return all(record.errors == [] and record.stopped == "count" for records in results for record in records)
+
+
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 def write_file(tmp_path, **keys):
@@ -72,14 +77,11 @@ def test_a_renamed_file_goes_by_its_new_name_and_back(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f000000.x"]
 
 
-def test_open_files_last_over_phases(tmp_path):
-    results = run(
-        tmp_path,
-        phase(CREATE, WRITE),
-        phase({"kind": "read", "transfer_size": 4096, "count": 4}),
-        phase(CLOSE),
-    )
-    assert clean(results)
+@pytest.mark.parametrize("opens", [CREATE, OPEN])
+def test_open_files_last_over_phases_and_may_be_written_in_a_later_one(tmp_path, opens):
+    write_file(tmp_path)
+    reads = {"kind": "read", "transfer_size": 4096, "count": 4}
+    assert clean(run(tmp_path, phase(opens), phase(WRITE), phase(reads), phase(CLOSE)))
 
 
 @pytest.mark.parametrize("open_flags", [["sync"], ["dsync"], ["direct"], ["direct", "sync"], ["noatime"]])
@@ -229,13 +231,8 @@ def test_io_uring_does_what_posix_does(tmp_path, depth, open_flags):
 
 def test_io_uring_failure_carries_its_errno(tmp_path):
     write_file(tmp_path)
-    steps = (OPEN, WRITE)
-    [[record]] = run(tmp_path, phase(*steps[:1]), backend={"name": "io_uring"})
-    read_only = session(tmp_path, phase(OPEN), phase(WRITE), backend={"name": "io_uring", "queue_depth": 4})
-    for index in range(2):
-        read_only.prepare(index)
-        [record] = read_only.run(index)
-    read_only.close()
+    backend = {"name": "io_uring", "queue_depth": 4}
+    [[record]] = run(tmp_path, phase(OPEN, CLOSE, READS), backend=backend)
     assert record.stopped == "error" and record.errors[0]["errno"] == 9
 
 
@@ -296,14 +293,14 @@ def test_session_is_busy_while_it_runs(tmp_path):
 
 
 def test_a_session_that_is_dropped_leaves_no_open_file(tmp_path):
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     opened = session(tmp_path, phase(CREATE, files={"template": "d/f", "count": 20}), phase(CREATE))
     opened.prepare(0)
     opened.run(0)
     opened.prepare(1)
-    assert len(os.listdir("/proc/self/fd")) >= before + 20
+    assert open_files() >= before + 20
     del opened
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_files() == before
 
 
 def test_page_cache_and_dropping_it(tmp_path):
