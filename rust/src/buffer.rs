@@ -17,7 +17,8 @@ impl Buffer {
     /// `regions` regions of `region_size` bytes, each aligned, filled (and so touched) with `stamp`'s content.
     pub fn new(region_size: usize, alignment: usize, regions: usize, stamp: Stamp) -> Self {
         let region_step = region_size.max(1).next_multiple_of(alignment);
-        let layout = Layout::from_size_align(region_step * regions, alignment).expect("checked by the parser");
+        let layout =
+            Layout::from_size_align(region_step * regions, alignment).expect("checked by the parser");
         // SAFETY: the size is not zero.
         let start = unsafe { alloc_zeroed(layout) };
         if start.is_null() {

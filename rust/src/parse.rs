@@ -17,12 +17,11 @@ const FLAGS: &[(&str, i32)] = &[
     ("noatime", libc::O_NOATIME),
     ("exclusive", libc::O_EXCL),
     ("truncate", libc::O_TRUNC),
-    ("write", libc::O_RDWR),
 ];
 
 pub fn workload(text: &str) -> Result<Workload> {
-    let value =
-        serde_json::from_str(text).map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
+    let value = serde_json::from_str(text)
+        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
     let object = Node { path: String::new(), value: &value }.object()?;
     let root = object.need("root")?;
     let root_text = root.text()?;
@@ -45,7 +44,9 @@ pub fn workload(text: &str) -> Result<Workload> {
         }
         _ => {}
     }
-    if matches!(workload.backend, Backend::Fake(_)) && workload.workers.iter().flatten().any(|phase| phase.verify) {
+    if matches!(workload.backend, Backend::Fake(_))
+        && workload.workers.iter().flatten().any(|phase| phase.verify)
+    {
         return object.fail("\"verify\" needs a backend that keeps data; \"fake\" does not");
     }
     Ok(workload)
@@ -112,17 +113,20 @@ fn memory_size(object: &Object, phase: &Phase) -> Result<usize> {
 
 fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
     if phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none() {
-        return object.fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
+        return object
+            .fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
     }
     if !phase.alignment.is_power_of_two() {
         return object.fail("\"alignment\" must be a power of two");
     }
     let has = |wanted: &[Kind]| phase.operations().any(|operation| wanted.contains(&operation.kind));
     if has(&[Kind::Append]) && has(&[Kind::Write]) {
-        return object.fail("append and write in one phase: with O_APPEND every write would append; use two phases");
+        return object
+            .fail("append and write in one phase: with O_APPEND every write would append; use two phases");
     }
     if phase.verify && has(&[Kind::Append]) {
-        return object.fail("\"verify\" does not work with append: where an append lands is not known beforehand");
+        return object
+            .fail("\"verify\" does not work with append: where an append lands is not known beforehand");
     }
     let mut suffixes = phase.operations().filter_map(|operation| operation.suffix());
     if let Some(first) = suffixes.next()
@@ -136,7 +140,8 @@ fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
 fn files(node: &Node) -> Result<Files> {
     let object = node.object()?;
     let files = if let Some(names) = object.get("names") {
-        let names_list: Vec<_> = names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
+        let names_list: Vec<_> =
+            names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
         if names_list.is_empty() {
             return names.fail("there must be at least one name");
         }

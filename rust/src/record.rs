@@ -24,7 +24,15 @@ pub type Record = [u64; 4];
 const DURATION_MAX_NS: u64 = (1 << 48) - 1;
 
 #[inline(always)]
-pub fn pack(kind: Kind, status: u8, start_ns: u64, duration_ns: u64, offset: u64, size: u32, file: u32) -> Record {
+pub fn pack(
+    kind: Kind,
+    status: u8,
+    start_ns: u64,
+    duration_ns: u64,
+    offset: u64,
+    size: u32,
+    file: u32,
+) -> Record {
     [
         start_ns,
         offset,
@@ -82,7 +90,9 @@ impl Recorder {
             rng,
             totals: vec![Total::default(); NAMES.len()],
             histograms: vec![None; NAMES.len()],
-            kinds: std::array::from_fn(|index| Kind::from_name(NAMES[index]).expect("every kind has its name")),
+            kinds: std::array::from_fn(|index| {
+                Kind::from_name(NAMES[index]).expect("every kind has its name")
+            }),
         }
     }
 

@@ -171,7 +171,9 @@ impl Pool {
             let parent = directory.parent.as_ref().and_then(|parent| parent.handle());
             let parent_fd = parent.as_ref().map_or(top, |handle| handle.as_raw_fd());
             // SAFETY: `name` is NUL-terminated, the handle is open.
-            if opened && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0 {
+            if opened
+                && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0
+            {
                 self.directories.fetch_add(1, Ordering::Relaxed);
             } else if opened {
                 self.note(Error::last_os(directory.path.as_str()));
