@@ -7,53 +7,22 @@ needs no MPI at all: `_OneRank` stands in for the few methods of a communicator 
 from __future__ import annotations
 
 import os
-import socket
 import time
 import traceback
 from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError, SystemFaultError
+from iosonde.ranks.hosts import Host, node_numbers, this_host
 
 PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as fast (MPICH, one host)
 POLL_S = 0.000_2  # how often a rank that waits patiently looks
 _END_OF_STREAM, _STREAM_FAILED = -1, -2
 # Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
 _SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
-
-
-@dataclass(frozen=True)
-class Host:
-    """Where a rank lives. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
-    one clock.
-    """
-
-    name: str
-    boot_id: str
-    time_namespace: str
-
-    @property
-    def clock(self) -> tuple[str, str]:
-        """Ranks with an equal value read the same CLOCK_MONOTONIC."""
-        return self.boot_id, self.time_namespace
-
-
-def this_host() -> Host:
-    """The host of this process. Where there is no boot id, the name takes its place."""
-    name = socket.gethostname()
-    try:
-        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        boot_id = name
-    try:
-        time_namespace = str(Path("/proc/self/ns/time").readlink())
-    except OSError:
-        time_namespace = ""  # kernels before 5.6 have none
-    return Host(name, boot_id, time_namespace)
 
 
 def connect(expected: int) -> Ranks:
@@ -267,12 +236,6 @@ class _OneRank:
 
     def allreduce(self, value: int, op: Callable[[int, int], int]) -> int:
         return value
-
-
-def node_numbers(keys: list[Any]) -> tuple[int, ...]:
-    """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
-    seen: dict[Any, int] = {}
-    return tuple(seen.setdefault(key, len(seen)) for key in keys)
 
 
 def _import_mpi(initialize: bool) -> Any:
