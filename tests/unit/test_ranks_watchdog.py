@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks import heartbeat, processes, watchdog
+from iosonde.ranks import heartbeat, leftovers, processes, watchdog
 from iosonde.ranks.heartbeat import Beat, Heartbeat
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
@@ -212,3 +212,18 @@ def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
 )
 def test_who_is_waited_for(beats, ranks, expected):
     assert heartbeat.waited_for(beats, ranks) == expected
+
+
+def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
+    import mmap
+
+    since = time.time() - 60
+    for name in ("mpich_shm_1_0", "mpich_shm_2_0", "vader_segment.n1.7", "somebody_elses"):
+        (tmp_path / name).write_bytes(bytes(4096))
+    (tmp_path / "mpich_shm_link").symlink_to(tmp_path / "somebody_elses")
+    with (tmp_path / "mpich_shm_2_0").open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert leftovers.remove_segments(time.time() + 60, tmp_path) == []
+        assert leftovers.remove_segments(since, tmp_path) == ["mpich_shm_1_0", "vader_segment.n1.7"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["mpich_shm_2_0", "mpich_shm_link", "somebody_elses"]
+    assert leftovers.remove_segments(since, tmp_path / "absent") == []

@@ -7,51 +7,22 @@ needs no MPI at all: `_OneRank` stands in for the few methods of a communicator 
 from __future__ import annotations
 
 import os
-import socket
 import time
+import traceback
 from array import array
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from iosonde.core.errors import LaunchError, SystemFaultError
+from iosonde.core.errors import IosondeError, LaunchError, SystemFaultError
+from iosonde.ranks.hosts import Host, node_numbers, this_host
 
-PIECE_BYTES = 64 << 20  # one message of a stream; far below the 2 GiB at which old MPI libraries overflow an int
+PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as fast (MPICH, one host)
 POLL_S = 0.000_2  # how often a rank that waits patiently looks
 _END_OF_STREAM, _STREAM_FAILED = -1, -2
 # Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
 _SIZE_VARIABLES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
-
-
-@dataclass(frozen=True)
-class Host:
-    """Where a rank lives. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
-    one clock.
-    """
-
-    name: str
-    boot_id: str
-    time_namespace: str
-
-    @property
-    def clock(self) -> tuple[str, str]:
-        """Ranks with an equal value read the same CLOCK_MONOTONIC."""
-        return self.boot_id, self.time_namespace
-
-
-def this_host() -> Host:
-    """The host of this process. Where there is no boot id, the name takes its place."""
-    name = socket.gethostname()
-    try:
-        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        boot_id = name
-    try:
-        time_namespace = str(Path("/proc/self/ns/time").readlink())
-    except OSError:
-        time_namespace = ""  # kernels before 5.6 have none
-    return Host(name, boot_id, time_namespace)
 
 
 def connect(expected: int) -> Ranks:
@@ -88,6 +59,8 @@ class Ranks:
 
     ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``;
     ``local_rank`` counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
+    As a context manager it aborts all ranks when one of them leaves by an exception: a rank that ended alone would
+    let the others wait for ever.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -102,6 +75,21 @@ class Ranks:
         one_clock = len({host.clock for host in self.hosts}) == 1
         # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
         self.clock_offset_ns: int | None = 0 if one_clock else None
+
+    def __enter__(self) -> Ranks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or self.size == 1:
+            return
+        if isinstance(error, IosondeError):
+            said = f"rank {self.rank}: {error.message}"
+        else:
+            said = f"rank {self.rank}:\n{''.join(traceback.format_exception(error))}"
+        os.write(2, f"{said}\n".encode(errors="replace"))  # abort leaves Python no time to say it
+        self.abort(error.exit_code if isinstance(error, IosondeError) else 3)
 
     def barrier(self) -> None:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
@@ -169,6 +157,11 @@ class Ranks:
         else:
             self._comm.recv(source=0)  # my turn: so that nothing piles up at rank 0
             self._send_stream(chunks)
+
+    def abort(self, code: int) -> None:
+        """End all ranks at once with this exit code. Does not return."""
+        self._comm.Abort(code)
+        os._exit(code)  # some libraries return and let the launcher end the process later
 
     def ping(self, peer: int, count: int) -> list[tuple[int, int, int]]:
         """Ask ``peer`` (who calls `pong`) for its clock: ``count`` times (sent_ns, peer_ns, received_ns)."""
@@ -249,12 +242,6 @@ class _OneRank:
 
     def allreduce(self, value: int, op: Callable[[int, int], int]) -> int:
         return value
-
-
-def node_numbers(keys: list[Any]) -> tuple[int, ...]:
-    """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
-    seen: dict[Any, int] = {}
-    return tuple(seen.setdefault(key, len(seen)) for key in keys)
 
 
 def _import_mpi(initialize: bool) -> Any:
