@@ -83,14 +83,16 @@ class Names:
     def __init__(self, also: Iterable[str] = ()) -> None:
         self._pseudonyms: dict[str, str] = {}
         self._counts: dict[str, int] = {}
+        self._used: set[str] = set()
         self._finder: re.Pattern[str] | None = None
         for word in also:
             self._note("name", word)
 
     @property
-    def counts(self) -> dict[str, int]:
-        """How many of each kind were found: host, domain, user, address, secret, name."""
-        return dict(self._counts)
+    def replaced(self) -> dict[str, int]:
+        """How many names of each kind were replaced so far: host, domain, user, address, secret, name."""
+        kinds = [pseudonym.partition("-")[0] for pseudonym in self._used]
+        return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
     def learn(self, value: Any, key: str = "") -> None:
         """Note every name in ``value``: text, or lists and dicts of it; ``key`` is the key it stands under."""
@@ -193,7 +195,7 @@ class Names:
 
     def _pseudonym(self, found: re.Match[str]) -> str:
         word = found[0].lower()
-        return self._pseudonyms.get(word) or self._give("host", word)
+        return self._use(self._pseudonyms.get(word) or self._give("host", word))
 
     def _hide_address(self, found: re.Match[str]) -> str:
         word = found[0]
@@ -201,7 +203,11 @@ class Names:
             return word
         if word in ("::", "0.0.0.0", "127.0.0.1", "::1"):
             return word
-        return self._pseudonyms.get(word.lower()) or self._give("address", word.lower())
+        return self._use(self._pseudonyms.get(word.lower()) or self._give("address", word.lower()))
+
+    def _use(self, pseudonym: str) -> str:
+        self._used.add(pseudonym)
+        return pseudonym
 
     def _make_finder(self) -> re.Pattern[str]:
         """Longer words first. A secret is found inside of words too, a name only between letters and digits.

@@ -59,7 +59,7 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
         run = _hidden(source.run(run_id, operations=True), names)
         copy.append(run)
         copy.notes.add(run.id, names.hide(source.notes.of(run_id)))
-    return Redacted(len(ids), names.counts, problems)
+    return Redacted(len(ids), names.replaced, problems)
 
 
 def _here() -> list[str]:

@@ -6,6 +6,7 @@ Layout, columns and crash safety: docs/store.md.
 from __future__ import annotations
 
 import errno
+import io
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,6 +150,10 @@ class Store:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
         return [document for _, document in self._select(experiment, where or ())]
 
+    def document(self, run_id: str) -> dict[str, Any]:
+        """The content of one run.json. Raises as ``run`` does."""
+        return self._find(run_id)[1]
+
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """The ids of these runs."""
         return [document["id"] for document in self.runs(experiment)]
@@ -161,13 +166,13 @@ class Store:
         from . import tables
 
         directory, document = self._find(run_id)
-        table = rundir.read_file(directory, document, rundir.RESULTS)
+        table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
         raw = {
             name.removeprefix("raw/"): rundir.read_file(directory, document, name)
             for name in document["files"]
             if name.startswith("raw/")
         }
-        run = run_from(document, tables.observations_of(tables.read_results(_buffer(table))), raw)
+        run = run_from(document, tables.observations_of(tables.read_results(table)), raw)
         if operations and rundir.OPERATIONS in document["files"]:
             run.operations = self.operations(run_id)
         return run
@@ -292,12 +297,6 @@ def _exists(run_id: str, path: Path) -> InputError:
 def _is_ours(name: str) -> bool:
     """Whether a directory without store.json may hold this: what a crash while making a store leaves."""
     return name in _DIRECTORIES or files.is_temporary(name)
-
-
-def _buffer(content: bytes) -> Any:
-    import io
-
-    return io.BytesIO(content)
 
 
 def _now() -> str:
