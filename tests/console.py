@@ -30,9 +30,7 @@ TIMEOUT_S = 300
 # What stands for the scratch directory and this machine's name in recorded text.
 HOME_SHOWN, HOST_SHOWN = "/home/you", "node1"
 
-_BLOCK = re.compile(
-    r"(?P<marks>(?:^<!--(?:(?!-->).)*-->\n)*)^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
-)
+_BLOCK = re.compile(r"(?P<marks>(?:^<!--(?:(?!-->).)*-->\n)*)^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"<!--\s*(measured|exit (\d+)|setup: (.*?)|not run: .*?)\s*-->", re.DOTALL)
 
 
@@ -135,9 +133,7 @@ def _commands_of(text: str) -> tuple[Command, ...]:
 
 def shape(text: str) -> str:
     """``text`` with what varies between two measurements taken out: numbers, ids, times, units, widths."""
-    text = re.sub(
-        r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "TIME", text
-    )
+    text = re.sub(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "TIME", text)
     text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b", "ID", text)
     text = re.sub(r"(?<![A-Za-z_])[-+−]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", "0", text)
     text = re.sub(r"0 h 0 min|0 min 0 s|\b0 ?(?:ns|[µum]?s|min|h)\b", "0 TIME", text)
@@ -184,9 +180,7 @@ def play(page: str, directory: Path) -> tuple[list[Difference], str]:
             output, code = session.run(command.shell)
             wanted = block.exit_code if command is block.commands[-1] else 0
             if code != wanted:
-                raise AssertionError(
-                    f"line {block.line}: $ {command.shell}exits {code}, not {wanted}\n{output}"
-                )
+                raise AssertionError(f"line {block.line}: $ {command.shell}exits {code}, not {wanted}\n{output}")
             same = matches(command.output, output, block.measured)
             if not same:
                 differences.append(Difference(block.line, command.shell, command.output, output))
@@ -205,9 +199,7 @@ def pages_with_sessions(*paths: Path) -> list[Path]:
 def check(page: Path, directory: Path) -> None:
     """Fail with both texts where a command does not say what the page shows."""
     differences, _ = play(page.read_text(encoding="utf-8"), directory)
-    assert not differences, (
-        "\n".join(map(str, differences)) + "\n`make golden` records it again; read the diff"
-    )
+    assert not differences, "\n".join(map(str, differences)) + "\n`make golden` records it again; read the diff"
 
 
 def record(page: Path) -> bool:

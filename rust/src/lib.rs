@@ -1,7 +1,33 @@
-//! The seam to Python: arguments, GIL, errors; no logic.
-use pyo3::prelude::*;
+//! The native core of iosonde: runs workers and records what they do. No statistics, no policy.
 
-#[pymodule]
-fn _native(_m: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
-}
+mod backend;
+mod beneath;
+mod budget;
+mod buffer;
+pub mod cache;
+pub mod clock;
+mod content;
+mod control;
+pub mod engine;
+pub mod error;
+mod files;
+mod flight;
+pub mod histogram;
+mod json;
+pub mod kind;
+mod mapping;
+mod operation;
+mod parse;
+mod parse_step;
+mod pattern;
+mod plan;
+#[cfg(feature = "python")]
+mod python;
+pub mod record;
+pub mod remove;
+mod rng;
+mod schedule;
+#[cfg(test)]
+mod testing;
+pub mod worker;
+mod workload;

@@ -42,9 +42,7 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
     for text in texts:
         found = _CONDITION.match(text)
         if not found:
-            raise InputError(
-                f"'{text}' is not a condition", "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'"
-            )
+            raise InputError(f"'{text}' is not a condition", "write it like 'fs=nfs', 'nodes>=2' or 'fs!=ext4'")
         conditions.append(Condition(*found.groups()))
     return conditions
 
@@ -61,9 +59,7 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
             raise InputError(f"there is no column '{column}'", hint)
 
 
-def matching_rows(
-    columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]
-) -> list[int]:
+def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:
     """Indices of the rows of a table (column → values, all of one length) for which all conditions hold.
 
     Raises InputError for an unknown column, or an order asked between a number and a word.
@@ -114,6 +110,4 @@ def _number(value: Any) -> float | int | None:
 
 
 def _no_order(column: str, op: str, wanted: Any) -> bool:
-    raise InputError(
-        f"'{column}{op}{wanted}': {column} cannot be compared with '{wanted}'", "use = or != there"
-    )
+    raise InputError(f"'{column}{op}{wanted}': {column} cannot be compared with '{wanted}'", "use = or != there")

@@ -81,9 +81,7 @@ def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
     at_ns = ranks.broadcast(time.monotonic_ns())
     gathered = [edge for found in ranks.all_gather(edges) for edge in found]
     offsets, errors = compose(len(representatives), gathered)
-    clocks = Clocks(
-        tuple(offsets[clock] for clock in clock_of), tuple(errors[clock] for clock in clock_of), at_ns
-    )
+    clocks = Clocks(tuple(offsets[clock] for clock in clock_of), tuple(errors[clock] for clock in clock_of), at_ns)
     ranks.clock_offset_ns = clocks.offset_ns[ranks.rank]
     return clocks
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import threading
 import time
@@ -17,9 +18,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 
-WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, is_gone
+
 BEAT_S = 1.0
-EXIT_ORPHANED = 86
 
 STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
 
@@ -42,9 +43,7 @@ class Beat:
         """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
         what = f"{self.state} {self.phase}" if self.phase else self.state
         seconds = max(0, now - self.since)
-        return (
-            f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
-        )
+        return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
 
 
 class Heartbeat:
@@ -86,10 +85,8 @@ class Heartbeat:
         watchdog = os.environ.get(WATCHDOG_VARIABLE, "")
         while not self._stop.wait(self._interval_s):
             if is_gone(watchdog):
-                os.write(
-                    2, f"iosonde: rank {self._beat.rank}: the process that watched it is gone\n".encode()
-                )
-                os._exit(EXIT_ORPHANED)
+                os.write(2, f"iosonde: rank {self._beat.rank}: the process that watched it is gone\n".encode())
+                os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call
             with self._lock:
                 done = self._progress() if self._progress else 0
                 if done != self._beat.progress:
@@ -131,36 +128,3 @@ def waited_for(beats: list[Beat], ranks: int) -> list[int]:
         return sorted(silent + running)
     ahead = max(waiting, key=lambda beat: beat.since).phase
     return [beat.rank for beat in waiting if beat.phase != ahead] or [beat.rank for beat in waiting]
-
-
-def identity() -> str:
-    """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
-    return ":".join((*_here(), str(os.getpid()), _start_time(os.getpid()) or "?"))
-
-
-def is_gone(watchdog: str) -> bool:
-    """Whether the process of this `identity` has ended. False where that cannot be seen: another host, no
-    /proc.
-    """
-    parts = watchdog.split(":")
-    if len(parts) < 4 or tuple(parts[:2]) != _here() or parts[3] == "?":
-        return False
-    return _start_time(int(parts[2])) != parts[3]
-
-
-def _here() -> tuple[str, str]:
-    try:
-        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return boot_id, Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
-    except OSError:
-        return "", ""
-
-
-def _start_time(pid: int) -> str | None:
-    """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    after_name = stat.rpartition(")")[2].split()
-    return None if after_name[0] in "ZX" else after_name[19]

@@ -13,14 +13,11 @@ from array import array
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from iosonde.core.errors import IosondeError, LaunchError, SystemFaultError
+from iosonde.core.errors import LaunchError, SystemFaultError
 
-PIECE_BYTES = (
-    64 << 20
-)  # one message of a stream; far below the 2 GiB at which old MPI libraries overflow an int
+PIECE_BYTES = 64 << 20  # one message of a stream; far below the 2 GiB at which old MPI libraries overflow an int
 POLL_S = 0.000_2  # how often a rank that waits patiently looks
 _END_OF_STREAM, _STREAM_FAILED = -1, -2
 # Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
@@ -82,9 +79,7 @@ def library_version() -> str:
 def loaded_libraries() -> list[str]:
     """Files of the MPI libraries that are mapped into this process."""
     maps = Path("/proc/self/maps").read_text().splitlines()
-    files = {
-        line.split(maxsplit=5)[5] for line in maps if line.count("/") and "libmpi" in line.rpartition("/")[2]
-    }
+    files = {line.split(maxsplit=5)[5] for line in maps if line.count("/") and "libmpi" in line.rpartition("/")[2]}
     return sorted(files)
 
 
@@ -93,8 +88,6 @@ class Ranks:
 
     ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``;
     ``local_rank`` counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
-    As a context manager it aborts all ranks when one of them leaves by an exception: a rank that ended alone
-    would let the others wait for ever.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -109,22 +102,6 @@ class Ranks:
         one_clock = len({host.clock for host in self.hosts}) == 1
         # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
         self.clock_offset_ns: int | None = 0 if one_clock else None
-
-    def __enter__(self) -> Ranks:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or self.size == 1 or (isinstance(error, SystemExit) and not error.code):
-            return
-        if isinstance(error, IosondeError):
-            os.write(2, f"iosonde: rank {self.rank}: {error.message}\n".encode())
-        else:
-            import traceback
-
-            os.write(2, f"rank {self.rank}:\n{''.join(traceback.format_exception(error))}".encode())
-        self.abort(error.exit_code if isinstance(error, IosondeError) else 3)
 
     def barrier(self) -> None:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
@@ -172,9 +149,7 @@ class Ranks:
             return 0
         return start_ns + (self.clock_offset_ns or 0)
 
-    def stream_to_root(
-        self, chunks: Iterable[bytes], receive: Callable[[int, bytes | bytearray], None]
-    ) -> None:
+    def stream_to_root(self, chunks: Iterable[bytes], receive: Callable[[int, bytes | bytearray], None]) -> None:
         """Hand every rank's chunks to ``receive(rank, chunk)`` on rank 0: one rank after the other, in order.
 
         Chunks arrive whole and may be of any size; rank 0 holds one at a time. Raises SystemFaultError on
@@ -207,11 +182,6 @@ class Ranks:
             question[0] = time.monotonic_ns()
             self._comm.Send(question, peer)
 
-    def abort(self, code: int) -> None:
-        """End all ranks at once with this exit code. Does not return."""
-        self._comm.Abort(code)
-        os._exit(code)  # some libraries return and let the launcher end the process later
-
     def _send_stream(self, chunks: Iterable[bytes]) -> None:
         try:
             for chunk in chunks:
@@ -231,9 +201,7 @@ class Ranks:
         while True:
             self._comm.Recv(length, source)
             if length[0] == _STREAM_FAILED:
-                raise SystemFaultError(
-                    f"rank {source} could not send its results", "its own message says why"
-                )
+                raise SystemFaultError(f"rank {source} could not send its results", "its own message says why")
             if length[0] == _END_OF_STREAM:
                 return
             chunk = bytearray(length[0])
@@ -261,9 +229,6 @@ class _OneRank:
     def Test(self) -> bool:  # noqa: N802
         return True
 
-    def Abort(self, code: int) -> None:  # noqa: N802
-        os._exit(code)
-
     def bcast(self, value: Any, root: int) -> Any:
         return value
 
@@ -288,9 +253,7 @@ def _import_mpi(initialize: bool) -> Any:
         import mpi4py
 
         mpi4py.rc.initialize = initialize
-        mpi4py.rc.thread_level = (
-            "funneled"  # only the main thread speaks MPI; "multiple" costs a lock per call
-        )
+        mpi4py.rc.thread_level = "funneled"  # only the main thread speaks MPI; "multiple" costs a lock per call
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks.heartbeat import WATCHDOG_VARIABLE, Beat, identity, read_beats, waited_for
+from iosonde.ranks.heartbeat import Beat, read_beats, waited_for
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
 
 TICK_S = 0.02  # how often the watchdog looks whether the command has ended
 BEATS_EVERY_S = 1.0
@@ -54,8 +55,7 @@ class Outcome:
         """One sentence for each rank that was waited for."""
         spoken, now = {beat.rank: beat for beat in self.beats}, time.time()
         return [
-            spoken[rank].sentence(now) if rank in spoken else f"rank {rank}: never started"
-            for rank in self.waited_for
+            spoken[rank].sentence(now) if rank in spoken else f"rank {rank}: never started" for rank in self.waited_for
         ]
 
 
@@ -108,23 +108,7 @@ def watch(
     )
 
 
-def family(token: str) -> list[int]:
-    """Ids of all processes of this user, on this host, that inherited ``token`` in their environment."""
-    wanted, found = f"{WATCHDOG_VARIABLE}={token}".encode(), []
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
-            continue
-        try:
-            if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue  # it ended meanwhile, or belongs to somebody else
-    return found
-
-
-def _start(
-    command: Sequence[str], environment: Mapping[str, str], directory: Path
-) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
     libc = ctypes.CDLL(None)  # loaded here: after fork only the call itself is safe
     try:
         with (directory / STDOUT).open("wb") as out, (directory / STDERR).open("wb") as err:

@@ -30,8 +30,8 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
                 yield _finding(
                     "D102", Severity.INFO, sentence, path, "the next run that is stored removes it"
                 )
-        elif not path.is_dir() or not (path / rundir.DOCUMENT).exists():
-            sentence = f"{path.name} is not a run: it holds no {rundir.DOCUMENT}"
+        elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
+            sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
             yield from _run(path, contents)

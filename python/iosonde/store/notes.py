@@ -62,9 +62,7 @@ class Notes:
             try:
                 replace_file(self._disk, self._path(run_id), encode({"tags": tags, "notes": notes}))
             except OSError as error:
-                raise SystemFaultError(
-                    f"cannot write {self._path(run_id)}: {error.strerror}", "make room"
-                ) from error
+                raise SystemFaultError(f"cannot write {self._path(run_id)}: {error.strerror}", "make room") from error
 
     def _path(self, run_id: str) -> Path:
         return self._directory / f"{run_id}.json"

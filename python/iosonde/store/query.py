@@ -57,9 +57,7 @@ def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Condit
     return [item for item in where if item[0] in known], [item for item in where if item[0] not in known]
 
 
-def results_table(
-    runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions
-) -> pa.Table:
+def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions) -> pa.Table:
     """All results of these runs, each row with its run's factors (``names``: see factor_columns)."""
     import io
 
@@ -97,9 +95,7 @@ def column(values: Sequence[Any]) -> pa.Array:
     if present and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
         if all(isinstance(value, int) and value in _INT64 for value in present):
             return pa.array(values, pa.int64())
-        return pa.array(
-            [None if value is None else _float(value) for value in values], pa.float64(), from_pandas=False
-        )
+        return pa.array([None if value is None else _float(value) for value in values], pa.float64(), from_pandas=False)
     return pa.array([None if value is None else _words(value) for value in values], pa.string())
 
 

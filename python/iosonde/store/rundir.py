@@ -1,8 +1,8 @@
 """One run's directory: write it, read it, say what is wrong with it.
 
 ``runs/<run-id>/`` holds ``run.json``, ``results.parquet``, ``operations.parquet`` where operations were
-recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and SHA-256;
-sizes are checked whenever the run is looked at, a hash whenever that file is read.
+recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and
+SHA-256; sizes are checked whenever the run is looked at, a hash whenever that file is read.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def check_run(run: Run) -> None:
             raise InputError(f"'{name}' cannot be the name of a raw file", "give a plain file name")
     operations = run.operations
     if operations is not None and getattr(operations, "dtype", None) != OPERATION:
-        raise InputError(
-            f"the operations of run {run.id} are not of dtype OPERATION", "see iosonde.core.schema"
-        )
+        raise InputError(f"the operations of run {run.id} are not of dtype OPERATION", "see iosonde.core.schema")
 
 
 def is_flat_name(name: str) -> bool:
@@ -65,9 +63,7 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
 
     files = {RESULTS: _write_table(disk, directory / RESULTS, tables.write_results, run.observations)}
     if run.operations is not None:
-        files[OPERATIONS] = _write_table(
-            disk, directory / OPERATIONS, tables.write_operations, run.operations
-        )
+        files[OPERATIONS] = _write_table(disk, directory / OPERATIONS, tables.write_operations, run.operations)
     if run.raw:
         disk.make_directory(directory / "raw")
     for name, content in run.raw.items():
@@ -76,9 +72,7 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
     write_new(disk, directory / DOCUMENT, seal(run_document(run, files, versions, stored_at)))
 
 
-def _write_table(
-    disk: Disk, path: Path, write: Callable[[Any, BinaryIO], None], rows: Any
-) -> dict[str, int | str]:
+def _write_table(disk: Disk, path: Path, write: Callable[[Any, BinaryIO], None], rows: Any) -> dict[str, int | str]:
     with new_file(disk, path) as file:
         write(rows, file)  # type: ignore[arg-type]
         return file.commit()
@@ -90,6 +84,8 @@ def read_document(directory: Path) -> dict[str, Any]:
     Raises DataError, which names the run, or SchemaTooNewError.
     """
     try:
+        if (directory / DOCUMENT).is_symlink() or (directory / "raw").is_symlink():
+            raise DataError("it holds a link in place of its own files")
         document = unseal((directory / DOCUMENT).read_bytes())
         if document["id"] != directory.name:
             raise DataError(f"run.json is that of run {document['id']}")
@@ -134,9 +130,7 @@ def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
 
 def damaged(directory: Path, what: str) -> DataError:
     """The error that names a damaged run."""
-    return DataError(
-        f"run {directory.name} is damaged: {what}", f"restore {directory} from a copy, or remove it"
-    )
+    return DataError(f"run {directory.name} is damaged: {what}", f"restore {directory} from a copy, or remove it")
 
 
 def _check_size(directory: Path, name: str, size: int) -> None:

@@ -107,9 +107,7 @@ def experiment_from(text: bytes, name: str) -> Experiment:
         content["trials"] = [Trial(**item) for item in content["trials"]]
         return Experiment(**content)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f"{name} is not an experiment: {error}", "restore it from a copy, or remove it"
-        ) from error
+        raise DataError(f"{name} is not an experiment: {error}", "restore it from a copy, or remove it") from error
 
 
 def encode(document: dict[str, Any]) -> bytes:
@@ -142,9 +140,7 @@ def plain(value: Any) -> Any:
         return str(value)
     if hasattr(value, "tolist"):  # NumPy scalars and arrays
         return plain(value.tolist())
-    raise InputError(
-        f"a {type(value).__name__} cannot be stored in run.json", "use text, numbers, lists and dicts"
-    )
+    raise InputError(f"a {type(value).__name__} cannot be stored in run.json", "use text, numbers, lists and dicts")
 
 
 def from_plain(value: Any) -> Any:

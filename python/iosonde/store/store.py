@@ -47,9 +47,13 @@ class Store:
     def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
         """The store at ``path``, made if it is not there. Raises InputError if something else is."""
         path, disk = Path(path), disk or files.Disk()
-        if (path / MARKER).exists():
-            return cls.open(path, disk)
         try:
+            if (path / MARKER).exists():
+                store = cls.open(path, disk)
+                # Whoever made it may have been killed before its names were on disk.
+                disk.sync_directory(path)
+                disk.sync_directory(path.parent)
+                return store
             if path.exists() and not path.is_dir():
                 raise InputError(f"{path} is a file, not a store", "name a new directory")
             if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
@@ -60,6 +64,7 @@ class Store:
                 files.make_directories(disk, path / name)
             marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
             files.replace_file(disk, path / MARKER, encode(marker))
+            disk.sync_directory(path.parent)
         except OSError as error:
             raise InputError(
                 f"cannot make a store at {path}: {error.strerror}", "name another directory"
@@ -178,7 +183,8 @@ class Store:
         """All results joined with their run's columns and factors; one row for each Observation.
 
         Columns: run, experiment, started_at, source, complete, those of ``schema.RESULT_COLUMNS``, then one
-        for each factor (``factor_`` before a name that is taken). Incomplete runs are left out unless asked for.
+        for each factor (``factor_`` before a name that is taken). Incomplete runs are left out unless asked
+        for.
         """
         from . import query
 
@@ -237,7 +243,7 @@ class Store:
 
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
-        if not directory.is_dir():
+        if not is_run_directory(directory):
             raise InputError(
                 f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them"
             )
@@ -276,7 +282,12 @@ def run_directories(path: Path) -> list[Path]:
         entries = sorted((path / "runs").iterdir())
     except FileNotFoundError:
         return []
-    return [entry for entry in entries if entry.is_dir() and not files.is_temporary(entry.name)]
+    return [entry for entry in entries if is_run_directory(entry)]
+
+
+def is_run_directory(path: Path) -> bool:
+    """Whether this entry of ``runs/`` can be a run: links are not followed."""
+    return path.is_dir() and not path.is_symlink() and not files.is_temporary(path.name)
 
 
 def _exists(run_id: str, path: Path) -> InputError:

@@ -47,9 +47,7 @@ def operation_schema() -> pa.Schema:
     import pyarrow as pa
 
     assert OPERATION.names is not None
-    return _with_units(
-        [(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names], OPERATION_UNITS
-    )
+    return _with_units([(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names], OPERATION_UNITS)
 
 
 def write_results(observations: Sequence[Observation], file: BinaryIO) -> None:
@@ -59,13 +57,9 @@ def write_results(observations: Sequence[Observation], file: BinaryIO) -> None:
 
     schema = result_schema()
     try:
-        columns = [
-            _column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names
-        ]
+        columns = [_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names]
     except (pa.ArrowException, OverflowError, TypeError) as error:
-        raise InputError(
-            f"a result does not fit the store: {error}", "give numbers that fit 64 bits"
-        ) from error
+        raise InputError(f"a result does not fit the store: {error}", "give numbers that fit 64 bits") from error
     pq.write_table(pa.table(columns, schema=schema), file, compression="zstd", compression_level=1)
 
 
@@ -164,9 +158,6 @@ def _with_units(fields: list[tuple[str, Any]], units: dict[str, str]) -> pa.Sche
 
     metadata = {"iosonde_schema_version": str(STORE_VERSION), "iosonde_units": json.dumps(units)}
     return pa.schema(
-        [
-            pa.field(name, kind, metadata={"unit": units[name]} if name in units else None)
-            for name, kind in fields
-        ],
+        [pa.field(name, kind, metadata={"unit": units[name]} if name in units else None) for name, kind in fields],
         metadata=metadata,
     )

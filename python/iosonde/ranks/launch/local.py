@@ -15,9 +15,7 @@ class Local:
 
     name: str = "local"
     max_nodes: int | None = None
-    note: str = (
-        "ranks stand in for nodes: all on this host, sharing its page cache, its cores and its network link"
-    )
+    note: str = "ranks stand in for nodes: all on this host, sharing its page cache, its cores and its network link"
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """The program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""

@@ -87,7 +87,5 @@ def parse_hosts(text: str) -> tuple[str, ...]:
 def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     """The nodes of this PBS job. Raises InputError outside of one."""
     if not env.get("PBS_NODEFILE"):
-        raise InputError(
-            "the mpirun launcher has no hosts", "give them with --hosts n1,n2 or --hostfile FILE"
-        )
+        raise InputError("the mpirun launcher has no hosts", "give them with --hosts n1,n2 or --hostfile FILE")
     return read_hostfile(Path(env["PBS_NODEFILE"]))

@@ -31,11 +31,7 @@ class Slurm:
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
-        pmi = (
-            choose_pmi(mpiexec.library().flavour, mpi_types(self.srun))
-            if nodes * ranks_per_node > 1
-            else "none"
-        )
+        pmi = choose_pmi(mpiexec.library().flavour, mpi_types(self.srun)) if nodes * ranks_per_node > 1 else "none"
         return [*prefix(self.srun, nodes, ranks_per_node, pmi), *program]
 
 

@@ -9,38 +9,21 @@ run is shared.
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import block, command, filesystem, host, job, mount, network, quota
+from . import block, filesystem, host, mount, network, quota, scheduler
+from .command import redacted, software
 from .host import memory_bytes
-from .load import Load, LoadSampler, per_node
+from .load import LoadSampler
 
-__all__ = ["Load", "LoadSampler", "facts", "host_facts", "memory_bytes", "per_node", "target_facts"]
-
-
-def facts(
-    target: Path,
-    repository: Path | None = None,
-    argv: Sequence[str] | None = None,
-    env: Mapping[str, str] = os.environ,
-) -> dict[str, Any]:
-    """Everything about this node, the target's file system and the command.
-
-    ``repository`` is a directory whose git commit is of interest: the code that was measured.
-    """
-    return {
-        **host_facts(env),
-        "target": target_facts(target),
-        "software": _or_none(command.software, repository),
-        "command": _or_none(command.redact_words, sys.argv if argv is None else argv),
-    }
+__all__ = ["LoadSampler", "facts", "memory_bytes", "redacted", "software"]
 
 
-def host_facts(env: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What is true of this node, whatever the target: host, cpu, memory, kernel settings, network, job."""
+def facts(target: Path, env: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Everything about this node and the file system of ``target`` (which need not exist yet)."""
+    found = _or_none(mount.of_path, target)
     return {
         "host": _or_none(host.host),
         "cpu": _or_none(host.cpu),
@@ -48,21 +31,8 @@ def host_facts(env: Mapping[str, str] = os.environ) -> dict[str, Any]:
         "vm": _or_none(host.vm_settings),
         "network": _or_none(network.interfaces),
         "infiniband": _or_none(network.infiniband),
-        "job": _or_none(job.job, env),
-    }
-
-
-def target_facts(target: Path) -> dict[str, Any]:
-    """The mount that holds ``target``, the space on it, quotas, the device behind it, the file system's own
-    words.
-    """
-    found = _or_none(mount.of_path, target)
-    if found is None:
-        return {"path": str(target), "mount": None}
-    return {
-        "path": str(target),
-        "mount": mount.to_json(found),
-        "space": _or_none(mount.space, target),
+        "scheduler": _or_none(scheduler.job, env),
+        "mount": _or_none(mount.to_json, found, target),
         "quota": _or_none(quota.quotas, target, found),
         "devices": _or_none(block.devices, found),
         "filesystem": _or_none(filesystem.identity, target, found),

@@ -13,9 +13,7 @@ from iosonde import __version__
 from . import reading
 
 HIDDEN = "***"
-_SECRET = (
-    r"[\w.-]*(?:passw(?:or)?d|passphrase|passwd|secret|token|api[-_]?key|access[-_]?key|credentials?)[\w.-]*"
-)
+_SECRET = r"[\w.-]*(?:passw(?:or)?d|passphrase|passwd|secret|token|api[-_]?key|access[-_]?key|credentials?)[\w.-]*"
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,\"']+)"
 _ASSIGNED = re.compile(rf"(?i)({_SECRET}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}")
 _OPTION = re.compile(rf"(?i)(?<!\S)(--?{_SECRET}\s+){_VALUE}")
@@ -33,7 +31,7 @@ def redact(text: str) -> str:
     return _OPTION.sub(rf"\1{HIDDEN}", text)
 
 
-def redact_words(words: Sequence[str]) -> list[str]:
+def redacted(words: Sequence[str]) -> list[str]:
     """The same for the words of a command line, where a value may be the word after its option."""
     found, hide = [], False
     for word in words:
@@ -56,9 +54,7 @@ def software(repository: Path | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
     if repository is not None:
         commit = reading.tool(["git", "-C", str(repository), "rev-parse", "HEAD"])
-        changes = reading.tool(
-            ["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"]
-        )
+        changes = reading.tool(["git", "-C", str(repository), "status", "--porcelain", "--untracked-files=no"])
         found["commit"] = commit.strip() if commit else None
         found["commit_modified"] = None if changes is None else bool(changes.strip())
     return found

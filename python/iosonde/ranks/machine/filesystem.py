@@ -16,8 +16,8 @@ from . import command, mount, reading
 
 def identity(target: Path, found: mount.Mount) -> dict[str, Any] | None:
     """The family's name and what its tool told, or None for a file system without a word of its own."""
-    for family, (fstypes, read) in _FAMILIES.items():
-        if found.fstype in fstypes:
+    for family, (types, read) in _FAMILIES.items():
+        if found.type in types:
             return {"family": family, **read(_existing(target), found)}
     return None
 

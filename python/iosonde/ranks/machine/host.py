@@ -46,13 +46,9 @@ def cpu() -> dict[str, Any]:
     """Model, counts (``allowed``: what this process may use), governors, NUMA nodes and their CPUs."""
     info = parse_cpuinfo(reading.text("/proc/cpuinfo") or "")
     governors = {
-        reading.text(path)
-        for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
+        reading.text(path) for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     }
-    numa = {
-        path.name: reading.text(path / "cpulist")
-        for path in Path("/sys/devices/system/node").glob("node[0-9]*")
-    }
+    numa = {path.name: reading.text(path / "cpulist") for path in Path("/sys/devices/system/node").glob("node[0-9]*")}
     return {
         **info,
         "count": os.cpu_count(),
@@ -100,9 +96,9 @@ def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
     groups = reading.text(root / "proc/self/cgroup") or ""
     limits = []
     for found in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
-        if found.fstype == "cgroup2":
+        if found.type == "cgroup2":
             path, name = _group(groups, ""), "memory.max"
-        elif found.fstype == "cgroup" and "memory" in found.super_options.split(","):
+        elif found.type == "cgroup" and "memory" in found.super_options.split(","):
             path, name = _group(groups, "memory"), "memory.limit_in_bytes"
         else:
             continue
@@ -154,9 +150,7 @@ def _virtualisation() -> str | None:
         return known.strip()
     if not re.search(r"^flags\s*:.*\bhypervisor\b", reading.text("/proc/cpuinfo") or "", re.MULTILINE):
         return None
-    return (
-        reading.text("/sys/hypervisor/type") or reading.text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
-    )
+    return reading.text("/sys/hypervisor/type") or reading.text("/sys/class/dmi/id/sys_vendor") or "hypervisor"
 
 
 def _container() -> str | None:

@@ -4,60 +4,57 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, cpu_seconds, family
 
 from . import reading
 
-# The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is inside user
-# already.
+# The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is inside user already.
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
-@dataclass(frozen=True)
-class Load:
-    """CPU seconds of the node over ``seconds``, and those of this process (``own_s``, all its threads).
-
-    ``capacity_s`` is CPUs × seconds as the kernel counts them. ``busy_s`` leaves out idle, iowait and steal.
-    ``load_average`` is the kernel's one-minute average at the end.
-    """
-
-    seconds: float
-    capacity_s: float
-    busy_s: float
-    iowait_s: float
-    steal_s: float
-    own_s: float
-    load_average: float
-
-
 class LoadSampler:
-    """``start()``, then ``stop()`` → Load; one for each rank: see `per_node`."""
+    """Samples the node when it is made and again at `result`: one for each node of a trial."""
 
-    def start(self) -> LoadSampler:
-        """Remember the counters now."""
-        self._begin = self._read()
-        return self
+    def __init__(self) -> None:
+        self._begin = _sample()
 
-    def stop(self) -> Load:
-        """What happened since `start`."""
-        begin, end = self._begin, self._read()
-        ticks = {name: end[1].get(name, 0.0) - begin[1].get(name, 0.0) for name in _COLUMNS}
-        capacity_s = sum(ticks.values())
-        return Load(
-            seconds=end[0] - begin[0],
-            capacity_s=capacity_s,
-            busy_s=capacity_s - ticks["idle"] - ticks["iowait"] - ticks["steal"],
-            iowait_s=ticks["iowait"],
-            steal_s=ticks["steal"],
-            own_s=end[2] - begin[2],
-            load_average=os.getloadavg()[0],
-        )
+    def result(self) -> dict[str, float | None]:
+        """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
+        return shares(self._begin, _sample())
 
-    @staticmethod
-    def _read() -> tuple[float, dict[str, float], float]:
-        return time.monotonic(), parse_stat(reading.text("/proc/stat") or ""), time.process_time()
+
+@dataclass(frozen=True)
+class Sample:
+    """Counters of CPU seconds: of the node by kind, and of the trial's processes on it."""
+
+    at_s: float
+    cpu_s: dict[str, float]
+    own_s: float
+
+
+def shares(begin: Sample, end: Sample) -> dict[str, float | None]:
+    """``busy_share`` (all but idle, iowait, steal), ``iowait_share``, ``steal_share``; ``own_share`` (the trial's
+    ranks and their launcher) and ``background_share`` (what was busy and not ours: other programs, and the
+    kernel's threads that write our dirty pages back); ``load_average`` over a minute. None if no time was counted.
+    """
+    spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
+    capacity_s = sum(spent_s.values())
+    busy_s = capacity_s - spent_s["idle"] - spent_s["iowait"] - spent_s["steal"]
+    own_s = end.own_s - begin.own_s
+    parts = {
+        "busy_share": busy_s,
+        "iowait_share": spent_s["iowait"],
+        "steal_share": spent_s["steal"],
+        "own_share": own_s,
+        "background_share": max(0.0, busy_s - own_s),
+    }
+    return {
+        "seconds": end.at_s - begin.at_s,
+        **{name: part_s / capacity_s if capacity_s > 0 else None for name, part_s in parts.items()},
+        "load_average": os.getloadavg()[0],
+    }
 
 
 def parse_stat(content: str) -> dict[str, float]:
@@ -69,32 +66,7 @@ def parse_stat(content: str) -> dict[str, float]:
     return {name: int(word) / ticks_per_s for name, word in zip(_COLUMNS, words[1:], strict=False)}
 
 
-def per_node(loads: Sequence[Load], node_of: Sequence[int]) -> list[dict[str, Any]]:
-    """For each node the shares of its CPUs' time (0 to 1): busy, iowait, steal, own (all its ranks),
-    background.
-
-    ``background`` is what was busy and not a rank: other programs, and the kernel's threads that write our
-    dirty pages back or serve the network. None where the kernel counted no time.
-    """
-    nodes = []
-    for node in sorted(set(node_of)):
-        here = [load for load, where in zip(loads, node_of, strict=True) if where == node]
-        widest = max(here, key=lambda load: load.seconds)
-        own_s = sum(load.own_s for load in here)
-        shares = {
-            "busy": widest.busy_s,
-            "iowait": widest.iowait_s,
-            "steal": widest.steal_s,
-            "own": own_s,
-            "background": max(0.0, widest.busy_s - own_s),
-        }
-        capacity_s = widest.capacity_s
-        nodes.append(
-            {
-                "node": node,
-                "seconds": widest.seconds,
-                **{name: value / capacity_s if capacity_s > 0 else None for name, value in shares.items()},
-                "load_average": widest.load_average,
-            }
-        )
-    return nodes
+def _sample() -> Sample:
+    token = os.environ.get(WATCHDOG_VARIABLE)
+    own = family(token) if token else [os.getpid()]
+    return Sample(time.monotonic(), parse_stat(reading.text("/proc/stat") or ""), cpu_seconds(own))

@@ -21,7 +21,7 @@ class Mount:
     """
 
     mount_point: str
-    fstype: str
+    type: str
     source: str
     options: str
     super_options: str
@@ -74,8 +74,8 @@ def unescape(word: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), word)
 
 
-def to_json(found: Mount) -> dict[str, Any]:
-    """The stored form, without secrets that some file systems take as mount options."""
+def to_json(found: Mount, path: Path) -> dict[str, Any]:
+    """The stored form with the space at ``path``, without secrets that some file systems take as options."""
     return {
         **asdict(found),
         "device": "{}:{}".format(*found.device),
@@ -83,6 +83,7 @@ def to_json(found: Mount) -> dict[str, Any]:
         "source": command.redact(found.source),
         "options": command.redact_options(found.options),
         "super_options": command.redact_options(found.super_options),
+        **space(path),
     }
 
 

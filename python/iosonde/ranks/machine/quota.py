@@ -35,14 +35,12 @@ def quotas(target: Path, found: mount.Mount) -> list[dict[str, Any]]:
     """Each {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; limits None if
     unset.
     """
-    if found.fstype == "lustre":
+    if found.type == "lustre":
         user = pwd.getpwuid(os.getuid()).pw_name
-        return parse_lfs(
-            reading.tool(["lfs", "quota", "-q", "-u", user, found.mount_point]) or "", os.getuid()
-        )
-    if found.fstype.startswith("nfs"):
+        return parse_lfs(reading.tool(["lfs", "quota", "-q", "-u", user, found.mount_point]) or "", os.getuid())
+    if found.type.startswith("nfs"):
         return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
-    if found.fstype in ("ceph", "fuse.ceph"):
+    if found.type in ("ceph", "fuse.ceph"):
         return _ceph(target)
     if not found.source.startswith("/dev/"):
         return []
@@ -120,6 +118,7 @@ def _listed(kind: str, number: int, used: int, soft: int, hard: int, used_files:
             hard_files: int) -> list[dict[str, Any]]:  # fmt: skip
     if not any((soft, hard, soft_files, hard_files)):
         return []
+    limit, limit_files = hard or soft, hard_files or soft_files
     return [
         {
             "kind": kind,
@@ -127,8 +126,10 @@ def _listed(kind: str, number: int, used: int, soft: int, hard: int, used_files:
             "used_bytes": used,
             "soft_bytes": soft or None,
             "hard_bytes": hard or None,
+            "free_bytes": max(0, limit - used) if limit else None,
             "used_files": used_files,
             "soft_files": soft_files or None,
             "hard_files": hard_files or None,
+            "free_files": max(0, limit_files - used_files) if limit_files else None,
         }
     ]

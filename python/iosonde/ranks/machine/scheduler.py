@@ -5,38 +5,39 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from . import reading
 
 
 def job(env: Mapping[str, str]) -> dict[str, Any] | None:
-    """Scheduler, job id, nodes, partition, ``walltime_end`` (seconds since 1970); None outside of a job."""
+    """Scheduler, job id, nodes, partition, ``walltime_end`` (ISO 8601, UTC); None outside of a job."""
     if env.get("SLURM_JOB_ID"):
         return {
-            "scheduler": "slurm",
-            "id": env["SLURM_JOB_ID"],
+            "name": "slurm",
+            "job": env["SLURM_JOB_ID"],
             "nodes": reading.integer(env.get("SLURM_JOB_NUM_NODES")),
             "node_list": env.get("SLURM_JOB_NODELIST"),
             "partition": env.get("SLURM_JOB_PARTITION"),
-            "walltime_end": slurm_end(env),
+            "walltime_end": _iso(slurm_end(env)),
         }
     if env.get("PBS_JOBID"):
         return {
-            "scheduler": "pbs",
-            "id": env["PBS_JOBID"],
+            "name": "pbs",
+            "job": env["PBS_JOBID"],
             "nodes": reading.integer(env.get("PBS_NUM_NODES")),
-            "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split()))
-            or None,
+            "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
             "partition": env.get("PBS_QUEUE"),
-            "walltime_end": pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or ""),
+            "walltime_end": _iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
         }
     return None
 
 
 def slurm_end(env: Mapping[str, str]) -> float | None:
-    """When Slurm will end the job: from its environment (since 22.05), else from scontrol."""
+    """When Slurm will end the job, in seconds since 1970: from its environment (since 22.05), else from
+    scontrol.
+    """
     told = reading.integer(env.get("SLURM_JOB_END_TIME"))
     if told:
         return float(told)
@@ -61,3 +62,7 @@ def pbs_end(content: str) -> float | None:
         return None
     hours, minutes, seconds = map(int, walltime.groups())
     return start + hours * 3600 + minutes * 60 + seconds
+
+
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -1,0 +1,97 @@
+"""The other contenders: fio, IOR and mdtest where they are on PATH, and a plain Python loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import plain_python
+from cases import Job
+
+Measure = Callable[[Job], dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A tool to compare with: whether it is here, and its rates for a job (none: it cannot do that case)."""
+
+    name: str
+    here: bool
+    measure: Measure
+
+
+def peers(mpiexec: str | None) -> list[Peer]:
+    """All contenders besides ours; those that are not on this machine have ``here`` false."""
+    fio = shutil.which("fio") is not None
+    return [
+        Peer("fio psync", fio, lambda job: _fio(job, [])),
+        Peer("fio psync, no latencies", fio, lambda job: _fio(job, ["gtod_reduce=1"])),
+        Peer("fio psync, latency log", fio, lambda job: _fio(job, ["disable_clat=1", "write_lat_log=lat"])),
+        Peer("plain Python", True, plain_python.measure),
+        Peer("IOR", bool(mpiexec and shutil.which("ior")), lambda job: _ior(job, str(mpiexec))),
+        Peer("mdtest", bool(mpiexec and shutil.which("mdtest")), lambda job: _mdtest(job, str(mpiexec))),
+    ]
+
+
+def _run(words: list[str], directory: str) -> str:
+    return subprocess.run(words, cwd=directory, check=True, capture_output=True, text=True).stdout
+
+
+def _fio(job: Job, options: list[str]) -> dict[str, float]:
+    """One fio job per worker, each on its own file, as threads. fio has no create + close to match."""
+    case = job.case
+    if case.files:
+        return {}
+    (operation,) = case.operations
+    lines = [
+        "[global]", "ioengine=psync", "thread=1", f"rw={'rand' if case.random else ''}{operation}",
+        f"bs={case.transfer_size}", f"filesize={case.file_size}", f"io_size={case.file_size * case.passes}",
+        "iomem_align=4096", "norandommap=1", "invalidate=0", "fadvise_hint=0", "scramble_buffers=0",
+        "fallocate=none", "end_fsync=0", *options,
+    ]  # fmt: skip
+    for worker in range(job.workers):
+        lines += [f"[w{worker}]", f"filename={job.file(worker)}"]
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / "job.fio").write_text("\n".join(lines) + "\n")
+        done = json.loads(_run(["fio", "--output-format=json", "job.fio"], scratch))
+    seconds = max(worker[operation]["runtime"] for worker in done["jobs"]) / 1e3
+    return {operation: case.rate(sum(worker[operation]["total_ios"] for worker in done["jobs"]), seconds)}
+
+
+def _ior(job: Job, mpiexec: str) -> dict[str, float]:
+    """One rank per worker, file per process; the time of the transfers alone, without open and close."""
+    case = job.case
+    if case.files:
+        return {}
+    (operation,) = case.operations
+    with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
+        for worker in range(job.workers):
+            os.link(job.file(worker), Path(scratch) / f"f.{worker:08d}")
+        words = [
+            mpiexec, "-n", str(job.workers), "ior", "-F", "-k", "-E", "-r" if operation == "read" else "-w",
+            "-t", str(case.transfer_size), "-b", str(case.file_size), "-i", str(case.passes), "-o", "f",
+            "-O", "summaryFormat=JSON", "-O", "summaryFile=summary.json", *(["-z"] if case.random else []),
+        ]  # fmt: skip
+        _run(words, scratch)
+        (test,) = json.loads((Path(scratch) / "summary.json").read_text())["tests"]
+    seconds = sum(result["wrRdTime"] for result in test["Results"])
+    return {operation: case.rate(case.count * case.passes * job.workers, seconds)}
+
+
+def _mdtest(job: Job, mpiexec: str) -> dict[str, float]:
+    """One rank per worker, each in a directory of its own."""
+    if not job.case.files:
+        return {}
+    with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
+        text = _run(
+            [mpiexec, "-n", str(job.workers), "mdtest", "-F", "-C", "-T", "-r", "-u",
+             "-n", str(job.case.files), "-d", "out"], scratch)  # fmt: skip
+    names = {"create": "File creation", "stat": "File stat", "unlink": "File removal"}
+    return {key: float(re.findall(rf"{name}\s+([\d.]+)", text)[0]) for key, name in names.items()}

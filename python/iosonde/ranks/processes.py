@@ -1,0 +1,74 @@
+"""Who belongs to a trial: processes that inherited its watchdog's identity in their environment.
+
+Launchers put ranks into sessions of their own (Hydra does), so a process group does not hold them together;
+the environment does. On other hosts the launcher passes the variable on.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
+
+
+def family(token: str) -> list[int]:
+    """Ids of all processes of this user, on this host, that inherited ``token`` in their environment."""
+    wanted, found = f"{WATCHDOG_VARIABLE}={token}".encode(), []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue  # it ended meanwhile, or belongs to somebody else
+    return found
+
+
+def cpu_seconds(pids: list[int]) -> float:
+    """CPU time that these processes have used, all their threads; those that have ended count nothing."""
+    ticks = 0
+    for pid in pids:
+        fields = _stat(pid)
+        ticks += int(fields[11]) + int(fields[12]) if fields else 0  # utime, stime (proc_pid_stat(5))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def identity() -> str:
+    """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
+    return ":".join((*_here(), str(os.getpid()), _start_time(os.getpid()) or "?"))
+
+
+def is_gone(watchdog: str) -> bool:
+    """Whether the process of this `identity` has ended. False where that cannot be seen: another host, no
+    /proc.
+    """
+    parts = watchdog.split(":")
+    if len(parts) < 4 or tuple(parts[:2]) != _here() or parts[3] == "?":
+        return False
+    return _start_time(int(parts[2])) != parts[3]
+
+
+def _here() -> tuple[str, str]:
+    try:
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return boot_id, Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
+    except OSError:
+        return "", ""
+
+
+def _start_time(pid: int) -> str | None:
+    """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
+    fields = _stat(pid)
+    return None if not fields or fields[0] in "ZX" else fields[19]
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the third on (the second, the name, may hold anything); empty if it
+    ended.
+    """
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,256 @@
+//! Remove a directory tree by several threads, on directory handles only: a symbolic link is removed and never
+//! followed, also one that is planted meanwhile, and a mount point below the tree is left alone.
+
+use crate::backend::listing::for_each_entry;
+use crate::beneath::c_string;
+use crate::error::{Error, Result};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// Names that one thread takes at a time, so that a large directory is shared.
+const BATCH: usize = 256;
+
+struct Directory {
+    parent: Option<Arc<Directory>>,
+    name: CString,
+    path: String,
+    /// Open while anything in it is still to be removed.
+    handle: Mutex<Option<Arc<OwnedFd>>>,
+    /// Tasks that must end before it can be removed: its own listing, batches of names, subdirectories.
+    pending: AtomicUsize,
+}
+
+enum Task {
+    List(Arc<Directory>),
+    Unlink(Arc<Directory>, Vec<CString>),
+}
+
+#[derive(Default)]
+struct Pool {
+    /// A stack: depth first keeps few directories open.
+    tasks: Mutex<(Vec<Task>, usize)>,
+    bell: Condvar,
+    first_error: Mutex<Option<Error>>,
+    files: AtomicU64,
+    directories: AtomicU64,
+}
+
+/// (files, directories) removed, or the first error, after the rest has been removed.
+pub fn remove_tree(path: &str, threads: usize) -> Result<(u64, u64)> {
+    let (parent, name) = split(path)?;
+    let root = Directory {
+        parent: None,
+        name,
+        path: path.to_owned(),
+        handle: Mutex::new(None),
+        pending: AtomicUsize::new(1),
+    };
+    let pool = Pool::default();
+    pool.push(Task::List(Arc::new(root)));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, 256) {
+            scope.spawn(|| pool.work(parent.as_raw_fd()));
+        }
+    });
+    match pool.first_error.into_inner().unwrap_or_else(|poison| poison.into_inner()) {
+        Some(error) => Err(error),
+        None => Ok((pool.files.into_inner(), pool.directories.into_inner())),
+    }
+}
+
+/// The directory that holds the tree, and the tree's name in it.
+fn split(path: &str) -> Result<(OwnedFd, CString)> {
+    let trimmed = path.trim_end_matches('/');
+    let (parent, name) = match trimmed.rsplit_once('/') {
+        Some(("", name)) => ("/", name),
+        Some((parent, name)) => (parent, name),
+        None => (".", trimmed),
+    };
+    if matches!(name, "" | "." | "..") {
+        return Err(Error::os(libc::EINVAL, path));
+    }
+    let parent_name = c_string(parent)?;
+    // SAFETY: NUL-terminated; the descriptor is ours.
+    let fd = unsafe { libc::open(parent_name.as_ptr(), libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC) };
+    if fd < 0 {
+        return Err(Error::last_os(path));
+    }
+    // SAFETY: just opened.
+    Ok((unsafe { OwnedFd::from_raw_fd(fd) }, c_string(name)?))
+}
+
+impl Pool {
+    fn push(&self, task: Task) {
+        let mut tasks = self.tasks.lock().expect("no thread panics with the lock");
+        tasks.0.push(task);
+        tasks.1 += 1;
+        self.bell.notify_one();
+    }
+
+    fn work(&self, top: RawFd) {
+        loop {
+            let mut tasks = self.tasks.lock().expect("no thread panics with the lock");
+            let task = loop {
+                match tasks.0.pop() {
+                    Some(task) => break task,
+                    None if tasks.1 == 0 => return,
+                    None => tasks = self.bell.wait(tasks).expect("no thread panics with the lock"),
+                }
+            };
+            drop(tasks);
+            match task {
+                Task::List(directory) => {
+                    self.list(&directory, top);
+                    self.done(&directory, top);
+                }
+                Task::Unlink(directory, names) => {
+                    names.iter().for_each(|name| self.unlink(&directory, name));
+                    self.done(&directory, top);
+                }
+            }
+            let mut tasks = self.tasks.lock().expect("no thread panics with the lock");
+            tasks.1 -= 1;
+            if tasks.1 == 0 {
+                self.bell.notify_all();
+            }
+        }
+    }
+
+    /// Open a directory and make tasks of its entries.
+    fn list(&self, directory: &Arc<Directory>, top: RawFd) {
+        let handle = match open(directory, top) {
+            Ok(handle) => Arc::new(handle),
+            Err(error) => return self.note(error),
+        };
+        *directory.handle.lock().expect("no thread panics with the lock") = Some(Arc::clone(&handle));
+        let mut names = Vec::new();
+        let end = for_each_entry(handle.as_raw_fd(), |name, kind| {
+            if kind == libc::DT_DIR || (kind == libc::DT_UNKNOWN && is_directory(&handle, name)) {
+                directory.pending.fetch_add(1, Ordering::AcqRel);
+                self.push(Task::List(Arc::new(Directory {
+                    parent: Some(Arc::clone(directory)),
+                    name: name.to_owned(),
+                    path: format!("{}/{}", directory.path, name.to_string_lossy()),
+                    handle: Mutex::new(None),
+                    pending: AtomicUsize::new(1),
+                })));
+            } else {
+                names.push(name.to_owned());
+                if names.len() == BATCH {
+                    directory.pending.fetch_add(1, Ordering::AcqRel);
+                    self.push(Task::Unlink(Arc::clone(directory), std::mem::take(&mut names)));
+                }
+            }
+        });
+        if end < 0 {
+            self.note(Error::os(-end as i32, directory.path.as_str()));
+        }
+        names.iter().for_each(|name| self.unlink(directory, name));
+    }
+
+    fn unlink(&self, directory: &Directory, name: &CString) {
+        let Some(handle) = directory.handle() else { return };
+        // SAFETY: `name` is NUL-terminated, the handle is open.
+        if unsafe { libc::unlinkat(handle.as_raw_fd(), name.as_ptr(), 0) } == 0 {
+            self.files.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.note(Error::last_os(format!("{}/{}", directory.path, name.to_string_lossy())));
+        }
+    }
+
+    /// One task of a directory is over; with the last one it goes itself, and so on upwards.
+    fn done(&self, directory: &Arc<Directory>, top: RawFd) {
+        let mut current = Some(Arc::clone(directory));
+        while let Some(directory) = current {
+            if directory.pending.fetch_sub(1, Ordering::AcqRel) > 1 {
+                return;
+            }
+            let opened = directory.handle.lock().expect("no thread panics with the lock").take().is_some();
+            let parent = directory.parent.as_ref().and_then(|parent| parent.handle());
+            let parent_fd = parent.as_ref().map_or(top, |handle| handle.as_raw_fd());
+            // SAFETY: `name` is NUL-terminated, the handle is open.
+            if opened && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0 {
+                self.directories.fetch_add(1, Ordering::Relaxed);
+            } else if opened {
+                self.note(Error::last_os(directory.path.as_str()));
+            }
+            current = directory.parent.clone();
+        }
+    }
+
+    fn note(&self, error: Error) {
+        self.first_error.lock().expect("no thread panics with the lock").get_or_insert(error);
+    }
+}
+
+impl Directory {
+    fn handle(&self) -> Option<Arc<OwnedFd>> {
+        self.handle.lock().expect("no thread panics with the lock").clone()
+    }
+}
+
+/// Without following a link and without crossing into another mounted file system.
+fn open(directory: &Directory, top: RawFd) -> Result<OwnedFd> {
+    let parent = directory.parent.as_ref().and_then(|parent| parent.handle());
+    let parent_fd = parent.as_ref().map_or(top, |handle| handle.as_raw_fd());
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated; stats are valid for the calls; the descriptor is ours.
+    unsafe {
+        let fd = libc::openat(parent_fd, directory.name.as_ptr(), flags);
+        if fd < 0 {
+            return Err(Error::last_os(directory.path.as_str()));
+        }
+        let fd = OwnedFd::from_raw_fd(fd);
+        let (mut inner, mut outer): (libc::stat, libc::stat) = (std::mem::zeroed(), std::mem::zeroed());
+        let known = libc::fstat(fd.as_raw_fd(), &mut inner) == 0 && libc::fstat(parent_fd, &mut outer) == 0;
+        if directory.parent.is_some() && (!known || inner.st_dev != outer.st_dev) {
+            return Err(Error::os(libc::EXDEV, directory.path.as_str()));
+        }
+        Ok(fd)
+    }
+}
+
+fn is_directory(handle: &OwnedFd, name: &std::ffi::CStr) -> bool {
+    // SAFETY: NUL-terminated; all-zero is a valid stat.
+    unsafe {
+        let mut found: libc::stat = std::mem::zeroed();
+        libc::fstatat(handle.as_raw_fd(), name.as_ptr(), &mut found, libc::AT_SYMLINK_NOFOLLOW) == 0
+            && found.st_mode & libc::S_IFMT == libc::S_IFDIR
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TempDir;
+    use std::fs;
+
+    #[test]
+    fn removes_all_and_follows_no_link() {
+        let (dir, outside) = (TempDir::new("tree"), TempDir::new("keep"));
+        fs::write(outside.path().join("precious"), "x").unwrap();
+        let tree = dir.path().join("tree");
+        for number in 0..20 {
+            let sub = tree.join(format!("a{number}/b/c"));
+            fs::create_dir_all(&sub).unwrap();
+            (0..40).for_each(|file| fs::write(sub.join(format!("f{file}")), "").unwrap());
+        }
+        (0..700).for_each(|file| fs::write(tree.join(format!("f{file}")), "").unwrap());
+        std::os::unix::fs::symlink(outside.path(), tree.join("link")).unwrap();
+        assert_eq!(remove_tree(tree.to_str().unwrap(), 4).unwrap(), (20 * 40 + 700 + 1, 61));
+        assert!(!tree.exists() && outside.path().join("precious").exists());
+    }
+
+    #[test]
+    fn a_link_or_an_absent_tree_is_an_error() {
+        let (dir, outside) = (TempDir::new("tree"), TempDir::new("keep"));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+        assert!(remove_tree(link.to_str().unwrap(), 2).is_err());
+        assert!(link.is_symlink() && outside.path().exists());
+        assert!(remove_tree(dir.path().join("absent").to_str().unwrap(), 2).is_err());
+        assert!(remove_tree("/", 2).is_err() && remove_tree("..", 2).is_err());
+    }
+}

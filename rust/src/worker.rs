@@ -1,0 +1,282 @@
+//! One worker: a thread's files, buffer and place in the workload, and the timed loop.
+
+use crate::backend::{Backend, Completion, Request};
+use crate::buffer::Buffer;
+use crate::content::Stamp;
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::files::{FileTable, Visit};
+use crate::flight::Flight;
+use crate::kind::Kind;
+use crate::mapping::Mapping;
+use crate::plan::{Cursor, Planned};
+use crate::record::{Recorder, Recording};
+use crate::rng::Rng;
+use crate::schedule::Schedule;
+use crate::workload::{Phase, Workload};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+/// Why a worker's phase ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stopped {
+    Count,
+    TimeLimit,
+    Error,
+    Stop,
+}
+
+/// One of the first failures.
+#[derive(Debug)]
+pub struct Failure {
+    pub kind: Kind,
+    pub path: String,
+    pub offset: u64,
+    /// Or one of the codes of `record` for what is no errno.
+    pub errno: i32,
+    pub text: String,
+}
+
+/// What one worker did in one phase.
+pub struct Outcome {
+    pub started_ns: u64,
+    pub ended_ns: u64,
+    pub stopped: Stopped,
+    pub recording: Recording,
+    pub failures: Vec<Failure>,
+    /// By how much the end of an operation may be late (several in flight).
+    pub end_error_ns: u64,
+}
+
+/// A worker whatever its back end.
+pub trait Work: Send {
+    /// Everything that must not be timed. `goal`: go on with the phase up to so many operations in all.
+    fn prepare(&mut self, phase: usize, records: usize, record: bool, goal: Option<u64>) -> Result<()>;
+    fn run(&mut self, control: &Control, start_at_ns: u64) -> Outcome;
+    fn operations_done(&self) -> u64;
+    fn close(&mut self);
+}
+
+pub struct Worker<B: Backend> {
+    pub index: usize,
+    pub workload: Arc<Workload>,
+    pub root: Option<OwnedFd>,
+    pub backend: B,
+    pub files: FileTable,
+    pub state: Option<State>,
+}
+
+/// Of the phase that is prepared, running, or just ended.
+pub struct State {
+    pub phase: usize,
+    pub visits: Vec<Visit>,
+    pub cursor: Cursor,
+    pub buffer: Buffer,
+    pub mapping: Option<Mapping>,
+    pub recorder: Recorder,
+    pub failures: Vec<Failure>,
+    pub flags: i32,
+    pub done: u64,
+    pub most: u64,
+    pub writes: u64,
+    pub content_seed: u64,
+    pub started_ns: u64,
+    pub ended_ns: u64,
+    pub failed: bool,
+}
+
+/// An operation that was started.
+#[derive(Clone, Copy)]
+pub struct Begun {
+    pub planned: Planned,
+    pub request: Request,
+    pub start_ns: u64,
+}
+
+impl<B: Backend> Work for Worker<B> {
+    fn prepare(&mut self, phase: usize, records: usize, record: bool, goal: Option<u64>) -> Result<()> {
+        let seeds = [self.workload.seed, self.workload.rank, self.index as u64, phase as u64];
+        let recorder = Recorder::new(records, record, Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat()));
+        if let Some(goal) = goal {
+            let state = self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
+            (state.recorder, state.most, state.failed) = (recorder, goal, false);
+            return Ok(());
+        }
+        self.state = None;
+        let spec = &self.workload.workers[self.index][phase];
+        let root = self.root.as_ref().map(OwnedFd::as_raw_fd);
+        let visits = self.files.prepare(&mut self.backend, root, spec)?;
+        let regions = self.backend.queue().map_or(1, |queue| queue.depth());
+        let content_seed = Rng::stream(&[&seeds[..], &[u64::MAX - 2]].concat()).next();
+        let stamp = Stamp::new(spec.content, content_seed);
+        self.state = Some(State {
+            phase,
+            visits,
+            cursor: Cursor::new(spec, &seeds),
+            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp),
+            mapping: None,
+            recorder,
+            failures: Vec::new(),
+            flags: spec.flags_for_open(),
+            done: 0,
+            most: spec.max_operations.unwrap_or(u64::MAX),
+            writes: 0,
+            content_seed,
+            started_ns: 0,
+            ended_ns: 0,
+            failed: false,
+        });
+        Ok(())
+    }
+
+    fn run(&mut self, control: &Control, start_at_ns: u64) -> Outcome {
+        let workload = Arc::clone(&self.workload);
+        let mut state = self.state.take().expect("the engine runs prepared phases only");
+        let phase = &workload.workers[self.index][state.phase];
+        (state.started_ns, state.ended_ns) = (0, 0);
+        self.backend.wait_until(start_at_ns, &|| control.stopped());
+        let begin_ns = self.backend.now().max(start_at_ns);
+        let stopped = self.timed_loop(phase, &mut state, control, begin_ns);
+        if !state.recorder.enabled() && state.done > 0 {
+            (state.started_ns, state.ended_ns) = (begin_ns, self.backend.now());
+        }
+        state.mapping = None;
+        let idle = Recorder::new(0, false, Rng::stream(&[]));
+        let outcome = Outcome {
+            started_ns: state.started_ns,
+            ended_ns: state.ended_ns,
+            stopped,
+            recording: std::mem::replace(&mut state.recorder, idle).finish(),
+            failures: std::mem::take(&mut state.failures),
+            end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_blind_ns()),
+        };
+        self.state = Some(state);
+        outcome
+    }
+
+    fn operations_done(&self) -> u64 {
+        self.state.as_ref().map_or(0, |state| state.done)
+    }
+
+    fn close(&mut self) {
+        self.state = None;
+        self.files.close_all(&mut self.backend);
+    }
+}
+
+impl<B: Backend> Drop for Worker<B> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl<B: Backend> Worker<B> {
+    fn timed_loop(&mut self, phase: &Phase, state: &mut State, control: &Control, begin_ns: u64) -> Stopped {
+        let deadline_ns = phase.time_limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
+        // Without recording, a clock is read only where a rule of the phase needs it.
+        let timed = state.recorder.enabled() || phase.time_limit_ns.is_some() || phase.arrival.is_some();
+        let mut schedule = phase.arrival.map(|arrival| {
+            let seeds = [self.workload.seed, self.workload.rank, self.index as u64, state.phase as u64];
+            Schedule::new(arrival, begin_ns, Rng::stream(&[&seeds[..], &[u64::MAX - 3]].concat()))
+        });
+        let depth = self.backend.queue().map_or(1, |queue| queue.depth());
+        let mut flight = Flight::new(depth);
+        let stopped = loop {
+            if control.stopped() {
+                break Stopped::Stop;
+            }
+            if state.done + flight.len() as u64 >= state.most {
+                break Stopped::Count;
+            }
+            let Some(planned) = state.cursor.next(phase) else { break Stopped::Count };
+            let queued = depth > 1 && planned.kind.can_queue();
+            if flight.len() > 0 && (!queued || flight.stage != planned.stage) {
+                self.drain(phase, state, control, &mut flight);
+            }
+            while flight.len() == depth {
+                self.reap(phase, state, control, &mut flight, true);
+            }
+            let region = if queued { flight.free_region() } else { 0 };
+            let prepared = self.request(phase, state, &planned, region);
+            let scheduled_ns = match &mut schedule {
+                Some(schedule) if planned.kind != Kind::Compute => {
+                    let time_ns = schedule.next();
+                    if time_ns >= deadline_ns {
+                        self.backend.wait_until(deadline_ns, &|| control.stopped());
+                        break Stopped::TimeLimit;
+                    }
+                    if !self.wait_for(phase, state, control, &mut flight, time_ns) {
+                        break Stopped::Stop;
+                    }
+                    Some(time_ns)
+                }
+                _ => None,
+            };
+            let end_ns = match prepared {
+                Err(errno) => {
+                    let now = self.backend.now();
+                    let request = self.bare_request(state, &planned);
+                    let begun = Begun { planned, request, start_ns: scheduled_ns.unwrap_or(now) };
+                    self.finish(phase, state, control, begun, -errno, now);
+                    now
+                }
+                Ok(request) if queued => {
+                    let start_ns = scheduled_ns.unwrap_or_else(|| self.backend.now());
+                    flight.add(region, planned.stage, Begun { planned, request, start_ns });
+                    self.backend.queue().expect("depth > 1").submit(region, &request);
+                    self.reap(phase, state, control, &mut flight, false);
+                    state.ended_ns.max(start_ns)
+                }
+                Ok(request) => {
+                    let start_ns = scheduled_ns.unwrap_or_else(|| if timed { self.backend.now() } else { 0 });
+                    let result = self.backend.execute(&request);
+                    let end_ns = if timed { self.backend.now() } else { 0 };
+                    self.finish(phase, state, control, Begun { planned, request, start_ns }, result, end_ns);
+                    end_ns
+                }
+            };
+            if end_ns >= deadline_ns {
+                break Stopped::TimeLimit;
+            }
+            if state.failed && phase.stop_on_error {
+                break Stopped::Error;
+            }
+        };
+        self.drain(phase, state, control, &mut flight);
+        if state.failed && phase.stop_on_error { Stopped::Error } else { stopped }
+    }
+
+    /// Until the time of the next arrival, look after what is in flight. False if asked to stop.
+    fn wait_for(
+        &mut self,
+        phase: &Phase,
+        state: &mut State,
+        control: &Control,
+        flight: &mut Flight,
+        time_ns: u64,
+    ) -> bool {
+        while B::REAL && flight.len() > 0 && self.backend.now() < time_ns {
+            if control.stopped() {
+                return false;
+            }
+            self.reap(phase, state, control, flight, false);
+        }
+        self.backend.wait_until(time_ns, &|| control.stopped())
+    }
+
+    fn drain(&mut self, phase: &Phase, state: &mut State, control: &Control, flight: &mut Flight) {
+        while flight.len() > 0 {
+            self.reap(phase, state, control, flight, true);
+        }
+    }
+
+    fn reap(&mut self, phase: &Phase, state: &mut State, control: &Control, flight: &mut Flight, wait: bool) {
+        let mut done = std::mem::take(&mut flight.done);
+        self.backend.queue().expect("depth > 1").reap(wait, &mut done);
+        for Completion { token, result, end_ns } in done.drain(..) {
+            let begun = flight.remove(token);
+            self.finish(phase, state, control, begun, result, end_ns);
+        }
+        flight.done = done;
+    }
+}

@@ -1,0 +1,194 @@
+//! What each worker does, as data (docs/workload.md). `parse.rs` makes it from JSON.
+
+use crate::content::Content;
+use crate::kind::Kind;
+use crate::pattern::{Pattern, Range};
+
+#[derive(Debug)]
+pub struct Workload {
+    pub root: String,
+    /// Of the content; the same for all ranks, so that one can verify what another wrote.
+    pub seed: u64,
+    /// Makes the offsets and orders of ranks differ.
+    pub rank: u64,
+    pub backend: Backend,
+    /// `workers[worker][phase]`; all workers have the same number of phases.
+    pub workers: Vec<Vec<Phase>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Backend {
+    Posix,
+    IoUring { queue_depth: u32 },
+    Fake(crate::backend::fake::Script),
+}
+
+#[derive(Debug)]
+pub struct Phase {
+    pub files: Files,
+    pub shuffled: bool,
+    /// 0: again and again until another rule ends the phase.
+    pub passes: u64,
+    pub steps: Vec<Step>,
+    pub time_limit_ns: Option<u64>,
+    pub max_operations: Option<u64>,
+    pub stop_on_error: bool,
+    pub arrival: Option<Arrival>,
+    /// O_* flags for every open and create of the phase.
+    pub open_flags: i32,
+    pub content: Content,
+    pub verify: bool,
+    pub memory_size: usize,
+    pub alignment: usize,
+}
+
+/// Operations start by a schedule and not when the one before is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    pub rate_per_s: f64,
+    pub poisson: bool,
+}
+
+#[derive(Debug)]
+pub enum Files {
+    Template { template: String, suffix: String, first: u32, count: u32 },
+    Names(Vec<String>),
+}
+
+impl Files {
+    pub fn count(&self) -> usize {
+        match self {
+            Files::Template { count, .. } => *count as usize,
+            Files::Names(names) => names.len(),
+        }
+    }
+
+    /// Name below the root, and the number that records carry.
+    pub fn name(&self, index: usize) -> (String, u32) {
+        match self {
+            Files::Template { template, suffix, first, .. } => {
+                let number = first + index as u32;
+                (format!("{template}{number:06}{suffix}"), number)
+            }
+            Files::Names(names) => (names[index].clone(), index as u32),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Step {
+    pub count: u64,
+    pub action: Action,
+    /// Computing after each operation.
+    pub think: Option<Compute>,
+}
+
+#[derive(Debug)]
+pub enum Action {
+    One(Operation),
+    /// Each operation is drawn: cumulated weight, and what it stands for.
+    Mix(Vec<(u64, Operation)>),
+}
+
+#[derive(Debug)]
+pub struct Operation {
+    pub kind: Kind,
+    pub detail: Detail,
+}
+
+impl Operation {
+    /// Bytes of one operation; 0 where the kind moves none.
+    pub fn transfer_size(&self) -> u32 {
+        match self.detail {
+            Detail::Data { range, .. } => range.transfer,
+            _ => 0,
+        }
+    }
+
+    /// What `rename` puts behind the name.
+    pub fn suffix(&self) -> Option<&str> {
+        match &self.detail {
+            Detail::Rename { suffix } => Some(suffix),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub enum Detail {
+    Plain,
+    Data { range: Range, offsets: Pattern, memory: Pattern },
+    Rename { suffix: String },
+    Truncate { length: u64 },
+    Advise { base: u64, size: u64 },
+    Compute(Compute),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compute {
+    pub ns: u64,
+    pub ns_per_byte: f64,
+    pub bytes: u32,
+}
+
+impl Compute {
+    pub fn duration_ns(self) -> u64 {
+        self.ns + (self.ns_per_byte * f64::from(self.bytes)) as u64
+    }
+}
+
+impl Step {
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        let (one, mix) = match &self.action {
+            Action::One(operation) => (Some(operation), None),
+            Action::Mix(drawn) => (None, Some(drawn.iter().map(|(_, operation)| operation))),
+        };
+        one.into_iter().chain(mix.into_iter().flatten())
+    }
+}
+
+impl Phase {
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.steps.iter().flat_map(Step::operations)
+    }
+
+    /// The largest number of operations that the phase can do, if its rules give one.
+    pub fn most_operations(&self) -> Option<u64> {
+        // No file-system call returns faster than this, so a time limit bounds the number too.
+        const FASTEST_OPERATION_NS: u64 = 100;
+        let per_file: u64 =
+            self.steps.iter().map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some()))).sum();
+        let by_count = match self.passes {
+            0 => None,
+            passes => Some(per_file.saturating_mul(self.files.count() as u64).saturating_mul(passes)),
+        };
+        let by_time = self.time_limit_ns.map(|limit| limit / FASTEST_OPERATION_NS + 1);
+        [by_count, self.max_operations, by_time].into_iter().flatten().min()
+    }
+
+    /// A descriptor is needed before any step of the phase has opened one.
+    pub fn wants_open_files(&self) -> bool {
+        let mut open = false;
+        for operation in self.operations() {
+            match operation.kind {
+                Kind::Create | Kind::Open => open = true,
+                Kind::Close => open = false,
+                kind if kind.needs_file() && !open => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// O_* flags with which the phase opens its files.
+    pub fn flags_for_open(&self) -> i32 {
+        let kinds = || self.operations().map(|operation| operation.kind);
+        let access = if kinds().any(Kind::modifies) || self.open_flags & libc::O_ACCMODE != 0 {
+            libc::O_RDWR
+        } else {
+            libc::O_RDONLY
+        };
+        let append = if kinds().any(|kind| kind == Kind::Append) { libc::O_APPEND } else { 0 };
+        (self.open_flags & !libc::O_ACCMODE) | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
+    }
+}

@@ -1,0 +1,235 @@
+"""Damaged, foreign and newer things in a store: named, left out, never shown as whole."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+import store_samples
+
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError, SystemFaultError
+from iosonde.store import Store
+from iosonde.store.files import Disk
+
+FILES = ["run.json", "results.parquet", "operations.parquet", "raw/out.txt"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "store")
+    for run_id in ("good", "bad"):
+        store.append(store_samples.run(run_id))
+    return store
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size - 3)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+def link(path: Path) -> None:
+    elsewhere = Path(str(path).partition("/store/")[0]) / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("harm", [truncate, flip, Path.unlink, link])
+def test_damage_is_named_and_never_read(store: Store, name: str, harm) -> None:
+    harm(store.path / "runs" / "bad" / name)
+    (problem,) = store.problems()
+    assert problem.code == "D101"
+    assert "run bad is damaged" in problem.sentence
+    assert problem.evidence == {"path": "runs/bad"}
+    # A flipped bit in a table is seen when the table is read; everything else at first sight.
+    at_first_sight = harm is not flip or name == "run.json"
+    assert store.run_ids() == (["good"] if at_first_sight else ["bad", "good"])
+    assert bool(store.problems(contents=False)) == at_first_sight
+    if at_first_sight or name == "results.parquet":
+        assert set(store.results()["run"].to_pylist()) == {"good"}
+    readers = {"operations.parquet": [store.operations, store.operation_batches]}
+    for read in [store.run, store.operations] if at_first_sight else readers.get(name, [store.run]):
+        with pytest.raises(DataError, match="run bad is damaged"):
+            read("bad")
+    assert store.run("good", operations=True).raw == store_samples.run().raw
+
+
+def test_links_are_no_part_of_a_store(store: Store, tmp_path: Path) -> None:
+    (store.path / "runs" / "bad" / "raw").rename(tmp_path / "raw")
+    (store.path / "runs" / "bad" / "raw").symlink_to(tmp_path / "raw")
+    (store.path / "runs" / "good").rename(tmp_path / "good")
+    (store.path / "runs" / "good").symlink_to(tmp_path / "good")
+    assert store.run_ids() == []
+    assert [item.code for item in store.problems()] == ["D101", "D103"]
+    with pytest.raises(InputError, match="there is no run good"):
+        store.run("good")
+
+
+def test_every_changed_byte_of_run_json_is_seen(store: Store) -> None:
+    path = store.path / "runs" / "bad" / "run.json"
+    content = path.read_bytes()
+    for at in range(0, len(content), 7):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        assert store.run_ids() == ["good"], content[max(0, at - 20) : at + 20]
+
+
+def test_foreign_things_are_named_and_left_alone(store: Store) -> None:
+    (store.path / "runs" / "holiday.jpg").write_bytes(b"x")
+    (store.path / "runs" / "mine").mkdir()
+    (store.path / "runs" / "good").rename(store.path / "runs" / "renamed")
+    (store.path / "experiments" / "e-9.json").write_text("{")
+    (store.path / "notes" / "bad.json").write_text('{"tags": 3}')
+    found = {(item.code, item.evidence["path"]) for item in store.problems()}
+    assert found == {
+        ("D103", "runs/holiday.jpg"),
+        ("D103", "runs/mine"),
+        ("D101", "runs/renamed"),
+        ("D105", "experiments/e-9.json"),
+        ("D105", "notes/bad.json"),
+    }
+    assert store.run_ids() == ["bad"]
+    store.append(store_samples.run("next"))
+    assert (store.path / "runs" / "holiday.jpg").exists()
+    assert store.experiments() == []
+
+
+def test_a_run_that_names_files_outside_is_refused(store: Store) -> None:
+    from iosonde.store.runfile import seal
+
+    path = store.path / "runs" / "bad" / "run.json"
+    for name in ("../good/run.json", "/etc/passwd", "raw/../run.json", "raw/a/b"):
+        document = {**json.loads(path.read_bytes()), "self_sha256": "0" * 64}
+        document["files"] = {name: {"bytes": 1, "sha256": ""}}
+        path.write_bytes(seal(document))
+        (problem,) = store.problems()
+        assert f"it names the file '{name}'" in problem.sentence
+
+
+def test_a_newer_schema_is_refused_in_one_sentence(store: Store) -> None:
+    from iosonde.store.runfile import seal
+
+    path = store.path / "runs" / "bad" / "run.json"
+    document = {**json.loads(path.read_bytes()), "schema_version": 2, "self_sha256": "0" * 64}
+    path.write_bytes(seal(document))
+    (problem,) = store.problems()
+    assert problem.code == "D104"
+    assert store.run_ids() == ["good"]
+    with pytest.raises(SchemaTooNewError, match="run bad: run.json has schema version 2"):
+        store.run("bad")
+    (store.path / "store.json").write_text('{"iosonde_store": 1, "schema_version": 2}')
+    with pytest.raises(SchemaTooNewError) as refused:
+        Store.open(store.path)
+    assert refused.value.message == f"the store {store.path} has schema version 2, and this iosonde reads up to 1"
+    assert refused.value.hint == "install a newer iosonde"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", "\x00", '{"iosonde_store": "x", "schema_version": 1}'])
+def test_a_damaged_marker_is_one_sentence(store: Store, content: str) -> None:
+    (store.path / "store.json").write_text(content)
+    with pytest.raises(DataError, match="store.json is damaged"):
+        Store.open(store.path)
+
+
+def test_what_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
+        with pytest.raises(InputError, match="is not a store"):
+            Store.open(path)
+    with pytest.raises(InputError, match="has files in it and is not a store"):
+        Store.create(tmp_path)
+    with pytest.raises(InputError, match="is a file, not a store"):
+        Store.create(tmp_path / "file")
+    with pytest.raises(InputError, match="cannot make a store"):
+        Store.create(tmp_path / "file" / "below")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+class FullDisk(Disk):
+    """No space left after so many writes."""
+
+    def __init__(self, writes: int) -> None:
+        self.writes = writes
+
+    def write(self, file: io.FileIO, data: bytes) -> None:
+        self.writes -= 1
+        if self.writes < 0:
+            file.write(data[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().write(file, data)
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_nothing_behind(store: Store) -> None:
+    writes = 0
+    while True:
+        try:
+            Store.open(store.path, FullDisk(writes)).append(store_samples.run("third"))
+            break
+        except SystemFaultError as error:
+            assert error.message == f"cannot store run third in {store.path}: No space left on device"
+        assert sorted(os.listdir(store.path / "runs")) == ["bad", "good"]
+        writes += 1
+    assert writes > 10
+    assert store.run_ids() == ["bad", "good", "third"]
+
+
+def test_the_same_id_twice_is_refused(store: Store) -> None:
+    before = (store.path / "runs" / "good" / "run.json").read_bytes()
+    with pytest.raises(InputError, match="run good is already in"):
+        store.append(store_samples.run("good", seconds=9.0))
+    assert (store.path / "runs" / "good" / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "../x"},
+        {"id": ""},
+        {"id": "a/b"},
+        {"id": ".hidden"},
+        {"experiment": "a b"},
+        {"raw": {"../../x": b""}},
+        {"raw": {"": b""}},
+        {"facts": {"x": object()}},
+        {"operations": [1, 2]},
+    ],
+)
+def test_what_cannot_be_stored_is_refused_and_leaves_nothing(store: Store, changes: dict) -> None:
+    with pytest.raises(InputError):
+        store.append(store_samples.run(**{"id": "new", **changes} if "id" not in changes else changes))
+    assert sorted(os.listdir(store.path / "runs")) == ["bad", "good"]
+    assert sorted(os.listdir(store.path)) == ["experiments", "notes", "runs", "store.json"]
+
+
+def test_leftovers_of_another_host_are_kept_for_a_day(store: Store) -> None:
+    name = ".tmp-x-00000000.1.1.1-00000000"
+    path = store.path / "runs" / name
+    path.mkdir()
+    store.append(store_samples.run("third"))
+    assert path.exists()
+    os.utime(path, (1e9, 1e9))
+    store.append(store_samples.run("fourth"))
+    assert not path.exists()
+
+
+def test_cleaning_follows_no_link(store: Store, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    left = store.path / "runs" / ".tmp-x-00000000.1.1.1-00000000"
+    left.mkdir()
+    (left / "link").symlink_to(precious)
+    (store.path / "runs" / ".tmp-y-00000000.1.1.1-00000000").symlink_to(precious)
+    os.utime(left, (1e9, 1e9))
+    os.utime(store.path / "runs" / ".tmp-y-00000000.1.1.1-00000000", (1e9, 1e9), follow_symlinks=False)
+    store.append(store_samples.run("third"))
+    assert sorted(os.listdir(store.path / "runs")) == ["bad", "good", "third"]
+    assert (precious / "file").read_text() == "x"
