@@ -81,6 +81,9 @@ def page_cache(path: str) -> tuple[int, int]:
 def drop_page_cache(path: str) -> None:
     """fdatasync, then posix_fadvise(DONTNEED) over the whole file. Raises OSError."""
 
+def sync_file_system(path: str) -> None:
+    """Write all dirty pages of the file system that holds ``path`` to it (syncfs). Raises OSError."""
+
 def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
     """Remove a directory tree in parallel, never following a symbolic link: (files, directories) removed.
 

@@ -201,6 +201,11 @@ fn drop_page_cache(py: Python<'_>, path: &str) -> PyResult<()> {
 }
 
 #[pyfunction]
+fn sync_file_system(py: Python<'_>, path: &str) -> PyResult<()> {
+    Ok(py.detach(|| cache::sync_file_system(path))?)
+}
+
+#[pyfunction]
 #[pyo3(signature = (path, threads=4))]
 fn remove_tree(py: Python<'_>, path: &str, threads: usize) -> PyResult<(u64, u64)> {
     Ok(py.detach(|| remove::remove_tree(path, threads))?)
@@ -217,5 +222,6 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock_cost_ns, module)?)?;
     module.add_function(wrap_pyfunction!(page_cache, module)?)?;
     module.add_function(wrap_pyfunction!(drop_page_cache, module)?)?;
+    module.add_function(wrap_pyfunction!(sync_file_system, module)?)?;
     module.add_function(wrap_pyfunction!(remove_tree, module)?)
 }

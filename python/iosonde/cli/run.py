@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +99,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
     most = max(wanted.nodes) * wanted.ranks_per_node
     ahead = [one for one in experiment.trials if one.index not in done]
     expected = forecast.forecast(settings, ahead, measured_seconds(store, wanted))
-    facts = machine.facts(wanted.target_path, Path.cwd())
+    facts = machine.facts(wanted.target_path)
     need = targets.Need(envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s)
     limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
     targets.check(wanted.target_path, need, limits, _quota_free(facts))
@@ -113,6 +115,8 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
         workspace=workspace,
         facts={
             "machine": facts,
+            "software": machine.software(Path.cwd()),
+            "command": machine.redacted(sys.argv),
             "launcher": launcher.name,
             "target": str(wanted.target_path),
             "envelope": settings.to_json(),
@@ -167,8 +171,8 @@ def budget(asked: int) -> int:
 
 def _quota_free(facts: dict[str, Any]) -> int | None:
     """The least that any quota on the target leaves, in bytes; None if there is none that is known."""
-    limited = [entry for entry in facts["target"].get("quota") or [] if entry["hard_bytes"] or entry["soft_bytes"]]
-    return min((max(0, (one["hard_bytes"] or one["soft_bytes"]) - one["used_bytes"]) for one in limited), default=None)
+    free = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
+    return min(free, default=None)
 
 
 def _free_id(store: Store, experiment: str, index: int) -> str:
@@ -186,8 +190,8 @@ def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str
     ends = []
     if wanted.budget is not None:
         ends.append((time.monotonic() + wanted.budget, f"the budget of {format_seconds(wanted.budget)}"))
-    if walltime_end := (facts["job"] or {}).get("walltime_end"):
-        left_s = walltime_end - time.time()
+    if walltime_end := (facts["scheduler"] or {}).get("walltime_end"):
+        left_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
         ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
     ends_at, because = min(ends, default=(None, ""))
 

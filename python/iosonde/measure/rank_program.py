@@ -79,15 +79,15 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     shift, reader = envelope.reader_shift(nodes)
     plans = envelope.plan(settings, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
-    load = machine.LoadSampler().start()
+    load = machine.LoadSampler() if ranks.local_rank == 0 else None
     with Heartbeat(beats, ranks.rank) as heart:
         finished = _phases(plans, assignment, settings, ranks, heart)
-        loads = ranks.gather(load.stop())
+        loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            _write_places(folder, nodes, hosts, reader, before, after, machine.per_node(loads or [], nodes), finished)
+            _write_places(folder, nodes, hosts, reader, before, after, loads, finished)
         ranks.wait_for_all()
 
 
@@ -210,7 +210,7 @@ def _write_places(
     reader: str,
     before: clocks.Clocks,
     after: clocks.Clocks,
-    loads: list[dict[str, Any]],
+    loads: list[dict[str, float | None] | None],
     finished: bool,
 ) -> None:
     """What is known about the ranks as a whole; its presence says that the ranks came to their end."""
@@ -221,7 +221,7 @@ def _write_places(
         "offset_ns": {str(rank): offset for rank, offset in enumerate(before.offset_ns)},
         "error_ns": max(before.worst_error_ns, after.worst_error_ns),
         "drift_ns": [late - early for early, late in zip(before.offset_ns, after.offset_ns, strict=True)],
-        "loads": [load | {"host": hosts[nodes.index(load["node"])]} for load in loads],
+        "loads": [{"host": hosts[rank], **load} for rank, load in enumerate(loads) if load],
         "finished": finished,
     }
     beside = folder / "places.tmp"

@@ -167,7 +167,7 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
 
 
 def _server_cache(bench: Bench) -> str:
-    kind = str((bench.facts["machine"]["target"].get("mount") or {}).get("fstype", ""))
+    kind = str((bench.facts["machine"]["mount"] or {}).get("type", ""))
     if kind not in NETWORK_TYPES:
         return cache.NO_SERVER
     return cache.COLD_REQUESTED if bench.server_hook else cache.WARM

@@ -42,4 +42,13 @@ def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
             str(count),
         ]
     # Hydra would follow the scheduler to other nodes, were it not told to fork here.
-    return [launcher.path, "-launcher", "fork", "-hosts", "localhost", "-n", str(count)]
+    return [
+        launcher.path,
+        *mpiexec.patience(launcher, count),
+        "-launcher",
+        "fork",
+        "-hosts",
+        "localhost",
+        "-n",
+        str(count),
+    ]

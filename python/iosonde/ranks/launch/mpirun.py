@@ -59,7 +59,16 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
             "-n",
             str(count),
         ]
-    return [launcher.path, "-hosts", ",".join(hosts), "-ppn", str(ranks_per_node), "-n", str(count)]
+    return [
+        launcher.path,
+        *mpiexec.patience(launcher, ranks_per_node),
+        "-hosts",
+        ",".join(hosts),
+        "-ppn",
+        str(ranks_per_node),
+        "-n",
+        str(count),
+    ]
 
 
 def read_hostfile(path: Path) -> tuple[str, ...]:

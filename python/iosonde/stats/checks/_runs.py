@@ -24,14 +24,14 @@ def phases_by_setting(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mappi
 def read_facts(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """(operation, facts for ``s104_cache.reasons``) of every phase that reads."""
     machine = run.get("facts", {}).get("machine", {}) or {}
-    mount, memory = (machine.get("target") or {}).get("mount") or {}, machine.get("memory") or {}
+    mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
     for phase in run.get("phases", ()):
         totals = phase.get("totals") or {}
         read = sum(totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
         if not read:
             continue
         facts: dict[str, Any] = dict(phase.get("cache") or {})
-        facts["in_memory"] = mount.get("fstype") in _MEMORY_TYPES
+        facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
         facts |= _network_facts(phase, mount, machine.get("network") or ())
         yield str(phase.get("operation") or phase.get("name")), facts

@@ -27,7 +27,7 @@ from . import SHOWN, Subject
 
 CODE = "S107"
 SHARE = 0.05
-_SHARES = {"background": "other processes used", "steal": "the virtual machine's host took"}
+_SHARES = {"background_share": "other processes used", "steal_share": "the virtual machine's host took"}
 
 
 def check(subject: Subject) -> list[Finding]:

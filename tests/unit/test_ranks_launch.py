@@ -1,0 +1,206 @@
+"""The words of the launchers, and what their tools say."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core.errors import InputError, LaunchError
+from iosonde.ranks import launch
+from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
+
+MPICH = mpiexec.Mpiexec("/opt/mpich/bin/mpiexec", mpiexec.MPICH, "MPICH Hydra 5.0.2")
+OPEN_MPI = mpiexec.Mpiexec("/opt/ompi/bin/mpiexec", mpiexec.OPEN_MPI, "mpiexec (Open MPI) 5.0.11")
+INTEL = mpiexec.Mpiexec("/opt/intel/bin/mpiexec", mpiexec.INTEL, "Intel(R) MPI Library for Linux* OS")
+
+
+@pytest.fixture
+def as_user(monkeypatch):
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(8)))
+
+
+def test_one_local_rank_needs_no_launcher(monkeypatch):
+    monkeypatch.setattr(mpiexec, "find", lambda: pytest.fail("looked for MPI"))
+    assert local.Local().command(1, 1, ["program", "x"]) == ["program", "x"]
+
+
+def test_the_local_launcher_takes_ranks_for_nodes_and_says_so(monkeypatch, as_user):
+    monkeypatch.setattr(mpiexec, "find", lambda: MPICH)
+    words = local.Local().command(2, 3, ["program"])
+    assert words == [MPICH.path, "-launcher", "fork", "-hosts", "localhost", "-n", "6", "program"]
+    assert "stand in for nodes" in local.Local().note
+
+
+def test_open_mpi_oversubscribes_and_runs_as_root_only_for_root(monkeypatch, as_user):
+    words = local.prefix(OPEN_MPI, 4)
+    assert words[1:] == ["--host", "localhost:4", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "-n", "4"]
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert local.prefix(OPEN_MPI, 4)[1] == "--allow-run-as-root"
+
+
+def test_waiting_ranks_give_way_only_where_cores_are_short(as_user):
+    assert mpiexec.patience(MPICH, 8) == []
+    assert "MPIR_CVAR_CH4_PROGRESS_THROTTLE" in mpiexec.patience(MPICH, 9)
+    assert mpiexec.patience(INTEL, 9) == mpiexec.patience(OPEN_MPI, 9) == []
+
+
+@pytest.mark.parametrize("launcher", [MPICH, INTEL])
+def test_hydra_over_hosts_puts_neighbours_together(as_user, launcher):
+    assert mpirun.prefix(launcher, ["n1", "n2"], 4)[1:] == ["-hosts", "n1,n2", "-ppn", "4", "-n", "8"]
+
+
+def test_open_mpi_over_hosts_passes_the_environment_on(as_user):
+    words = mpirun.prefix(OPEN_MPI, ["n1", "n2"], 4)
+    assert words[-8:] == ["--host", "n1:4,n2:4", "--map-by", "ppr:4:node:OVERSUBSCRIBE", "--bind-to", "none", "-n", "8"]
+    assert words[words.index("IOSONDE_WATCHDOG") - 1] == "-x"
+
+
+def test_mpirun_takes_the_first_hosts_and_no_more_than_there_are(monkeypatch, as_user):
+    monkeypatch.setattr(mpiexec, "find", lambda: MPICH)
+    three = mpirun.MpiRun(("n1", "n2", "n3"))
+    assert three.max_nodes == 3
+    assert "n1,n2" in three.command(2, 1, ["p"])
+    with pytest.raises(LaunchError, match="4 nodes.*has 3"):
+        three.command(4, 1, ["p"])
+
+
+def test_host_files_of_all_dialects():
+    text = "n1\nn2:4  # two\nn3 slots=8 max_slots=8\n\n# n4\nn1\n"
+    assert mpirun.parse_hosts(text) == ("n1", "n2", "n3")
+
+
+def test_a_host_file_that_is_absent_or_empty_is_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot read the host file"):
+        mpirun.read_hostfile(tmp_path / "no")
+    (tmp_path / "empty").write_text("# nobody\n")
+    with pytest.raises(InputError, match="names no host"):
+        mpirun.read_hostfile(tmp_path / "empty")
+
+
+def test_find_goes_by_what_the_environment_says(tmp_path):
+    srun = tmp_path / "srun"
+    srun.write_text("#!/bin/sh\n")
+    srun.chmod(0o755)
+    nodefile = tmp_path / "nodes"
+    nodefile.write_text("n1\nn1\nn2\n")
+    inside = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "3", "PATH": str(tmp_path)}
+    assert launch.find(env={}).name == "local"
+    assert (launch.find(env=inside).name, launch.find(env=inside).max_nodes) == ("slurm", 3)
+    assert launch.find("local", env=inside).name == "local"
+    assert launch.find(env={"PBS_NODEFILE": str(nodefile)}).hosts == ("n1", "n2")
+    assert launch.find(hosts=["a", "b"], env=inside).hosts == ("a", "b")
+
+
+def test_what_cannot_be_found_is_refused_with_a_hint(tmp_path):
+    with pytest.raises(InputError) as caught:
+        launch.find("ssh", env={})
+    assert "local, mpirun, slurm" in caught.value.hint
+    with pytest.raises(LaunchError, match="no Slurm job|not on PATH"):
+        launch.find("slurm", env={"PATH": str(tmp_path)})
+    with pytest.raises(InputError, match="no hosts"):
+        launch.find("mpirun", env={})
+
+
+def test_more_nodes_than_the_launcher_has_are_refused():
+    with pytest.raises(LaunchError, match="5 nodes.*has 2"):
+        launch.check_nodes(slurm.Slurm("srun", 2), 5)
+    launch.check_nodes(local.Local(), 500)
+
+
+def test_srun_gets_counts_and_the_pmi_of_the_library(monkeypatch):
+    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
+    monkeypatch.setattr(slurm, "mpi_types", lambda srun: ("none", "pmi2", "pmix"))
+    words = slurm.Slurm("/usr/bin/srun", 4).command(3, 2, ["p"])
+    assert words[:5] == ["/usr/bin/srun", "--nodes=3", "--ntasks=6", "--ntasks-per-node=2", "--mpi=pmi2"]
+    assert words[-1] == "p"
+
+
+@pytest.mark.parametrize(
+    ("flavour", "offered", "chosen"),
+    [
+        (mpiexec.MPICH, ("none", "pmi2", "pmix"), "pmi2"),
+        (mpiexec.OPEN_MPI, ("none", "pmi2", "pmix_v4"), "pmix_v4"),
+        (mpiexec.INTEL, ("pmix",), "pmix"),
+        (mpiexec.MPICH, ("cray_shasta", "none"), "cray_shasta"),
+    ],
+)
+def test_the_pmi_type_fits_the_library(flavour, offered, chosen):
+    assert slurm.choose_pmi(flavour, offered) == chosen
+
+
+def test_an_srun_that_cannot_start_this_library_is_refused():
+    with pytest.raises(LaunchError, match="offers none, pmi2.*needs pmix"):
+        slurm.choose_pmi(mpiexec.OPEN_MPI, ("none", "pmi2"))
+
+
+def test_mpi_types_of_old_and_new_slurm():
+    old = "srun: MPI types are...\nsrun: none\nsrun: pmi2\nsrun: pmix\n"
+    new = "MPI plugin types are...\n\tcray_shasta\n\tnone\n\tpmix\n"
+    new += "specific pmix plugin versions available: pmix_v4,pmix_v5\n"
+    assert slurm.parse_mpi_types(old) == ("none", "pmi2", "pmix")
+    assert slurm.parse_mpi_types(new) == ("cray_shasta", "none", "pmix", "pmix_v4", "pmix_v5")
+
+
+@pytest.mark.parametrize(
+    ("text", "flavour", "line"),
+    [
+        (
+            "HYDRA build details:\n    Version:                                 5.0.2\n    CC: cc\n",
+            "mpich",
+            "MPICH Hydra 5.0.2",
+        ),
+        (
+            "mpiexec (Open MPI) 5.0.11\n\nReport bugs to https://www.open-mpi.org/community/help/\n",
+            "openmpi",
+            "mpiexec (Open MPI) 5.0.11",
+        ),
+        ("mpirun (Open MPI) 4.1.4\n", "openmpi", "mpirun (Open MPI) 4.1.4"),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260101\nCopyright 2003-2026, Intel\n",
+            "intel",
+            "Intel(R) MPI Library for Linux* OS, Version 2021.18 Build 20260101",
+        ),
+        ("something else 1.0\n", "", "something else 1.0"),
+    ],
+)
+def test_families_of_mpiexec(text, flavour, line):
+    assert (mpiexec.flavour_of(text), mpiexec.version_line(text)) == (flavour, line)
+
+
+@pytest.fixture
+def programs(tmp_path):
+    def write(place: str, said: str) -> str:
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\necho '{said}'\n")
+        path.chmod(0o755)
+        return str(path)
+
+    mpiexec.find.cache_clear()
+    yield write
+    mpiexec.find.cache_clear()
+
+
+def test_the_mpiexec_beside_the_library_comes_first(monkeypatch, tmp_path, programs):
+    beside, other = programs("mpich/bin/mpiexec", "HYDRA"), programs("path/mpiexec", "HYDRA")
+    monkeypatch.setenv("PATH", f"{tmp_path}/path")
+    monkeypatch.setattr(
+        mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH", (f"{tmp_path}/mpich/lib/libmpi.so",))
+    )
+    assert mpiexec.find().path == beside
+    mpiexec.find.cache_clear()
+    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH", ("/nowhere/lib/libmpi.so",)))
+    assert mpiexec.find().path == other
+
+
+def test_an_mpiexec_of_another_family_is_not_taken(monkeypatch, tmp_path, programs):
+    programs("path/mpiexec", "mpiexec (Open MPI) 5.0")
+    monkeypatch.setenv("PATH", f"{tmp_path}/path")
+    monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library("mpich", "MPICH 5", ()))
+    with pytest.raises(LaunchError, match="no mpiexec belongs to MPICH 5.*Open MPI"):
+        mpiexec.find()
+    mpiexec.find.cache_clear()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LaunchError, match="no mpiexec on PATH") as caught:
+        mpiexec.find()
+    assert "pip install" in caught.value.hint

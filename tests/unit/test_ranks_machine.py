@@ -1,0 +1,356 @@
+"""Facts of the machine: what the kernel and the tools print, read from samples."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.ranks import machine
+from iosonde.ranks.machine import block, command, filesystem, host, load, mount, network, quota, reading, scheduler
+
+MOUNTS = r"""
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
+23 22 0:21 / /proc rw,nosuid - proc proc rw
+40 22 0:45 / /mnt rw - tmpfs tmpfs rw,size=1024k
+41 40 0:46 / /mnt/nfs\040share rw,relatime - nfs4 srv.example:/export/a\040b rw,vers=4.2,rsize=1048576
+42 22 0:47 / /scratch rw - lustre 10.0.0.1@tcp:10.0.0.2@tcp:/scratch rw,flock
+43 22 0:48 / /smb rw - cifs //files.example/share rw,username=me,password=hunter2,vers=3.0
+44 22 254:16 /sub /mnt2 rw - xfs /dev/vdb rw,prjquota
+45 22 254:17 / /mnt2 rw - xfs /dev/vdc rw
+a line that is none
+"""
+
+
+def mounts() -> list[mount.Mount]:
+    return mount.parse_mountinfo(MOUNTS)
+
+
+@pytest.mark.parametrize(
+    ("path", "type_", "source", "server"),
+    [
+        ("/home/x", "ext4", "/dev/vda", None),
+        ("/mnt", "tmpfs", "tmpfs", None),
+        ("/mnt/nfs share/deep/er", "nfs4", "srv.example:/export/a b", "srv.example"),
+        ("/mnt/nfs shares", "tmpfs", "tmpfs", None),
+        ("/scratch/u", "lustre", "10.0.0.1@tcp:10.0.0.2@tcp:/scratch", "10.0.0.1@tcp:10.0.0.2@tcp"),
+        ("/smb/x", "cifs", "//files.example/share", "files.example"),
+        ("/mnt2/y", "xfs", "/dev/vdc", None),  # mounted over the first
+    ],
+)
+def test_the_mount_that_holds_a_path(path, type_, source, server):
+    found = mount.holding(mounts(), path)
+    assert (found.type, found.source, found.server) == (type_, source, server)
+
+
+def test_a_mount_is_stored_without_its_password(tmp_path):
+    stored = mount.to_json(mount.holding(mounts(), "/smb"), tmp_path)
+    assert stored["super_options"] == "rw,username=me,password=***,vers=3.0"
+    assert stored["device"] == "0:48"
+    assert 0 < stored["free_bytes"] <= stored["total_bytes"]
+
+
+def test_facts_of_this_machine_are_json_and_there(tmp_path):
+    found = json.loads(json.dumps(machine.facts(tmp_path / "not" / "yet")))
+    assert found["host"]["name"]
+    assert found["cpu"]["allowed"] >= 1
+    assert found["memory"]["usable_bytes"] == machine.memory_bytes() > 2**20
+    assert found["mount"]["type"]
+    assert found["mount"]["total_bytes"] > 0
+
+
+def test_facts_that_cannot_be_read_are_none(monkeypatch, tmp_path):
+    def broken(*arguments):
+        raise RuntimeError("unlike all others")
+
+    for module, name in ((host, "cpu"), (mount, "of_path"), (network, "interfaces"), (block, "devices")):
+        monkeypatch.setattr(module, name, broken)
+    found = machine.facts(tmp_path)
+    assert found["cpu"] is found["mount"] is found["network"] is found["devices"] is None
+    assert found["host"]["name"]
+
+
+# --- memory and CPU
+
+
+def test_meminfo_and_cpuinfo():
+    assert host.parse_meminfo("MemTotal:   100 kB\nHugePages_Total: 3\nDirty:  4 kB\n") == {
+        "MemTotal": 102400,
+        "Dirty": 4096,
+    }
+    two_sockets = "".join(
+        f"processor\t: {n}\nmodel name\t: AMD EPYC\nphysical id\t: {n % 2}\ncore id\t\t: {n // 4}\n\n" for n in range(8)
+    )
+    assert host.parse_cpuinfo(two_sockets) == {"model": "AMD EPYC", "sockets": 2, "cores": 4}
+    assert host.parse_cpuinfo("") == {"model": None, "sockets": None, "cores": None}
+
+
+def fake_cgroup(root: Path, kind: str, group: str, limits: dict[str, str]) -> Path:
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/cgroup").write_text(group)
+    (root / "proc/self/mountinfo").write_text(f"30 22 0:26 / /sys/fs/cgroup rw - {kind}\n")
+    for name, limit in limits.items():
+        path = root / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(limit + "\n")
+    return root
+
+
+def test_the_smallest_limit_on_the_way_up_counts(tmp_path):
+    limits = {"job/step/memory.max": "max", "job/memory.max": "4096000", "memory.max": "8192000"}
+    root = fake_cgroup(tmp_path, "cgroup2 cgroup2 rw", "0::/job/step", limits)
+    assert host.cgroup_limit_bytes(root) == 4096000
+
+
+def test_cgroup_version_1_says_no_limit_with_a_huge_number(tmp_path):
+    groups = "5:cpu,cpuacct:/x\n4:memory:/job\n"
+    root = fake_cgroup(tmp_path / "a", "cgroup cgroup rw,memory", groups, {"job/memory.limit_in_bytes": "123"})
+    assert host.cgroup_limit_bytes(root) == 123
+    unlimited = {"job/memory.limit_in_bytes": "9223372036854771712"}
+    root = fake_cgroup(tmp_path / "b", "cgroup cgroup rw,memory", groups, unlimited)
+    assert host.cgroup_limit_bytes(root) is None
+
+
+# --- devices and networks
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content)
+
+
+def fake_sys(root: Path) -> Path:
+    """dm-0 on the partition vda1 of the disk vda."""
+    disk = "devices/block/vda"
+    write(root, {
+        f"{disk}/dev": "254:0", f"{disk}/size": "2048", f"{disk}/device/model": "QEMU DISK ",
+        f"{disk}/queue/rotational": "0", f"{disk}/queue/scheduler": "none [mq-deadline] kyber",
+        f"{disk}/queue/physical_block_size": "4096", f"{disk}/vda1/dev": "254:1", f"{disk}/vda1/partition": "1",
+        f"{disk}/vda1/size": "1024", "devices/block/dm-0/dev": "253:0", "devices/block/dm-0/dm/name": "vg-data",
+    })  # fmt: skip
+    for number, place in (("254:0", disk), ("254:1", f"{disk}/vda1"), ("253:0", "devices/block/dm-0")):
+        (root / "dev/block").mkdir(parents=True, exist_ok=True)
+        (root / "dev/block" / number).symlink_to(root / place)
+    (root / "devices/block/dm-0/slaves").mkdir()
+    (root / "devices/block/dm-0/slaves/vda1").symlink_to(root / disk / "vda1")
+    return root
+
+
+def test_devices_through_device_mapper_and_partition(tmp_path):
+    on_dm = mount.Mount("/", "ext4", "/dev/mapper/vg-data", "rw", "rw", (253, 0), "/")
+    found = block.devices(on_dm, fake_sys(tmp_path))
+    assert [(device["name"], device["carries"]) for device in found] == [
+        ("dm-0", None),
+        ("vda1", "dm-0"),
+        ("vda", "vda1"),
+    ]
+    disk = found[-1]
+    assert (disk["model"], disk["rotational"], disk["scheduler"]) == ("QEMU DISK", False, "mq-deadline")
+    assert (disk["size_bytes"], disk["physical_block_bytes"]) == (2048 * 512, 4096)
+    assert found[0]["model"] == "vg-data"
+
+
+def test_a_mount_without_a_device_has_none():
+    assert block.devices(mount.holding(mounts(), "/scratch")) == []
+
+
+def test_interfaces_and_ports(tmp_path):
+    write(tmp_path / "net", {"eth0/speed": "25000", "eth0/operstate": "up", "eth0/mtu": "9000", "lo/mtu": "65536",
+                             "eth1/speed": "-1", "eth1/operstate": "down"})  # fmt: skip
+    write(tmp_path / "ib/mlx5_0/ports/1", {"state": "4: ACTIVE", "rate": "200 Gb/sec (4X HDR)"})
+    first, second = network.interfaces(tmp_path / "net")
+    assert (first["name"], first["bits_per_s"], first["mtu_bytes"]) == ("eth0", 25 * 10**9, 9000)
+    assert (second["state"], second["bits_per_s"]) == ("down", None)
+    (port,) = network.infiniband(tmp_path / "ib")
+    assert (port["adapter"], port["port"], port["rate"]) == ("mlx5_0", 1, "200 Gb/sec (4X HDR)")
+
+
+# --- what file systems say
+
+
+def test_lustre_striping():
+    several = "stripe_count:  4 stripe_size:   1048576 pattern:       raid0 stripe_offset: -1\n"
+    assert filesystem.parse_getstripe(several) == {
+        "stripe_count": 4, "stripe_size": 1048576, "pattern": "raid0", "stripe_offset": -1}  # fmt: skip
+    assert filesystem.parse_getstripe("lmm_stripe_count:  2\nlmm_pool: fast\n") == {"stripe_count": 2, "pool": "fast"}
+    assert filesystem.parse_getstripe("") == {}
+
+
+MOUNTSTATS = r"""device rootfs mounted on / with fstype rootfs
+device srv:/a mounted on /mnt/a with fstype nfs4 statvers=1.1
+	opts:	rw,vers=3,rsize=8192
+	age:	5
+device srv:/b mounted on /mnt/b\040c with fstype nfs4 statvers=1.1
+	opts:	rw,vers=4.2,rsize=1048576,wsize=524288,nconnect=2,proto=tcp
+	age:	3600
+	xprt:	tcp 0 0 1 0 0 24 24 0 24 0 2 0 0
+	xprt:	tcp 0 0 1 0 0 24 24 0 24 0 2 0 0
+device tmpfs mounted on /tmp with fstype tmpfs
+	opts:	rw
+"""
+
+
+def test_nfs_mountstats_of_the_mount_that_is_meant():
+    found = filesystem.parse_mountstats(MOUNTSTATS, "/mnt/b c")
+    assert (found["vers"], found["rsize"], found["wsize"], found["age_s"]) == ("4.2", 1048576, 524288, 3600)
+    assert (found["connections"], found["transport"]) == (2, "tcp")
+    assert filesystem.parse_mountstats(MOUNTSTATS, "/mnt/a")["rsize"] == 8192
+    assert filesystem.parse_mountstats(MOUNTSTATS, "/none") == {}
+
+
+def tool(directory: Path, name: str, said: str) -> None:
+    (directory / name).write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
+    (directory / name).chmod(0o755)
+
+
+def test_a_tool_is_asked_only_for_its_own_file_system(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    tool(
+        tmp_path,
+        "gluster",
+        "Volume Name: vol\nType: Distributed-Replicate\nStatus: Started\nNumber of Bricks: 2 x 3 = 6",
+    )
+    on_gluster = mount.Mount("/g", "fuse.glusterfs", "srv:/vol", "rw", "rw", (0, 5), "/")
+    found = filesystem.identity(tmp_path, on_gluster)
+    assert (found["family"], found["volume"], found["number_of_bricks"]) == ("gluster", "vol", "2 x 3 = 6")
+    assert filesystem.identity(tmp_path, mount.holding(mounts(), "/mnt")) is None
+
+
+def test_a_tool_that_hangs_fails_or_is_absent_is_no_answer(monkeypatch, tmp_path):
+    assert reading.tool(["sleep", "60"], timeout_s=0.05) is None
+    assert reading.tool(["false"]) is None
+    assert reading.tool(["no-such-tool"]) is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    on_lustre = mount.holding(mounts(), "/scratch")
+    assert filesystem.identity(tmp_path, on_lustre) == {"family": "lustre", "version": None, "striping": {}}
+
+
+# --- quotas
+
+
+def test_lustre_and_nfs_quota():
+    (found,) = quota.parse_lfs("/scratch  900*  800  1000  6d23h  12  0  100  -\n", 7)
+    assert (found["kind"], found["id"], found["used_bytes"], found["hard_bytes"]) == (
+        "user",
+        7,
+        900 * 1024,
+        1000 * 1024,
+    )
+    assert (found["free_bytes"], found["free_files"], found["soft_files"]) == (100 * 1024, 88, None)
+    nfs = "Disk quotas for user me (uid 7): \n     Filesystem blocks quota limit grace files quota limit grace\n"
+    nfs += "srv:/a  10  0  20  0  1  0  0  0\nsrv:/b  5  0  6  0  1  0  0  0\n"
+    assert quota.parse_quota(nfs, "srv:/b", 7)[0]["free_bytes"] == 1024
+    assert quota.parse_quota(nfs, "srv:/c", 7) == []
+
+
+def test_no_quota_is_none():
+    assert quota.parse_lfs("/scratch 900 0 0 - 12 0 0 -", 7) == []
+    assert quota.parse_lfs("some error text", 7) == []
+    assert quota.parse_lfs("", 7) == []
+
+
+def test_a_soft_limit_counts_where_there_is_no_hard_one():
+    assert quota.parse_lfs("/s 900 800 0 none 1 0 0 -", 1)[0]["free_bytes"] == 0
+
+
+def test_a_directory_without_a_project_has_none(tmp_path):
+    assert quota.project_id(tmp_path) is None
+    assert quota.project_id(tmp_path / "absent") is None
+
+
+# --- batch jobs
+
+
+def test_a_slurm_job_and_its_end():
+    env = {"SLURM_JOB_ID": "42", "SLURM_JOB_NUM_NODES": "3", "SLURM_JOB_NODELIST": "n[1-3]",
+           "SLURM_JOB_END_TIME": "1795262400"}  # fmt: skip
+    found = scheduler.job(env)
+    assert (found["name"], found["job"], found["nodes"]) == ("slurm", "42", 3)
+    assert found["walltime_end"] == "2026-11-21T12:00:00+00:00"
+    assert scheduler.job({}) is None
+
+
+def test_ends_of_jobs_as_the_tools_print_them(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    assert scheduler.parse_scontrol("JobId=1 EndTime=2026-11-21T12:00:00 Deadline=N/A") == 1795262400
+    assert scheduler.parse_scontrol("JobId=1 EndTime=Unknown") is None
+    pro = "    Resource_List.walltime = 01:00:30\n    stime = Sat Nov 21 11:00:00 2026\n"
+    assert scheduler.pbs_end(pro) == 1795262430
+    assert scheduler.pbs_end(pro.replace("stime", "start_time")) == 1795262430
+    assert scheduler.pbs_end("    stime = Sat Nov 21 11:00:00 2026\n") is None
+
+
+# --- secrets
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["x", "--password=abc"], ["x", "--password=***"]),
+        (["x", "--api-key", "abc", "y"], ["x", "--api-key", "***", "y"]),
+        (["x", "--token", "--verbose"], ["x", "--token", "--verbose"]),
+        (["S3_SECRET_ACCESS_KEY=abc", "run"], ["S3_SECRET_ACCESS_KEY=***", "run"]),
+        (["curl", "https://me:pw@host/x"], ["curl", "https://***@host/x"]),
+        (["curl", "-H", "Authorization: Bearer abc"], ["curl", "-H", "Authorization: ***"]),
+        (["sh", "-c", "fio --password='a b' --size=1"], ["sh", "-c", "fio --password=*** --size=1"]),
+        (["sh", "-c", "tool --token abc --size 1"], ["sh", "-c", "tool --token *** --size 1"]),
+        (["ior", "-t", "1m", "-o", "/mnt/secret/file", "user@host:/path"], None),
+    ],
+)
+def test_secrets_are_taken_out_of_a_command_line(words, expected):
+    assert machine.redacted(words) == (expected or words)
+
+
+@given(st.text(st.characters(categories=["L", "N"]), min_size=6))
+def test_no_value_survives(value):
+    value = f"Zq9{value}"
+    text = f"--password={value} X_TOKEN={value} https://u:{value}@h --secret {value}"
+    assert value not in command.redact(text)
+
+
+def test_the_commit_of_a_directory_and_whether_it_was_changed(tmp_path):
+    assert machine.software(tmp_path)["commit"] is None
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    (tmp_path / "file").write_text("1")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *words], check=True)
+    found = machine.software(tmp_path)
+    assert (len(found["commit"]), found["commit_modified"]) == (40, False)
+    (tmp_path / "file").write_text("2")
+    assert machine.software(tmp_path)["commit_modified"] is True
+    assert "commit" not in machine.software()
+
+
+# --- load
+
+
+def test_shares_of_the_nodes_time():
+    begin = load.Sample(10.0, load.parse_stat("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1\n"), 1.0)
+    ticks = os.sysconf("SC_CLK_TCK")
+    end_line = " ".join(str(seconds * ticks) for seconds in (4, 0, 2, 10, 2, 0, 0, 2, 0, 0))
+    end = load.Sample(20.0, load.parse_stat(f"cpu  {end_line}\n"), 5.0)
+    found = load.shares(begin, end)
+    assert (found["busy_share"], found["iowait_share"], found["steal_share"]) == (0.3, 0.1, 0.1)
+    assert (found["own_share"], found["background_share"], found["seconds"]) == (0.2, pytest.approx(0.1), 10.0)
+
+
+def test_where_no_time_was_counted_there_is_no_share():
+    nothing = load.Sample(0.0, {}, 0.0)
+    found = load.shares(nothing, nothing)
+    assert found["busy_share"] is None
+    assert found["background_share"] is None
+
+
+def test_a_sampler_sees_its_own_process_at_work():
+    sampler = machine.LoadSampler()
+    deadline = os.times().user + 0.15
+    while os.times().user < deadline:
+        sum(range(10000))
+    found = sampler.result()
+    assert 0 < found["own_share"] <= found["busy_share"] + 0.5

@@ -1,0 +1,214 @@
+"""A watched command ends when it must, and leaves nobody behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from iosonde.core.errors import LaunchError
+from iosonde.ranks import heartbeat, processes, watchdog
+from iosonde.ranks.heartbeat import Beat, Heartbeat
+
+SOURCE = str(Path(watchdog.__file__).parents[2])
+
+
+def shell(script: str, directory: Path, **rules) -> watchdog.Outcome:
+    return watchdog.watch(["sh", "-c", script], heartbeat_dir=directory, **rules)
+
+
+def beat(rank: int, state: str, phase: str = "write", since: float = 100.0) -> Beat:
+    return Beat(rank, "n1", 1, phase, state, since, 7)
+
+
+def alive(pid: int) -> bool:
+    return processes._start_time(pid) is not None
+
+
+def wait_until(condition, seconds: float = 10.0) -> bool:
+    give_up = time.monotonic() + seconds
+    while not condition() and time.monotonic() < give_up:
+        time.sleep(0.01)
+    return bool(condition())
+
+
+def test_a_command_that_ends_well(tmp_path):
+    outcome = shell("echo out; echo err >&2", tmp_path)
+    assert (outcome.exit_code, outcome.timed_out, outcome.signal, outcome.waited_for) == (0, False, None, [])
+    assert outcome.stderr_tail == "err\n"
+    assert (tmp_path / "stdout.txt").read_text() == "out\n"
+
+
+def test_a_command_that_fails_or_is_killed(tmp_path):
+    assert shell("exit 4", tmp_path).exit_code == 4
+    killed = shell("kill -9 $$", tmp_path)
+    assert (killed.exit_code, killed.signal) == (137, 9)
+
+
+def test_the_end_of_a_long_stderr_is_kept(tmp_path):
+    outcome = shell("yes x | head -c 100000 >&2; echo the end >&2", tmp_path)
+    assert outcome.stderr_tail.endswith("the end\n")
+    assert len(outcome.stderr_tail) <= watchdog.TAIL_BYTES
+
+
+def test_a_command_that_is_not_there(tmp_path):
+    with pytest.raises(LaunchError, match="cannot start /no/such"):
+        watchdog.watch(["/no/such"], heartbeat_dir=tmp_path)
+
+
+def test_the_deadline_ends_it_and_its_children_in_other_sessions(tmp_path):
+    outcome = shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, deadline_s=0.2, grace_s=0.1)
+    assert (outcome.timed_out, outcome.reason, outcome.left) == (True, "deadline", ())
+    assert not alive(int((tmp_path / "child").read_text()))
+
+
+def test_who_ignores_sigterm_is_killed(tmp_path):
+    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, deadline_s=0.1, grace_s=0.2)
+    assert outcome.signal == signal.SIGKILL
+
+
+def test_sigterm_leaves_time_to_clean_up(tmp_path):
+    script = f"trap 'touch {tmp_path}/cleaned; exit 5' TERM; while :; do sleep 0.02; done"
+    assert shell(script, tmp_path, deadline_s=0.2).exit_code == 5
+    assert (tmp_path / "cleaned").exists()
+
+
+def test_children_left_by_a_command_that_ended_well_are_ended(tmp_path):
+    shell(f"setsid sleep 60 & echo $! > {tmp_path}/child", tmp_path)
+    assert not alive(int((tmp_path / "child").read_text()))
+
+
+def test_idle_ends_it_with_the_rank_that_was_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
+    for rank, state in ((0, heartbeat.WAITING), (1, heartbeat.RUNNING)):
+        with Heartbeat(tmp_path, rank) as heart:
+            heart.enter("write_large", state)
+        heart.enter("write_large", state)  # leaving it said "done"
+    seen = []
+    outcome = shell("sleep 60", tmp_path, idle_s=0.3, ranks=3, on_tick=seen.append, grace_s=0.1)
+    assert (outcome.reason, outcome.waited_for) == ("idle", [1, 2])
+    assert "running write_large for" in outcome.sentences()[0]
+    assert outcome.sentences()[1] == "rank 2: never started"
+    assert [beat.rank for beat in seen[-1]] == [0, 1]
+
+
+def test_progress_is_not_idle(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.02)
+    rank = (
+        f"import time; from pathlib import Path; from iosonde.ranks.heartbeat import Heartbeat\n"
+        f"begin = time.monotonic()\n"
+        f"with Heartbeat(Path({str(tmp_path)!r}), 0, interval_s=0.05) as heart:\n"
+        f"    heart.enter('read', progress=lambda: int(1000 * (time.monotonic() - begin)))\n"
+        f"    time.sleep(1.5)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    outcome = watchdog.watch([sys.executable, "-c", rank], heartbeat_dir=tmp_path, env=env, idle_s=1.0, ranks=1)
+    assert (outcome.exit_code, outcome.timed_out) == (0, False)
+
+
+def test_an_interrupt_ends_the_command_and_is_raised_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
+
+    def interrupt(beats):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, on_tick=interrupt, grace_s=0.1)
+    assert not alive(int((tmp_path / "child").read_text()))
+
+
+def test_when_the_watchdog_is_killed_its_command_dies(tmp_path):
+    program = (
+        f"from pathlib import Path; from iosonde.ranks import watchdog\n"
+        f"script = 'echo $$ > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; exec sleep 60'\n"
+        f"watchdog.watch(['sh', '-c', script], heartbeat_dir=Path({str(tmp_path)!r}))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": SOURCE})
+    assert wait_until((tmp_path / "pid").exists)
+    child = int((tmp_path / "pid").read_text())
+    parent.kill()
+    parent.wait()
+    assert wait_until(lambda: not alive(child))
+
+
+def test_a_rank_in_a_session_of_its_own_notices_that_its_watchdog_is_gone(tmp_path):
+    watched = subprocess.Popen(["sleep", "60"])
+    identity = ":".join((*processes._here(), str(watched.pid), processes._start_time(watched.pid) or ""))
+    rank = (
+        f"import time; from pathlib import Path; from iosonde.ranks.heartbeat import Heartbeat\n"
+        f"with Heartbeat(Path({str(tmp_path)!r}), 0, interval_s=0.02): time.sleep(60)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": SOURCE, processes.WATCHDOG_VARIABLE: identity}
+    child = subprocess.Popen([sys.executable, "-c", rank], env=env, start_new_session=True, stderr=subprocess.PIPE)
+    assert wait_until((tmp_path / "rank-0").exists)
+    assert child.poll() is None
+    watched.kill()
+    watched.wait()
+    _, said = child.communicate(timeout=10)
+    assert child.returncode == -signal.SIGKILL
+    assert b"the process that watched it is gone" in said
+
+
+def test_identity_of_a_process():
+    assert not processes.is_gone(processes.identity())
+    parts = processes.identity().split(":")
+    assert processes.is_gone(":".join([*parts[:3], "1"]))  # the same pid, started at another time
+    assert not processes.is_gone("another-boot:" + ":".join(parts[1:]))
+    assert not processes.is_gone("")
+
+
+def test_a_family_is_who_inherited_the_token():
+    token = f"test:{os.getpid()}:{time.monotonic_ns()}"
+    child = subprocess.Popen(["sleep", "60"], env={processes.WATCHDOG_VARIABLE: token}, start_new_session=True)
+    try:
+        assert wait_until(lambda: processes.family(token) == [child.pid])
+    finally:
+        child.kill()
+        child.wait()
+    assert processes.family(token) == []
+
+
+def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
+    with Heartbeat(tmp_path, 11) as heart:
+        heart.enter("read")
+        assert [(b.rank, b.phase, b.state) for b in heartbeat.read_beats(tmp_path)] == [(11, "read", "running")]
+    (tmp_path / "rank-2").write_text('{"rank": 2')
+    (tmp_path / "rank-3").write_text("[]")
+    (tmp_path / "rank-4.new").write_text("")
+    assert [(b.rank, b.state) for b in heartbeat.read_beats(tmp_path)] == [(11, "done")]
+
+
+def test_a_rank_that_fails_is_not_done(tmp_path):
+    with pytest.raises(OSError, match="broken"), Heartbeat(tmp_path, 0) as heart:
+        heart.enter("read")
+        raise OSError("broken")
+    assert heartbeat.read_beats(tmp_path)[0].state == "running"
+
+
+def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
+    directory = tmp_path / "beats"
+    directory.mkdir()
+    with Heartbeat(directory, 0) as heart:
+        (directory / "rank-0").unlink()
+        directory.rmdir()
+        heart.enter("read")
+
+
+@pytest.mark.parametrize(
+    ("beats", "ranks", "expected"),
+    [
+        ([beat(0, "waiting"), beat(1, "running")], 2, [1]),
+        ([beat(0, "waiting")], 3, [1, 2]),
+        ([beat(0, "waiting", "read", 9), beat(1, "waiting", "write", 5)], 2, [1]),
+        ([beat(0, "waiting"), beat(1, "waiting")], 2, [0, 1]),
+        ([beat(0, "done"), beat(1, "waiting")], 2, [1]),
+        ([beat(0, "done")], 1, []),
+    ],
+)
+def test_who_is_waited_for(beats, ranks, expected):
+    assert heartbeat.waited_for(beats, ranks) == expected
