@@ -123,6 +123,19 @@ def test_cache_suspicion_is_about_reads_only():
     )
 
 
+@pytest.mark.parametrize(("bits_per_s", "server", "speaks"), [(1e9, "10.0.0.1", True), (1e10, "10.0.0.1", False),
+                                                             (1e9, None, False), (None, "10.0.0.1", False)])  # fmt: skip
+def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, server, speaks):
+    run = read_run(state="cold-verified", resident_bytes=0, bytes=10)
+    run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}
+    run["facts"] = {"machine": {"network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
+                                "target": {"mount": {"fstype": "nfs4", "server": server}}}}  # fmt: skip
+    found = checks.run(checks.Subject([], 0.95, [run]), ["S104"])
+    assert bool(found) == speaks
+    if speaks:
+        assert "191 MiB/s is above the node's network's 119 MiB/s" in found[0].sentence
+
+
 def phases(spread_ns=1000, times=(1000, 1000), host="h") -> dict:
     ranks = [{"rank": r, "host": f"{host}{r}", "started_ns": 0, "ended_ns": t} for r, t in enumerate(times)]
     phase = {"operation": "open", "start_spread_ns": spread_ns, "duration_ns": 10**6, "ranks": ranks}
@@ -148,7 +161,7 @@ def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
 
 
 def test_background_load_is_said_with_host_and_share():
-    run = {"id": "a", "facts": {"loads": {"h1": {"background_share": 0.2}, "h2": {"background_share": 0.01}}}}
+    run = {"id": "a", "facts": {"loads": [{"host": "h1", "background": 0.2}, {"node": 1, "background": 0.01}]}}
     (finding,) = checks.run(checks.Subject([], 0.95, [run]), ["S107"])
     assert "20 % of the CPU of h1" in finding.sentence
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "measure a target: the MTC envelope, or what a SPEC says",
     "plan": "show the trials, their order and how long they will take",
     "summary": "every metric with its interval",
+    "compare": "is B different from A, and by how much",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

@@ -56,13 +56,18 @@ def of_store(
     percentiles of each run by run id, ``clock`` one of :data:`CLOCKS`, ``all``, or the name of a metric.
     ``pilot``: so many trials fixed the number of trials by Stein's rule, whose interval the means then carry.
     """
-    whole = results.take(whole_rows(results))
-    shown, warnings = _by_clock(whole, clock)
-    ordered = shown.take(np.argsort(_texts(shown, "started_at"), kind="stable"))
+    ordered, warnings = trials(results, clock)
     by = settings(ordered)
     cells = _store_cells(ordered, by)
     latency = _latency(runs, latencies or {}, by, level)
     return _overview(cells, level, runs, ordered, by, warnings, latency, pilot, _observed(ordered))
+
+
+def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
+    """One row for each trial, operation and metric of the ``clock``, in the order they were made; and what to
+    say about it."""
+    shown, warnings = _by_clock(results.take(whole_rows(results)), clock)
+    return shown.take(np.argsort(_texts(shown, "started_at"), kind="stable")), warnings
 
 
 def settings(results: Table) -> list[str]:

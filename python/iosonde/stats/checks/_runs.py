@@ -33,4 +33,26 @@ def read_facts(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         facts: dict[str, Any] = dict(phase.get("cache") or {})
         facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
+        facts |= _network_facts(phase, mount, machine.get("network") or ())
         yield str(phase.get("operation") or phase.get("name")), facts
+
+
+def _network_facts(
+    phase: Mapping[str, Any], mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The fastest node's rate, and what its interfaces carry: of a file system with a server elsewhere."""
+    server = str(mount.get("server") or "")
+    speeds = [card.get("bits_per_s") for card in interfaces if card.get("state") == "up"]
+    if not server or server.startswith(("localhost", "127.", "::1")) or not speeds or None in speeds:
+        return {}
+    by_node: dict[Any, int] = {}
+    for rank in phase.get("ranks", ()):
+        by_node[rank.get("node")] = by_node.get(rank.get("node"), 0) + rank.get("bytes", 0)
+    seconds = (phase.get("duration_ns") or 0) / 1e9
+    if not by_node or not seconds:
+        return {}
+    return {
+        "rate_bytes_per_s": max(by_node.values()) / seconds,
+        "limit_bytes_per_s": sum(speed for speed in speeds if speed) / 8,
+        "limit": "node's network",
+    }

@@ -1,0 +1,190 @@
+"""Comparing: the published case, the verdict's rules, the tests beside it, and how often it is wrong."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
+from iosonde.stats import compare, rank_tests
+from iosonde.stats.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, group, published
+from iosonde.stats.compare_words import sentence
+
+CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
+CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]
+UFS = {"mean": 177.1, "low": 167.6, "high": 186.6, "n": 8, "level": 0.9}
+positive = st.lists(st.floats(1, 1000), min_size=3, max_size=10)
+
+
+def test_a_published_interval_stands_in_for_one_side():
+    made = compare.compare(group("Ficus", CP1), published("UFS", **UFS), 0.9, 0.02)
+    assert (made.overlap, made.mean_inside) == (True, False)
+    assert (made.t, made.df, made.p) == (
+        pytest.approx(2.618035, abs=1e-3), pytest.approx(12.923033, abs=1e-3), pytest.approx(0.02135, abs=1e-4),
+    )  # fmt: skip
+    assert made.verdict == DIFFERENT and made.rank_test is None
+    assert made.mean_b.low == pytest.approx(167.6)
+
+
+def test_an_interval_made_with_z_is_read_with_z():
+    one = published("x", mean=10, n=8, low=8, high=12, level=0.9, kind="z")
+    assert one.side.sd == pytest.approx(2 * math.sqrt(8) / 1.644854, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [{"mean": 1, "n": 1, "sd": 1}, {"mean": 1, "n": 8}, {"mean": 9, "n": 8, "low": 1, "high": 2, "level": 0.9},
+     {"mean": 1, "n": 8, "low": 0, "high": 2, "level": 1.0}],
+)  # fmt: skip
+def test_a_summary_that_cannot_be_is_refused(summary):
+    with pytest.raises(InputError):
+        published("x", **summary)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.99, 1.01, EQUAL), (1.005, 1.015, NEGLIGIBLE), (1.005, 1.5, DIFFERENT), (0.5, 0.9, DIFFERENT),
+     (0.9, 1.01, CANNOT_TELL), (None, None, CANNOT_TELL), (0.985, 0.995, NEGLIGIBLE)],
+)  # fmt: skip
+def test_the_interval_decides(low, high, said):
+    assert compare.verdict(Estimate(1.0, low, high, 0.95, 6), 0.02) == said
+
+
+@given(positive, positive, st.floats(0.01, 100))
+def test_exchanging_sides_and_scaling_units_keep_the_verdict(x, y, factor):
+    one = compare.compare(group("a", x), group("b", y), 0.95, 0.05)
+    swapped = compare.compare(group("b", y), group("a", x), 0.95, 0.05)
+    scaled = compare.compare(group("a", np.multiply(x, factor)), group("b", np.multiply(y, factor)), 0.95, 0.05)
+    edges = [1 / 1.05, 1, 1.05]
+    near = any(math.isclose(bound, edge, rel_tol=1e-6) for bound in (one.ratio.low, one.ratio.high) for edge in edges)
+    if not near:
+        assert one.verdict == swapped.verdict == scaled.verdict
+    assert swapped.ratio.low == pytest.approx(1 / one.ratio.high)
+    assert scaled.ratio.value == pytest.approx(one.ratio.value)
+
+
+def test_welch_and_paired_t_agree_with_scipy():
+    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02)
+    expected = scipy_stats.ttest_ind(CP1, CP3, equal_var=False)
+    assert (made.t, made.p, made.df) == pytest.approx((expected.statistic, expected.pvalue, expected.df))
+    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02, pairs=True)
+    expected = scipy_stats.ttest_rel(CP1, CP3)
+    assert (made.t, made.p, made.df) == pytest.approx((expected.statistic, expected.pvalue, 7))
+
+
+def test_pairs_take_out_what_both_sides_share():
+    rng = np.random.default_rng(3)
+    shared = rng.lognormal(5, 0.5, 12)
+    a, b = group("a", shared), group("b", shared * 1.1 * np.exp(0.01 * rng.standard_normal(12)))
+    assert compare.compare(a, b, 0.95, 0.02).verdict == CANNOT_TELL
+    made = compare.compare(a, b, 0.95, 0.02, pairs=True)
+    assert made.verdict == DIFFERENT and made.ratio.low < 1.1 < made.ratio.high
+
+
+def test_one_trial_is_refused():
+    with pytest.raises(DataError):
+        group("a", [1.0])
+
+
+def test_holm_agrees_with_its_definition():
+    assert compare.holm([0.01, 0.04, None, 0.03]) == [
+        pytest.approx(0.03),
+        pytest.approx(0.06),
+        None,
+        pytest.approx(0.06),
+    ]
+
+
+def test_among_many_comparisons_a_lucky_one_is_said_to_be():
+    rng = np.random.default_rng(1)
+    base = compare.compare(group("a", rng.normal(100, 2, 8)), group("b", rng.normal(102, 2, 8)), 0.95, 0.0)
+    assert base.verdict == DIFFERENT and 0.005 < base.p < 0.05
+    made = compare.with_holm([base] * 12)
+    assert made[0].p_holm == pytest.approx(12 * base.p) and "12 comparisons" in made[0].warnings[-1]
+
+
+def test_a_disagreeing_test_is_a_warning():
+    a = [100.0, 101, 102, 103, 104, 105, 106, 107]
+    b = [108.0, 109, 110, 111, 112, 113, 114, 20]
+    made = compare.compare(group("a", a), group("b", b), 0.95, 0.02)
+    assert made.verdict == CANNOT_TELL and any("Mann-Whitney" in w for w in made.warnings)
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.08])
+def test_with_n_needed_trials_the_answer_is_never_cannot_tell(spread):
+    rng = np.random.default_rng(7)
+    draw = lambda n, shift=0.0: group("x", np.exp(shift + spread * rng.standard_normal(n)))  # noqa: E731
+    pilot = compare.n_needed(draw(2000).side, draw(2000).side, 0.95, 0.05)
+    unsure = [
+        compare.compare(draw(pilot), draw(pilot, shift), 0.95, 0.05).verdict == CANNOT_TELL
+        for shift in np.linspace(-0.08, 0.08, 60)
+    ]
+    assert np.mean(unsure) < 0.1
+    few = max(3, pilot // 4)
+    fewer = [compare.compare(draw(few), draw(few, 0.03), 0.95, 0.05).verdict == CANNOT_TELL for _ in range(60)]
+    assert np.mean(fewer) > 0.2
+
+
+def test_n_needed_does_not_know_the_observed_difference():
+    rng = np.random.default_rng(2)
+    z = 0.05 * rng.standard_normal((2, 8))
+    needed = {
+        compare.n_needed(compare.side(np.exp(z[0])), compare.side(shift * np.exp(z[1])), 0.95, 0.02)
+        for shift in (1.0, 1.01, 3.0)
+    }
+    assert len(needed) == 1
+
+
+@pytest.mark.parametrize("n", [3, 6, 25])
+def test_a_difference_is_not_found_in_noise_more_often_than_the_level_says(n):
+    rng = np.random.default_rng(n)
+    made = [compare.compare(group("a", rng.normal(100, 5, n)), group("b", rng.normal(100, 5, n)), 0.95, 0.0)
+            for _ in range(400)]  # fmt: skip
+    assert np.mean([one.verdict == DIFFERENT for one in made]) < 0.08
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 4), (5, 5), (2, 7)])
+def test_the_place_of_the_shifts_interval_is_that_of_all_orders(n, m):
+    scores = [
+        sum(x > y for x in chosen for y in set(range(n + m)) - set(chosen))
+        for chosen in itertools.combinations(range(n + m), n)
+    ]
+    for level in (0.8, 0.9, 0.95):
+        k = rank_tests._rank_of_pairs(n, m, level)
+        assert np.mean(np.array(scores) < k) <= (1 - level) / 2 + 1e-9 < np.mean(np.array(scores) < k + 1)
+
+
+def test_the_place_of_the_paired_interval_is_that_of_all_signs():
+    scores = np.array([sum(i + 1 for i in range(7) if signs >> i & 1) for signs in range(2**7)])
+    k = rank_tests._rank_of_averages(7, 0.9)
+    assert np.mean(scores < k) <= 0.05 < np.mean(scores < k + 1)
+
+
+def test_the_shift_covers():
+    rng = np.random.default_rng(9)
+    covered = []
+    for _ in range(400):
+        a, b = rng.exponential(1, 8), 3 + rng.exponential(1, 9)
+        shift = rank_tests.unpaired(a, b, 0.95).shift
+        covered.append(shift.low <= 3 <= shift.high)
+    assert np.mean(covered) > 0.93
+
+
+def test_sentences_can_be_quoted():
+    made = compare.compare(group("1", CP1), published("UFS", **UFS), 0.9, 0.02)
+    assert sentence(made, "replicas") == "UFS is smaller: 0.889 (0.827 to 0.964) times replicas=1."
+    made = compare.compare(group("1", CP1), group("3", CP3), 0.95, 0.02)
+    assert sentence(made, "replicas").startswith("Cannot tell whether replicas=3 differs from replicas=1: ")
+    assert f"about {made.n_needed} trials a side" in sentence(made)
+
+
+def test_sides_that_never_vary_have_no_t():
+    made = compare.compare(group("a", [2.0] * 6), group("b", [2.0] * 6), 0.95, 0.02)
+    assert made.t is None and made.verdict == EQUAL and "clock" in made.warnings[-1]
