@@ -50,7 +50,7 @@ MATCHED = """\
 matched: one file per worker, written whole and in the page cache before; one page-aligned
 buffer per worker (plain Python: a new bytes object a read); writes overwrite, no fsync; open
 and close outside the clock for data; create = open(O_CREAT) + close; empty files in private
-directories; uniform random offsets (IOR: each once); rate = all operations ÷ (last end − first
+directories; uniform random offsets (IOR, IOzone: each once); rate = all operations ÷ (last end − first
 start); workers: our threads, fio's threads, Python's processes, MPI ranks of IOR and mdtest"""
 
 
