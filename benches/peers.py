@@ -1,4 +1,4 @@
-"""The other contenders: fio, IOR and mdtest where they are on PATH, and a plain Python loop."""
+"""The other contenders: fio, IOR, IOzone, elbencho and mdtest where they are on PATH, and a plain Python loop."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def peers(mpiexec: str | None) -> list[Peer]:
         Peer("fio psync, latency log", fio, lambda job: _fio(job, ["disable_clat=1", "write_lat_log=lat"])),
         Peer("plain Python", True, plain_python.measure),
         Peer("IOR", bool(mpiexec and shutil.which("ior")), lambda job: _ior(job, str(mpiexec))),
+        Peer("IOzone", shutil.which("iozone") is not None, _iozone),
         Peer("mdtest", bool(mpiexec and shutil.which("mdtest")), lambda job: _mdtest(job, str(mpiexec))),
     ]
 
@@ -83,6 +84,23 @@ def _ior(job: Job, mpiexec: str) -> dict[str, float]:
         (test,) = json.loads((Path(scratch) / "summary.json").read_text())["tests"]
     seconds = sum(result["wrRdTime"] for result in test["Results"])
     return {operation: case.rate(case.count * case.passes * job.workers, seconds)}
+
+
+def _iozone(job: Job) -> dict[str, float]:
+    """One thread per worker on files of its own making; the sum of the threads' own rates, as it prints them."""
+    case = job.case
+    if case.files:
+        return {}
+    (operation,) = case.operations
+    tests = ["-i", "0"] + {"write": [], "read": ["-i", "2" if case.random else "1"]}[operation]
+    line = {"write": "rewriters", "read": "random readers" if case.random else "re-readers"}[operation]
+    with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
+        files = [f"f{worker}" for worker in range(job.workers)]
+        text = _run(
+            ["iozone", "-t", str(job.workers), "-T", "-x", *tests, "-s", f"{case.file_size // 1024}k",
+             "-r", f"{case.transfer_size // 1024}k", "-F", *files], scratch)  # fmt: skip
+    kib_per_s = re.findall(rf"Children see throughput for\s+\d+ {line}\s+=\s+([\d.]+)", text)[0]
+    return {operation: case.rate(1, case.transfer_size / 1024 / float(kib_per_s))}
 
 
 def _mdtest(job: Job, mpiexec: str) -> dict[str, float]:
