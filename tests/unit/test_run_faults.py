@@ -82,7 +82,7 @@ def ranks_of(parent):
 def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
     target, store = place
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "3", "--small-files", "3000"),
+        words(target, store, "--repetitions", "3", "--small-files", "800"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -104,7 +104,7 @@ def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
     assert "signal 9" in broken[0]["missing"][0]
     assert "incomplete" in said
     assert left_in(target) == ["precious"]
-    again = run(target, store, "--repetitions", "3", "--small-files", "3000")
+    again = run(target, store, "--repetitions", "3", "--small-files", "800")
     assert again.returncode == 0, again.stderr
     assert "resuming" in again.stderr
 
@@ -112,7 +112,12 @@ def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
 def test_interrupted_it_cleans_up_and_says_how_to_go_on(place):
     target, store = place
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "50"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words(target, store, "--repetitions", "50"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A test runner in the background of a shell ignores SIGINT, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not list(store.glob("runs/*-0001")):
         time.sleep(0.02)
@@ -231,7 +236,7 @@ def test_a_planted_link_does_not_lead_out(place, tmp_path):
     outside.mkdir()
     (outside / "precious").write_text("mine")
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "2", "--small-files", "2000"),
+        words(target, store, "--repetitions", "2", "--small-files", "500"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
