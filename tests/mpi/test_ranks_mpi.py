@@ -245,6 +245,27 @@ def test_nobody_is_left_when_the_launcher_or_its_watchdog_is_killed(tmp_path, vi
     assert not left or victim == "watchdog"  # nobody is there any more to do it
 
 
+def test_two_host_names_on_one_kernel_are_two_nodes_with_one_clock(tmp_path):
+    renamed = ["unshare", "--uts", "sh", "-c", 'hostname other; exec "$@"', "sh"]
+    if not shutil.which("unshare") or subprocess.run([*renamed, "true"], capture_output=True).returncode:
+        pytest.skip("this user cannot make a UTS namespace")
+    words = program(
+        tmp_path,
+        3,
+        """
+        found = clocks.estimate(ranks)
+        say([ranks.node_of, ranks.nodes, ranks.local_rank, ranks.hosts[1].name, found.offset_ns, found.error_ns])
+        """,
+    )
+    front = local.prefix(mpiexec.find(), 1)
+    command = [*front, *words, ":", "-n", "1", *renamed, *words, ":", "-n", "1", *words]
+    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, deadline_s=60, env={**os.environ, "PYTHONPATH": SOURCE})
+    assert outcome.exit_code == 0, outcome.stderr_tail
+    said = [json.loads((tmp_path / f"said-{rank}").read_text()) for rank in range(3)]
+    assert said[0] == [[0, 1, 0], 2, 0, "other", [0, 0, 0], [0, 0, 0]]
+    assert [one[2] for one in said] == [0, 0, 1]
+
+
 def test_clocks_of_two_time_namespaces(tmp_path):
     """A rank whose CLOCK_MONOTONIC is 1000 s ahead, by the kernel: the estimate must find exactly that."""
     ahead = ["unshare", "--time", "--monotonic", "1000", "--fork"]
