@@ -174,23 +174,18 @@ def test_a_rank_killed_takes_the_others_with_it_and_leaves_nothing(start):
     assert not leftovers.unused_segments(began)
 
 
-@pytest.mark.parametrize(
-    ("raised", "code", "said"),
-    [("ValueError('boo')", 3, "ValueError: boo"), ("InputError('no such')", 2, "rank 1: no such")],
-)
-def test_a_rank_that_leaves_by_an_exception_ends_all(start, raised, code, said):
-    outcome, _ = start(
+def test_a_rank_that_aborts_ends_all(start):
+    outcome, said = start(
         2,
-        f"""
-        from iosonde.core.errors import InputError
-        with ranks:
-            if ranks.rank == 1:
-                raise {raised}
-            ranks.barrier()
+        """
+        say(os.getpid())
+        if ranks.rank == 1:
+            ranks.abort(5)
+        ranks.barrier()
         """,
     )
-    assert (outcome.exit_code, outcome.timed_out) == (code, False)
-    assert said in outcome.stderr_tail
+    assert (outcome.exit_code, outcome.timed_out) == (5, False)
+    assert [processes._start_time(pid) for pid in said] == [None, None]
 
 
 def test_a_hang_is_ended_with_the_name_of_the_rank_that_hangs(start):
