@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 from array import array
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
-from iosonde.core.errors import IosondeError, LaunchError, SystemFaultError
+from iosonde.core.errors import LaunchError, SystemFaultError
 from iosonde.ranks.hosts import Host, node_numbers, this_host
 
 PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as fast (MPICH, one host)
@@ -59,8 +57,6 @@ class Ranks:
 
     ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``;
     ``local_rank`` counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
-    As a context manager it aborts all ranks when one of them leaves by an exception: a rank that ended alone would
-    let the others wait for ever.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -75,21 +71,6 @@ class Ranks:
         one_clock = len({host.clock for host in self.hosts}) == 1
         # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
         self.clock_offset_ns: int | None = 0 if one_clock else None
-
-    def __enter__(self) -> Ranks:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or self.size == 1:
-            return
-        if isinstance(error, IosondeError):
-            said = f"rank {self.rank}: {error.message}"
-        else:
-            said = f"rank {self.rank}:\n{''.join(traceback.format_exception(error))}"
-        os.write(2, f"{said}\n".encode(errors="replace"))  # abort leaves Python no time to say it
-        self.abort(error.exit_code if isinstance(error, IosondeError) else 3)
 
     def barrier(self) -> None:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
@@ -130,6 +111,8 @@ class Ranks:
         to end, and returns.
         """
         self._comm.Abort(code)
+        if self.size > 1:
+            os._exit(code)  # some libraries return, and let the launcher end the process a little later
 
     def agree_start(self, delay_ns: int) -> int:
         """When all ranks shall start: rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
@@ -157,11 +140,6 @@ class Ranks:
         else:
             self._comm.recv(source=0)  # my turn: so that nothing piles up at rank 0
             self._send_stream(chunks)
-
-    def abort(self, code: int) -> None:
-        """End all ranks at once with this exit code. Does not return."""
-        self._comm.Abort(code)
-        os._exit(code)  # some libraries return and let the launcher end the process later
 
     def ping(self, peer: int, count: int) -> list[tuple[int, int, int]]:
         """Ask ``peer`` (who calls `pong`) for its clock: ``count`` times (sent_ns, peer_ns, received_ns)."""
