@@ -177,6 +177,16 @@ def test_what_is_found_in_plain_text(text: str, expected: str) -> None:
     assert names.hide(text) == expected
 
 
+def test_a_host_that_is_called_like_one_of_our_keys_does_not_break_the_copy() -> None:
+    names = Names()
+    names.learn({"host": {"name": "vm"}, "user": "nodes"})
+    assert names.hide({"vm": {"swappiness": 1}, "nodes": 2, "x": "vm-7"}) == {
+        "vm": {"swappiness": 1},
+        "nodes": 2,
+        "x": "host-1-7",
+    }
+
+
 def test_short_and_full_name_are_one_host_and_lists_are_opened() -> None:
     names = Names()
     names.learn({"hosts": ["n1.site.org", "n1"], "node_list": "rack[08-10]"})

@@ -12,7 +12,10 @@ from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.report.text import escape, table, width
 
 _WIDTH = 79
-_MOST_FACTS = 40
+_MOST_FACTS = 24
+# What a reader looks for first.
+_FIRST_FACTS = ("command", "target", "hosts", "launcher", "machine.target.mount", "machine.mount", "machine.host",
+                "machine.cpu.model", "machine.memory.total", "iosonde", "envelope")  # fmt: skip
 _CELL = 18
 
 
@@ -59,9 +62,10 @@ def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
     wide = sum(min(max(map(width, [title, *column])), _CELL) + 2 for title, column in columns.items())
     if wide + max(map(width, [name, *cells])) > _WIDTH:
         return False
-    tail = {title: columns.pop(title) for title in ("status", "tags") if title in columns}
     columns[name] = cells
-    columns.update(tail)
+    for title in ("status", "tags"):
+        if title in columns:
+            columns[title] = columns.pop(title)
     return True
 
 
@@ -110,13 +114,17 @@ def _results(rows: Sequence[Observation]) -> Iterator[str]:
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
-    flat = list(_flatten(facts))
+    flat = sorted(_flatten(facts), key=lambda fact: _rank_of_fact(fact[0]))
     if not flat:
         return
     yield ""
     yield from _pairs({key: _value(value) for key, value in flat[:_MOST_FACTS]})
     if len(flat) > _MOST_FACTS:
         yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
+
+
+def _rank_of_fact(key: str) -> int:
+    return next((n for n, first in enumerate(_FIRST_FACTS) if key.startswith(first)), len(_FIRST_FACTS))
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -133,7 +141,7 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 
 def _pairs(pairs: Mapping[str, str]) -> Iterator[str]:
-    column = min(max(map(width, pairs), default=0), 36)
+    column = min(max(map(width, pairs), default=0), 30)
     for key, value in pairs.items():
         yield from _wrapped(f"  {key.ljust(column)}  {value}", " " * (column + 4))
 

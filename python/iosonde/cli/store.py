@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from iosonde.core.errors import IncompleteError
+from iosonde.core.types import Finding
 
 from .show import SCHEMA, print_json
 
@@ -128,7 +131,7 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     _left_out(done.problems)
 
 
-def _left_out(problems: list) -> None:  # type: ignore[type-arg]
+def _left_out(problems: Sequence[Finding]) -> None:
     from iosonde.report.text import escape
 
     for problem in problems:

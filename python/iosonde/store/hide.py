@@ -71,6 +71,16 @@ _HARMLESS = frozenset(
         *("http", "https", "file", "mount", "read", "write", "open", "create", "close", "stat", "mtc", "iosonde"),
     )
 )
+# iosonde's own keys stay readable even where a host is called "vm": the copy must still be a store.
+_OWN_KEYS = frozenset(
+    re.findall(
+        r"\w+",
+        """machine host hosts name node nodes cpu memory vm network infiniband job target software command mount space
+        quota devices filesystem options source server type launcher envelope cache clocks loads load order seed iosonde
+        ranks ranks_per_node repetition block reader client_cache server_cache fs phases index operation kinds label
+        rank""",
+    )
+)
 _NODE_LIST = re.compile(r"(?P<stem>[A-Za-z][\w.-]*)\[(?P<numbers>[\d,-]+)\]")
 _NUMBERED = re.compile(r"^(?P<stem>[A-Za-z][A-Za-z_-]*[A-Za-z_-])\d+$")
 _OPTION_WORD = re.compile(rf"(?i)^--?{_SECRET_WORD}$")
@@ -177,7 +187,7 @@ class Names:
         if isinstance(value, Mapping):
             hidden: dict[str, Any] = {}
             for key, item in value.items():
-                name = self.hide_text(str(key))
+                name = str(key) if key in _OWN_KEYS else self.hide_text(str(key))
                 while name in hidden:
                     name += "'"
                 hidden[name] = "secret" if _is_secret_number(str(key), item) else self.hide(item)

@@ -40,7 +40,8 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     copy = Store.create(target)
     if copy.run_ids() or copy.experiments():
         raise InputError(f"{target} is not empty", "name a new directory for the copy")
-    names = Names([*also, *_here()])
+    names = Names(also)
+    names.learn(_here())
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
@@ -62,11 +63,11 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
     return Redacted(len(ids), names.replaced, problems)
 
 
-def _here() -> list[str]:
+def _here() -> dict[str, str]:
     """Who redacts, and where: also among those not to be named."""
-    found = [socket.gethostname()]
+    found = {"host": socket.gethostname()}
     with contextlib.suppress(KeyError, OSError):  # a user without a name
-        found.append(getpass.getuser())
+        found["user"] = getpass.getuser()
     return found
 
 
