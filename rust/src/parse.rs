@@ -230,3 +230,60 @@ pub fn kind(node: &Node) -> Result<Kind> {
     Kind::from_name(name)
         .map_or_else(|| node.fail(format_args!("no kind {name:?}; there are {}, mix", NAMES.join(", "))), Ok)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_phase(phase: &str) -> Result<Workload> {
+        workload(&format!(r#"{{"root": "/x", "workers": [{{"phases": [{phase}]}}]}}"#))
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_manual() {
+        let workload = with_phase(
+            r#"{"name": "p", "files": {"template": "f", "count": 3}, "steps": [
+                {"kind": "read", "transfer_size": 4096, "size": 10000}]}"#,
+        )
+        .unwrap();
+        let phase = &workload.workers[0][0];
+        assert_eq!((workload.seed, workload.rank, workload.backend), (0, 0, Backend::Posix));
+        assert_eq!((phase.passes, phase.memory_size, phase.alignment, phase.open_flags), (1, 4096, 4096, 0));
+        assert!(phase.stop_on_error && !phase.verify && !phase.shuffled && phase.arrival.is_none());
+        assert_eq!((phase.steps[0].count, phase.most_operations()), (3, Some(9)));
+        assert_eq!(phase.files.name(2), ("f000002".to_owned(), 2));
+    }
+
+    #[test]
+    fn an_error_names_the_key() {
+        let step = r#"{"kind": "read", "transfer_size": 4096, "size": 8192"#;
+        for (phase, expected) in [
+            (
+                format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}, "count": 0}}]}}"#),
+                "workers[0].phases[0].steps[0].count: expected a whole number, 1 or more, found 0",
+            ),
+            (
+                format!(r#"{{"files": {{"names": ["a", "../b"]}}, "steps": [{step}}}]}}"#),
+                r#"workers[0].phases[0].files.names[1]: "../b" has a component that is empty"#,
+            ),
+            (
+                format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}}}], "colour": 1}}"#),
+                r#"workers[0].phases[0]: unknown key "colour""#,
+            ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "compute", "ns": 1e15}]}"#.to_owned(),
+                "workers[0].phases[0].steps[0]: computing for more than an hour",
+            ),
+        ] {
+            let error = with_phase(&phase).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: \"root\" is missing");
+    }
+
+    #[test]
+    fn a_time_limit_bounds_the_records_that_are_reserved() {
+        let phase = r#"{"files": {"template": "f"}, "passes": 0, "time_limit_ns": 1000000, "steps": [{"kind": "stat"}]}"#;
+        assert_eq!(with_phase(phase).unwrap().workers[0][0].most_operations(), Some(10_001));
+    }
+}

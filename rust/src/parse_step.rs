@@ -8,6 +8,7 @@ use crate::pattern::{Pattern, Range};
 use crate::workload::{Action, Compute, Detail, Operation, Step};
 
 const MANY: u64 = u64::MAX >> 1;
+const COMPUTE_MAX_NS: u64 = 3_600_000_000_000;
 /// The most that Linux moves in one call.
 const TRANSFER_MAX: u64 = 0x7fff_f000;
 
@@ -145,5 +146,9 @@ fn compute(object: &Object, bytes: u32) -> Result<Option<Compute>> {
     if ns.is_none() && ns_per_byte.is_none() {
         return Ok(None);
     }
-    Ok(Some(Compute { ns: ns.unwrap_or(0), ns_per_byte: ns_per_byte.unwrap_or(0.0), bytes }))
+    let compute = Compute { ns: ns.unwrap_or(0), ns_per_byte: ns_per_byte.unwrap_or(0.0), bytes };
+    if compute.duration_ns() > COMPUTE_MAX_NS {
+        return object.fail("computing for more than an hour: it cannot be interrupted");
+    }
+    Ok(Some(compute))
 }

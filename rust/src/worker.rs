@@ -97,7 +97,8 @@ pub struct Begun {
 impl<B: Backend> Work for Worker<B> {
     fn prepare(&mut self, phase: usize, records: usize, record: bool, goal: Option<u64>) -> Result<()> {
         let seeds = [self.workload.seed, self.workload.rank, self.index as u64, phase as u64];
-        let recorder = Recorder::new(records, record, Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat()));
+        let records_rng = Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat());
+        let recorder = Recorder::new(records, record, records_rng)?;
         if let Some(goal) = goal {
             let state =
                 self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
@@ -116,7 +117,7 @@ impl<B: Backend> Work for Worker<B> {
             phase,
             visits,
             cursor: Cursor::new(spec, &seeds),
-            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp),
+            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp)?,
             mapping: None,
             recorder,
             failures: Vec::new(),
@@ -145,12 +146,11 @@ impl<B: Backend> Work for Worker<B> {
             (state.started_ns, state.ended_ns) = (begin_ns, self.backend.now());
         }
         state.mapping = None;
-        let idle = Recorder::new(0, false, Rng::stream(&[]));
         let outcome = Outcome {
             started_ns: state.started_ns,
             ended_ns: state.ended_ns,
             stopped,
-            recording: std::mem::replace(&mut state.recorder, idle).finish(),
+            recording: state.recorder.finish(),
             failures: std::mem::take(&mut state.failures),
             end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_mean_blind_ns()),
         };

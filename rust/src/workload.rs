@@ -133,7 +133,7 @@ pub struct Compute {
 
 impl Compute {
     pub fn duration_ns(self) -> u64 {
-        self.ns + (self.ns_per_byte * f64::from(self.bytes)) as u64
+        self.ns.saturating_add((self.ns_per_byte * f64::from(self.bytes)) as u64)
     }
 }
 

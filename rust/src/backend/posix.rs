@@ -82,7 +82,7 @@ pub fn call(request: &Request) -> i64 {
                 ));
             }
             Kind::Compute => {
-                let end = clock::monotonic_ns() + r.extent;
+                let end = clock::monotonic_ns().saturating_add(r.extent);
                 while clock::monotonic_ns() < end {
                     std::hint::spin_loop();
                 }
