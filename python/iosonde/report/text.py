@@ -39,8 +39,7 @@ def _visible(char: str) -> str:
 
 def width(text: str) -> int:
     """Columns that ``text`` takes in a terminal: wide East Asian characters two, combining marks none."""
-    return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-               for char in text)  # fmt: skip
+    return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int = 79) -> str:
