@@ -144,9 +144,7 @@ def test_verify_knows_another_seed_and_another_file(tmp_path):
 
 def test_reading_beyond_the_end_is_short(tmp_path):
     write_file(tmp_path)
-    [[record]] = run(
-        tmp_path, phase({"kind": "read", "transfer_size": 65536, "base": MIB - 100, "size": 65536})
-    )
+    [[record]] = run(tmp_path, phase({"kind": "read", "transfer_size": 65536, "base": MIB - 100, "size": 65536}))
     assert rows(record)["status"][0] == schema.STATUS_SHORT and rows(record)["size"][0] == 100
 
 

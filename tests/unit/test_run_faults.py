@@ -20,7 +20,18 @@ TINY = ["--small-files", "5", "--large-size", "256KiB", "--transfer-size", "64Ki
 
 
 def words(target, store, *more):
-    return [sys.executable, "-m", "iosonde.cli.main", "run", "--target", str(target), "--store", str(store), *TINY, *more]
+    return [
+        sys.executable,
+        "-m",
+        "iosonde.cli.main",
+        "run",
+        "--target",
+        str(target),
+        "--store",
+        str(store),
+        *TINY,
+        *more,
+    ]
 
 
 def run(target, store, *more, **options):
@@ -124,7 +135,7 @@ def test_interrupted_it_cleans_up_and_says_how_to_go_on(place):
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "same command resumes" in said
     assert "Traceback" not in said
     assert left_in(target) == ["precious"]
@@ -212,7 +223,7 @@ def test_a_target_that_fills_up_keeps_the_run_and_is_cleaned(place):
     script = f"""
         mount -t tmpfs -o size=60M none {target}
         ( while ! ls {target}/iosonde-*/trial-*/rank00000/empty/f* >/dev/null 2>&1; do sleep 0.002; done
-          head -c 50M /dev/zero > {target}/somebody-elses ) &
+          until fallocate -l 50M {target}/somebody-elses 2>/dev/null; do sleep 0.001; done ) &
         {command}; code=$?
         wait
         rm {target}/somebody-elses

@@ -25,7 +25,7 @@ from . import cache, envelope, hooks, spool
 from .envelope import PhasePlan
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
-START_DELAY_NS = 300_000
+START_DELAY_NS = 1_000_000
 # Made by the parent in the spool: who sees it shares the spool with the parent.
 PARENT_MARK = "parent"
 BEATS = "beats"
