@@ -105,12 +105,16 @@ def _results(rows: Sequence[Observation]) -> Iterator[str]:
             row.metric,
             format_rate(row.value, row.unit) if row.value == row.value else "~",
             "" if row.count is None else f"{row.count:,}",
-            row.includes,
         ]
         for row in rows
     ]
-    headers = ["operation", "metric", "value", "operations", "clock includes"]
-    yield from table(headers, cells, "llrrl", _WIDTH).split("\n")
+    yield from table(["operation", "metric", "value", "count"], cells, "llrr", _WIDTH).split("\n")
+    inside: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.includes:
+            inside.setdefault(row.includes, {})[row.operation] = None
+    for includes, operations in inside.items():
+        yield from _wrapped(f"  clock includes {includes.replace(',', ', ')}: {', '.join(operations)}", "    ")
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
