@@ -47,7 +47,7 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
 	@$(PY) -m pytest $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
-	@PYO3_PYTHON="$$PWD/$(PY)" cargo test --quiet --locked
+	@cargo test --quiet --locked --no-default-features
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
