@@ -129,7 +129,7 @@ def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, server, speaks
     run = read_run(state="cold-verified", resident_bytes=0, bytes=10)
     run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}
     run["facts"] = {"machine": {"network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
-                                "target": {"mount": {"fstype": "nfs4", "server": server}}}}  # fmt: skip
+                                "mount": {"type": "nfs4", "server": server}}}  # fmt: skip
     found = checks.run(checks.Subject([], 0.95, [run]), ["S104"])
     assert bool(found) == speaks
     if speaks:
@@ -161,7 +161,7 @@ def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
 
 
 def test_background_load_is_said_with_host_and_share():
-    run = {"id": "a", "facts": {"loads": [{"host": "h1", "background": 0.2}, {"node": 1, "background": 0.01}]}}
+    run = {"id": "a", "facts": {"loads": [{"host": "h1", "background_share": 0.2}, {"node": 1, "background_share": 0.01}]}}
     (finding,) = checks.run(checks.Subject([], 0.95, [run]), ["S107"])
     assert "20 % of the CPU of h1" in finding.sentence
 

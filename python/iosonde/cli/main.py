@@ -20,6 +20,7 @@ COMMANDS = {
     "plan": "show the trials, their order and how long they will take",
     "summary": "every metric with its interval",
     "compare": "is B different from A, and by how much",
+    "regress": "least squares, and whether to believe it",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

@@ -76,3 +76,10 @@ def binomial_cdf(k: int, n: int, p: float) -> float:
     from scipy.special import bdtr
 
     return float(bdtr(k, n, p)) if k >= 0 else 0.0
+
+
+def chi2_upper_p(x: float, df: float) -> float:
+    """P(chi-square >= x)."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, x))

@@ -86,6 +86,8 @@ class Table:
         is none."""
         column = self.column(name)
         if not column.numeric:
+            if column.missing.all():
+                return np.full(len(self), np.nan)
             row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
             raise DataError(f"{self.place(row)}, column '{column.name}': {_not_a_number(column.values[row])}",
                             _cure(column.values[row]))  # fmt: skip

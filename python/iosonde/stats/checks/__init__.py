@@ -1,22 +1,28 @@
 """Findings about data: one file each, its docstring the manual page that ``iosonde explain CODE`` prints.
 
-A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]``; a new one needs no other
-change. It stays silent about what it was not given. A check that tests many cells shares ``FAMILY_ALPHA`` among them,
-so its chance of a false alarm on clean data stays near that, however large the table.
+A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about
+data) or ``check_fit(subject)`` (S3xx, about a regression); a new one needs no other change. It stays silent
+about what it was not given. A check that tests many cells shares ``FAMILY_ALPHA`` among them, so its chance of
+a false alarm on clean data stays near that, however large the table.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Finding, Severity
 
 from ..cells import TrialCell
 from ..table import Table
+
+if TYPE_CHECKING:
+    from ..assumptions import Assumptions
+    from ..ols import Fit
+    from ..regress import Point
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10
@@ -38,6 +44,18 @@ class Subject:
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class FitSubject:
+    """A regression and what was found about its assumptions (None: only sums are known)."""
+
+    fit: Fit
+    assumptions: Assumptions | None
+    level: float
+    points: Sequence[Point] = ()
+    response: str = ""
+    influential: Sequence[str] = ()
+
+
 def modules() -> dict[str, str]:
     """Code → name of the module, without importing any of them."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
@@ -54,10 +72,23 @@ def page(code: str) -> str | None:
 
 def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
     """All findings (or only those of ``codes``), errors first."""
-    found: list[Finding] = []
-    for code, name in modules().items():
+    return _worst_first([found for check in _functions("check", codes) for found in check(subject)])
+
+
+def run_fit(subject: FitSubject) -> list[Finding]:
+    """All findings about a regression, errors first."""
+    return _worst_first([found for check in _functions("check_fit") for found in check(subject)])
+
+
+def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
+    for code, module in modules().items():
         if codes is None or code in codes:
-            found += importlib.import_module(name).check(subject)
+            function = getattr(importlib.import_module(module), name, None)
+            if function:
+                yield function
+
+
+def _worst_first(found: list[Finding]) -> list[Finding]:
     worst_first = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     return sorted(found, key=lambda finding: worst_first.index(finding.severity))
 

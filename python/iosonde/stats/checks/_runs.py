@@ -33,7 +33,8 @@ def read_facts(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         facts: dict[str, Any] = dict(phase.get("cache") or {})
         facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
-        facts |= _network_facts(phase, mount, machine.get("network") or ())
+        if not machine.get("infiniband"):  # whose ports do not tell their speed in bits
+            facts |= _network_facts(phase, mount, machine.get("network") or ())
         yield str(phase.get("operation") or phase.get("name")), facts
 
 

@@ -1,0 +1,50 @@
+"""S302: residuals are not normal
+
+What it says
+    The residuals do not look drawn from a normal distribution: long tails,
+    skew, or several groups. Intervals of single observations rely on it most,
+    those of coefficients least.
+
+How we know
+    Shapiro and Wilk's test at 1 %, up to 5000 rows; beyond, the straightness
+    of the Q-Q plot (a correlation below 0.99).
+
+When it is wrong
+    With thousands of rows departures that do not matter are found; look at the
+    Q-Q plot.
+
+What to do
+    Take the log of the response if the residuals are skewed, look for a
+    missing factor if they fall into groups, and trust the interval of a single
+    new observation only roughly.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FAMILY_ALPHA, FitSubject
+
+CODE = "S302"
+LEAST_CORRELATION = 0.99
+MOST = 5000
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Normality of the residuals."""
+    seen = subject.assumptions
+    if seen is None:
+        return []
+    large = seen.shapiro_p is None and seen.qq_correlation < LEAST_CORRELATION and subject.fit.n > MOST
+    if not large and (seen.shapiro_p is None or seen.shapiro_p >= FAMILY_ALPHA):
+        return []
+    said = f"W={seen.shapiro_w:.3f}, p={seen.shapiro_p:.2g}" if seen.shapiro_p is not None else "Q-Q plot not straight"
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"the residuals are not normal ({said}): the interval of a single observation is only rough",
+            {"shapiro_w": seen.shapiro_w, "shapiro_p": seen.shapiro_p, "qq_correlation": seen.qq_correlation},
+            "look at the Q-Q plot; try the log of the response, look for a missing factor",
+        )
+    ]

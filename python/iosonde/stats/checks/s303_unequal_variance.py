@@ -1,0 +1,47 @@
+"""S303: unequal variance
+
+What it says
+    The residuals spread more in one place than in another (often: the larger
+    the value, the larger its spread). Coefficients are still unbiased; their
+    standard errors, intervals and p are not right.
+
+How we know
+    Breusch and Pagan's test in Koenker's studentised form, and Brown and
+    Forsythe's over settings with at least 3 repeats; the smaller p, doubled,
+    is held against 1 %.
+
+When it is wrong
+    A missing bend in the line can look like it: see S301 first.
+
+What to do
+    Ask for robust standard errors (--robust, HC3), or take the log of the
+    response.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FAMILY_ALPHA, FitSubject
+
+CODE = "S303"
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Equal variance, unless robust errors are used already."""
+    seen = subject.assumptions
+    if seen is None or subject.fit.robust:
+        return []
+    known = [p for p in (seen.breusch_pagan_p, seen.brown_forsythe_p) if p is not None]
+    p = min(1.0, len(known) * min(known))
+    if p >= FAMILY_ALPHA:
+        return []
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"the residuals' spread is not the same everywhere (p={p:.2g}): standard errors are not right",
+            {"breusch_pagan_p": seen.breusch_pagan_p, "brown_forsythe_p": seen.brown_forsythe_p},
+            "use --robust, or the log of the response",
+        )
+    ]

@@ -1,0 +1,52 @@
+"""S304: residuals depend on the run order
+
+What it says
+    Neighbouring rows have similar residuals, or the residuals drift over the
+    rows: the rows are not independent, the intervals too narrow.
+
+How we know
+    The correlation of neighbours against its normal approximation, and
+    Mann-Kendall's test of the residuals; the smaller p, doubled, is held
+    against 1 %. The order is that of the rows.
+
+When it is wrong
+    When the rows were sorted by something else than time: then a missing
+    factor or a bend looks like this.
+
+What to do
+    Keep the time order in the table, randomise the order of trials, and take a
+    drift into the model (a time or block column).
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FAMILY_ALPHA, FitSubject
+
+CODE = "S304"
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Autocorrelation and trend of the residuals."""
+    seen = subject.assumptions
+    if seen is None:
+        return []
+    p = min(1.0, 2 * min(seen.autocorrelation_p, 1.0 if seen.trend_p is None else seen.trend_p))
+    if p >= FAMILY_ALPHA:
+        return []
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            "the residuals depend on the order of the rows "
+            f"(neighbours correlate {seen.autocorrelation:+.2f}, p={p:.2g})",
+            {
+                "autocorrelation": seen.autocorrelation,
+                "autocorrelation_p": seen.autocorrelation_p,
+                "trend_tau": seen.trend_tau,
+                "trend_p": seen.trend_p,
+            },
+            "randomise the order of trials, or add time or block to the model",
+        )  # fmt: skip
+    ]

@@ -1,0 +1,49 @@
+"""S305: single points decide
+
+What it says
+    The fitted line would be another without a single row, or a row does not
+    belong to the line at all.
+
+How we know
+    Cook's distance above the median of F(parameters, df) (Cook 1977), or an
+    externally studentised residual that chance gives less than once in a
+    hundred tables (Bonferroni over all rows).
+
+When it is wrong
+    The only row at an extreme setting is influential by design.
+
+What to do
+    Look at that row's trial. Fit with and without it and show both; drop it
+    only for a reason besides its value.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FitSubject, some
+
+CODE = "S305"
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Cook's distance and the studentised residual."""
+    seen = subject.assumptions
+    if seen is None or not seen.influential_rows:
+        return []
+    places = list(subject.influential) or [f"row {row + 1}" for row in seen.influential_rows]
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"single rows decide the line or do not belong to it: {some(places)}",
+            {
+                "rows": places,
+                "largest_cook": seen.largest_cook,
+                "cook_limit": seen.cook_limit,
+                "largest_studentized": seen.largest_studentized,
+                "studentized_p": seen.studentized_p,
+            },
+            "look at these trials; fit with and without them and show both",
+        )  # fmt: skip
+    ]

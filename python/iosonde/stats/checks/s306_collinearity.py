@@ -1,0 +1,47 @@
+"""S306: predictors go together
+
+What it says
+    Some predictors vary together, so that their effects can hardly be told
+    apart: coefficients are uncertain and may have the wrong sign, though
+    predictions inside the data are good.
+
+How we know
+    The variance inflation factor of a predictor, 1/(1 - R²) on the others, is
+    above 10.
+
+When it is wrong
+    A predictor and its own square or interaction always go together; then the
+    factor says nothing about the design.
+
+What to do
+    Leave one of them out, centre before squaring, or measure settings where
+    they differ.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FitSubject
+
+CODE = "S306"
+LIMIT = 10.0
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Variance inflation of each predictor; interactions and dummies of one factor are left out."""
+    if subject.assumptions is None:
+        return []
+    high = {name: v for name, v in subject.assumptions.vif.items() if v > LIMIT and ":" not in name and "[" not in name}
+    if len(high) < 2:
+        return []
+    named = ", ".join(f"{name} ({factor:.3g})" for name, factor in sorted(high.items(), key=lambda item: -item[1])[:4])
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"predictors vary together and can hardly be told apart (variance inflation): {named}",
+            {"vif": high, "condition_number": subject.assumptions.condition_number},
+            "leave one out, or measure settings where they differ",
+        )
+    ]

@@ -1,0 +1,40 @@
+"""S307: little is explained
+
+What it says
+    The predictors explain less than half of the variation of the response. A
+    line through such data looks like a law and is none.
+
+How we know
+    R² is below 0.5, or the F test gives no reason to believe in any effect at
+    the level asked for.
+
+When it is wrong
+    Where only the size of a coefficient matters, a small R² with many rows can
+    still give a narrow interval.
+
+What to do
+    Show R² beside the line, say what the rest may be, look for the factor that
+    is missing.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import FitSubject
+
+CODE = "S307"
+LEAST = 0.5
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """R² and the F test."""
+    fit = subject.fit
+    if fit.f_p > 1 - subject.level:
+        said = f"no effect can be told from chance (F={fit.f:.3g}, p={fit.f_p:.2g}); R²={fit.r2:.2f}"
+    elif fit.r2 < LEAST:
+        said = f"the predictors explain only {100 * fit.r2:.0f} % of the variation"
+    else:
+        return []
+    return [Finding(CODE, Severity.WARNING, said, {"r2": fit.r2, "adj_r2": fit.adjusted_r2, "f": fit.f, "f_p": fit.f_p},
+                    "look for the factor that is missing before quoting the line")]  # fmt: skip

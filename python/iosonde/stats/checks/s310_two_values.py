@@ -1,0 +1,50 @@
+"""S310: a line through two values
+
+What it says
+    A numeric predictor has only two different values. Any line goes through
+    two points: that the relation is straight has been assumed, not seen.
+
+How we know
+    By counting.
+
+When it is wrong
+    When the predictor is a switch (0 and 1), for which straightness means
+    nothing.
+
+What to do
+    Measure at least one value between them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+
+from . import FitSubject
+
+CODE = "S310"
+
+
+def check_fit(subject: FitSubject) -> list[Finding]:
+    """Predictors with two values other than 0 and 1."""
+    fit = subject.fit
+    if fit.x is None:
+        return []
+    named = []
+    for place, name in enumerate(fit.names[1:], 1):
+        column = fit.x[:, place]
+        low, high = column.min(), column.max()
+        if (low, high) != (0.0, 1.0) and ":" not in name and np.all((column == low) | (column == high)):
+            named.append(name)
+    if not named:
+        return []
+    return [
+        Finding(
+            CODE,
+            Severity.INFO,
+            f"{', '.join(named)} has only two values: that the relation is straight was not seen",
+            {"predictors": named},
+            "measure a value between them",
+        )
+    ]

@@ -1,0 +1,92 @@
+"""``iosonde regress``: the keys that others rely on, the text, and wrong input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli import regress
+from iosonde.core.errors import DataError, InputError
+
+CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
+ARGS = (CP, "--response", "real_s", "--on", "replicas")
+SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
+
+
+def invoke(*args: str) -> str:
+    return CliRunner().invoke(regress.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+
+
+@pytest.fixture
+def sums(tmp_path) -> str:
+    path = tmp_path / "sums.json"
+    path.write_text(json.dumps(SUMS))
+    return str(path)
+
+
+def test_json_has_every_promised_key():
+    made = json.loads(invoke(*ARGS, "--at", "replicas=9", "--level", "0.9", "--json"))
+    promised = {"n", "df", "r2", "adj_r2", "s_e", "ssr", "sse", "f", "f_p", "terms", "at", "warnings"}
+    assert promised <= set(made)
+    assert set(made["terms"][1]) == {"name", "estimate", "std_error", "low", "high", "t", "p"}
+    assert {"fit", "mean_low", "mean_high", "low", "high", "extrapolated"} <= set(made["at"][0])
+    assert (made["df"], made["terms"][1]["name"], made["at"][0]["extrapolated"]) == (22, "replicas", True)
+    assert made["f_p"] == pytest.approx(0.35494, abs=1e-5)
+
+
+def test_sums_instead_of_data(sums):
+    made = json.loads(invoke("--sums", sums, "--level", "0.9", "--at", "x=9", "--json"))
+    assert (made["at"][0]["low"], made["at"][0]["high"]) == pytest.approx((280.470901, 420.269099), abs=1e-3)
+    assert made["assumptions"] is None
+
+
+def test_the_mean_of_many_new_observations_is_known_better():
+    one, many = (
+        json.loads(invoke(*ARGS, "--at", "replicas=2", "--new", m, "--json"))["at"][0] for m in ("1", "1000000")
+    )
+    assert many["low"] > one["low"]
+    assert many["low"] == pytest.approx(many["mean_low"], rel=1e-3)
+
+
+def test_text_fits_a_terminal_and_ends_with_a_sentence(sums):
+    for args in [(*ARGS, "--at", "replicas=9"), ("--sums", sums)]:
+        text = invoke(*args)
+        assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
+    assert "cannot be told" in invoke(*ARGS)
+
+
+def test_a_perfect_line_is_json(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n0,0\n1,1\n2,2\n3,3\n")
+    assert json.loads(invoke(str(path), "--response", "y", "--on", "x", "--json"))["r2"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "neither DATA nor --sums"),
+        ((CP,), "--response is missing"),
+        ((CP, "--response", "real_s"), "--on is missing"),
+        ((*ARGS, "--at", "9"), "is no point"),
+        ((*ARGS, "--at", "replica=9"), "does not say replicas"),
+        ((*ARGS, "--new", "0"), "below 1"),
+        ((*ARGS, "--level", "0"), "confidence level"),
+        ((CP, "--response", "real_s", "--on", "replica"), "no column 'replica'"),
+        (("--sums", "none.json"), "cannot read none.json"),
+        ((CP, "--sums", "x.json"), "both given"),
+    ],
+)
+def test_wrong_input_is_one_sentence_with_a_cure(args, said):
+    with pytest.raises((InputError, DataError)) as refused:
+        invoke(*args)
+    assert said in refused.value.message and refused.value.hint
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"n": 3}'])
+def test_sums_that_are_none_are_refused(tmp_path, text):
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(InputError):
+        invoke("--sums", str(tmp_path / "s.json"))

@@ -1,0 +1,306 @@
+"""Least squares against a second implementation, the published case, and what must be refused or warned of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.diagnostic import het_breuschpagan
+from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
+
+from iosonde.cli._data import open_data
+from iosonde.core.errors import DataError, InputError
+from iosonde.stats import assumptions, checks, ols
+from iosonde.stats.regress import regress
+from iosonde.stats.sums import regress_sums
+from iosonde.stats.table import Table, table_of
+
+CP = Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv"
+SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
+
+
+def cp() -> Table:
+    return open_data(str(CP)).table
+
+
+def codes(made) -> list[str]:
+    return [finding.code for finding in made.findings]
+
+
+def grid(rng: np.random.Generator, n: int = 60, noise: float = 1.0, **more) -> Table:
+    a, b = rng.integers(0, 5, n).astype(float), rng.normal(size=n)
+    fs = rng.choice(["nfs", "afs", "ufs"], n)
+    y = 3 + 2 * a - b + np.where(fs == "nfs", 4, 0) + noise * rng.standard_normal(n)
+    return table_of({"a": a.tolist(), "b": b.tolist(), "fs": fs.tolist(), "y": y.tolist(), **more})
+
+
+def test_the_published_observations():
+    fit = regress(cp(), "real_s", ["replicas"], 0.9).fit
+    b0, b1 = fit.coefficients()
+    got = (fit.n, b0.estimate, b1.estimate, fit.ssr, fit.sse, fit.r2, fit.adjusted_r2, fit.s_e, b0.std_error,
+           b1.std_error, fit.f, fit.f_p)  # fmt: skip
+    assert got == pytest.approx((24, 197.420833, 6.05625, 586.850625, 14458.362708, 0.039006, -0.004676, 25.635879,
+                                 13.844957, 6.40897, 0.892958, 0.35494), abs=1e-4)  # fmt: skip
+
+
+def test_published_sums_give_the_whole_report_with_the_right_degrees_of_freedom():
+    made = regress_sums(SUMS, 0.9, at=[{"x": "9"}])
+    fit = made.fit
+    b0, b1 = fit.coefficients()
+    got = (fit.df, fit.r2, fit.adjusted_r2, fit.mse, fit.s_e, fit.f, fit.f_critical, b0.std_error, b1.std_error,
+           b0.low, b0.high, b1.low, b1.high, fit.mean_y)  # fmt: skip
+    assert got == pytest.approx((42, 0.554891, 0.544293, 1462.796667, 38.246525, 52.358883, 2.828964, 11.530358,
+                                 2.798394, 148.726487, 187.513513, 15.543235, 24.956765, 240.375682), abs=1e-3)  # fmt: skip
+    assert fit.f_p == pytest.approx(6.69611e-09, rel=1e-3)
+    (point,) = made.points
+    p = point.prediction
+    assert (p.fit, p.std_error_new, p.low, p.high) == pytest.approx(
+        (350.37, 41.558311, 280.470901, 420.269099), abs=1e-3
+    )
+    assert point.extrapolated is None and any("x_min" in warning for warning in made.warnings)
+    assert regress_sums(SUMS | {"x_min": 1, "x_max": 8}, 0.9, at=[{"x": "9"}]).points[0].extrapolated is True
+
+
+@pytest.mark.parametrize("change", [{"n": None}, {"sum_x2": 1}, {"SSE": -1}, {"b0": "x"}, {"n": 2}, {"n": True}])
+def test_sums_that_cannot_be_are_refused(change):
+    with pytest.raises(InputError):
+        regress_sums({key: value for key, value in (SUMS | change).items() if value is not None}, 0.9)
+
+
+def test_sums_that_contradict_each_other_are_said_to():
+    assert any("contradict" in warning for warning in regress_sums(SUMS | {"SSR": 9e4}, 0.9).warnings)
+
+
+def test_lack_of_fit_is_parted_from_pure_error():
+    found = regress(cp(), "real_s", ["replicas"], 0.9).assumptions.lack_of_fit
+    assert (found.ss_lack_of_fit, found.ss_pure_error, found.f, found.p) == pytest.approx(
+        (914.380208, 13543.9825, 1.41775, 0.24706), abs=1e-4
+    )
+
+
+def test_residual_diagnostics_of_the_published_observations():
+    made = regress(cp(), "real_s", ["replicas"], 0.9)
+    residuals = made.fit.residuals
+    quantiles, _ = assumptions.qq_points(residuals)
+    got = (
+        residuals.sum(),
+        residuals.min(),
+        residuals.max(),
+        made.assumptions.qq_correlation,
+        made.assumptions.shapiro_w,
+    )
+    assert got == pytest.approx((0.0, -40.933333, 65.666667, 0.97132, 0.945797), abs=1e-3)
+    # The publication's approximation of the first and last quantile, 0.003 away from the true ones.
+    jain = assumptions.jain_quantile(np.array([0.5, 23.5]) / 24)
+    assert jain.tolist() == pytest.approx([-2.039881, 2.039881], abs=1e-3)
+    assert quantiles[[0, -1]].tolist() == pytest.approx([-2.036834, 2.036834], abs=1e-5)
+
+
+def test_means_of_repeats_give_the_slope_and_a_false_r2_and_are_warned_of():
+    table = cp()
+    means = [float(np.mean(table.numbers("real_s")[rows])) for _, rows in table.groups(["replicas"])]
+    made = regress(table_of({"replicas": [1, 2, 3], "real_s": means}), "real_s", ["replicas"], 0.9)
+    assert (made.fit.beta[1], made.fit.r2) == pytest.approx((6.05625, 0.390913), abs=1e-5)
+    assert "S309" in codes(made)
+    assert "S309" not in codes(regress(table, "real_s", ["replicas"], 0.9))
+
+
+def test_r2_by_its_definitions():
+    assert ols.adjusted_r2(0.8, 50, 9) == pytest.approx(0.755)
+    assert ols.r2_of_predictions([10, 20, 30, 40], [12, 18, 33, 44]) == pytest.approx(0.934)
+    assert ols.r2_of_predictions([10, 20, 30, 40], [40, 30, 20, 10]) == pytest.approx(-3.0)
+
+
+def dummies(table: Table) -> np.ndarray:
+    fs = table.column("fs")
+    levels = fs.codes()[1]
+    return np.column_stack([np.array([cell == level for cell in fs.values], float) for level in levels[1:]])
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_agrees_with_statsmodels(robust):
+    table = grid(np.random.default_rng(1))
+    made = regress(table, "y", ["a", "b", "fs", "a:b"], 0.9, robust=robust, at=[{"a": "2", "b": "0.5", "fs": "nfs"}])
+    a, b, y = (table.numbers(name) for name in "aby")
+    x = sm.add_constant(np.column_stack([a, b, dummies(table), a * b]))
+    other = sm.OLS(y, x).fit(cov_type="HC3", use_t=True) if robust else sm.OLS(y, x).fit()
+    assert made.fit.beta == pytest.approx(other.params)
+    assert [c.std_error for c in made.fit.coefficients()] == pytest.approx(other.bse)
+    assert [c.p for c in made.fit.coefficients()] == pytest.approx(other.pvalues)
+    assert [(c.low, c.high) for c in made.fit.coefficients()] == [pytest.approx(row) for row in other.conf_int(0.1)]
+    assert (made.fit.r2, made.fit.adjusted_r2) == pytest.approx((other.rsquared, other.rsquared_adj))
+    if not robust:
+        assert (made.fit.f, made.fit.f_p) == pytest.approx((other.fvalue, other.f_pvalue))
+        point = np.array([[1, 2, 0.5, *[float(n == "fs[nfs]") for n in made.fit.names[3:5]], 1.0]])
+        frame = other.get_prediction(point).summary_frame(0.1)
+        p = made.points[0].prediction
+        assert (p.fit, p.mean_low, p.mean_high, p.low, p.high) == pytest.approx(
+            tuple(frame[name][0] for name in ("mean", "mean_ci_lower", "mean_ci_upper", "obs_ci_lower", "obs_ci_upper"))
+        )
+
+
+def test_diagnostics_agree_with_statsmodels():
+    table = grid(np.random.default_rng(2))
+    made = regress(table, "y", ["a", "b"], 0.95)
+    x = sm.add_constant(np.column_stack([table.numbers("a"), table.numbers("b")]))
+    other = sm.OLS(table.numbers("y"), x).fit()
+    influence = OLSInfluence(other)
+    cook, studentized = assumptions._influence(made.fit)
+    assert cook == pytest.approx(influence.cooks_distance[0])
+    assert studentized == pytest.approx(influence.resid_studentized_external)
+    assert made.assumptions.breusch_pagan_p == pytest.approx(het_breuschpagan(other.resid, x)[1])
+    assert made.assumptions.vif["a"] == pytest.approx(variance_inflation_factor(x, 1))
+    assert made.fit.leverage == pytest.approx(influence.hat_matrix_diag)
+
+
+def test_hard_numbers_keep_their_digits():
+    # Longley's data (1967), the classic of near collinearity; certified values of NIST StRD.
+    data = sm.datasets.longley.load_pandas().data
+    columns = {name: data[name].tolist() for name in data.columns}
+    made = regress(table_of(columns), "TOTEMP", ["GNPDEFL", "GNP", "UNEMP", "ARMED", "POP", "YEAR"], 0.95)
+    assert made.fit.beta[0] == pytest.approx(-3482258.63459582, rel=1e-7)
+    assert made.fit.beta[6] == pytest.approx(1829.15146461355, rel=1e-8)
+    assert made.fit.coefficients()[1].std_error == pytest.approx(84.9149257747669, rel=1e-7)
+
+
+def test_transforms_levels_and_interactions_are_named_as_written():
+    rng = np.random.default_rng(3)
+    table = grid(rng)
+    made = regress(table, "y", ["sqrt(a)", "fs", "fs:b"], 0.95)
+    fs = table.column("fs").codes()[1]
+    assert made.fit.names == (
+        "intercept",
+        "sqrt(a)",
+        f"fs[{fs[1]}]",
+        f"fs[{fs[2]}]",
+        f"fs[{fs[1]}]:b",
+        f"fs[{fs[2]}]:b",
+    )
+    by_levels = regress(table, "y", ["C(a)"], 0.95)
+    assert by_levels.fit.k == 4
+
+
+def test_the_response_may_be_transformed():
+    x = np.arange(1.0, 21)
+    table = table_of({"x": x.tolist(), "y": (3 * x**2 * np.exp(0.01 * np.sin(x))).tolist()})
+    assert regress(table, "log(y)", ["log(x)"], 0.95).fit.beta[1] == pytest.approx(2, abs=0.01)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.01, 100), st.floats(-1000, 1000), st.integers(0, 2**31))
+def test_scaling_shifting_and_permuting(factor, constant, seed):
+    rng = np.random.default_rng(seed)
+    table = grid(rng, 30)
+    order = rng.permutation(30)
+    y = (table.numbers("y") * factor + constant)[order]
+    moved = table_of(
+        {"a": table.numbers("a")[order].tolist(), "b": table.numbers("b")[order].tolist(), "y": y.tolist()}
+    )
+    one, other = regress(table, "y", ["a", "b"], 0.95).fit, regress(moved, "y", ["a", "b"], 0.95).fit
+    assert other.beta[1:] == pytest.approx(one.beta[1:] * factor, rel=1e-6)
+    assert (other.r2, other.f) == pytest.approx((one.r2, one.f), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("columns", "on", "said"),
+    [
+        ({"x": [1, 2, 3, 4], "y": [5, 5, 5, 5]}, ["x"], "the same in all 4 rows"),
+        ({"x": [1, 1, 1, 1], "y": [1, 2, 3, 4]}, ["x"], "'x' is the same in every row"),
+        ({"x": ["a", "a", "a"], "y": [1, 2, 3]}, ["x"], "one level"),
+        ({"x": [1, 2, 3, 4, 5], "z": [2, 4, 6, 8, 10], "w": [1, 0, 2, 5, 1], "y": [1, 3, 2, 5, 4]}, ["x", "w", "z"],
+         "the predictors x, z are combinations"),
+        ({"x": [1, 2], "y": [1, 2]}, ["x"], "2 rows cannot fit 2 parameters"),
+        ({"x": [1, 2, 3], "y": [None, None, None]}, ["x"], "no row with all"),
+        ({"x": [0, 1, 2], "y": [1, 2, 3]}, ["log(x)"], "log(x) does not exist for 0"),
+        ({"x": ["1", "2", "3o", "4"], "y": [1, 2, 3, 4]}, ["x"], "row 3, column 'x': '3o' is not a number"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["exp(x)"], "no transform 'exp'"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["x", "x"], "named twice"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["y"], "both the response and a predictor"),
+        ({"x": [1, 2, 3], "y": [1, 2, 3]}, [], "no predictor"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted_is_refused_in_one_sentence(columns, on, said):
+    with pytest.raises((DataError, InputError)) as refused:
+        regress(table_of(columns), "y", on, 0.95)
+    assert said in refused.value.message and refused.value.hint
+
+
+def test_rows_with_missing_values_are_counted():
+    made = regress(table_of({"x": [1, 2, None, 4, 5], "y": [1, 2, 3, None, 5.5]}), "y", ["x"], 0.95)
+    assert made.fit.n == 3 and made.warnings == ("2 of 5 rows with a missing value are left out",)
+
+
+@pytest.mark.parametrize(
+    ("at", "extrapolated"),
+    [({"a": "2", "b": "0"}, False), ({"a": "9", "b": "0"}, True), ({"a": "4", "b": "-1.9"}, None)],
+)
+def test_extrapolation_is_flagged(at, extrapolated):
+    rng = np.random.default_rng(5)
+    a = np.repeat(np.arange(5.0), 10)
+    table = table_of(
+        {"a": a.tolist(), "b": (a - 2 + 0.1 * rng.standard_normal(50)).tolist(), "y": rng.normal(size=50).tolist()}
+    )
+    made = regress(table, "y", ["a", "b"], 0.95, at=[at])
+    # The third point is inside both ranges and outside their cloud.
+    assert made.points[0].extrapolated == (True if extrapolated is None else extrapolated)
+
+
+@pytest.mark.parametrize(("at", "said"), [({"a": "1"}, "does not say b"), ({"a": "x", "b": "1"}, "a=x is not a number"),
+                                          ({"a": "1", "b": "1", "c": "1"}, "c, which is no predictor")])  # fmt: skip
+def test_points_must_name_the_predictors(at, said):
+    with pytest.raises(InputError) as refused:
+        regress(grid(np.random.default_rng(1)), "y", ["a", "b"], 0.95, at=[at])
+    assert said in refused.value.message
+
+
+def spoiled(kind: str) -> Table:
+    rng = np.random.default_rng(4)
+    x = np.tile(np.arange(1.0, 11), 8)
+    noise = rng.standard_normal(80)
+    y = {
+        "bend": (x - 5) ** 2 + noise,
+        "fan": 5 * x + x**1.5 * noise,
+        "skew": 5 * x + np.exp(1.5 * noise),
+        "order": 5 * x + np.cumsum(noise),
+        "point": 5 * x + noise + np.where(np.arange(80) == 7, 30, 0),
+        "weak": 0.3 * x + 3 * noise,
+        "clean": 5 * x + noise,
+    }[kind]
+    return table_of({"x": x.tolist(), "z": (2 * x + 0.01 * noise).tolist(), "y": y.tolist()})
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [("bend", "S301"), ("skew", "S302"), ("fan", "S303"), ("order", "S304"), ("point", "S305"), ("weak", "S307")],
+)
+def test_each_broken_assumption_is_found(kind, code):
+    assert code in codes(regress(spoiled(kind), "y", ["x"], 0.95))
+    assert codes(regress(spoiled("clean"), "y", ["x"], 0.95)) == []
+
+
+def test_predictors_that_go_together_are_found():
+    assert "S306" in codes(regress(spoiled("clean"), "y", ["x", "z"], 0.95))
+
+
+def test_a_line_through_two_values_is_said():
+    table = table_of({"x": [2.0, 2, 2, 8, 8, 8], "y": [1.0, 1.2, 0.9, 5, 5.1, 4.8]})
+    assert "S310" in codes(regress(table, "y", ["x"], 0.95))
+
+
+def test_robust_errors_silence_unequal_variance():
+    assert "S303" not in codes(regress(spoiled("fan"), "y", ["x"], 0.95, robust=True))
+
+
+def test_findings_about_clean_data_are_rare():
+    rng = np.random.default_rng(21)
+    alarms = dict.fromkeys(checks.modules(), 0)
+    for _ in range(300):
+        x = np.tile(np.arange(1.0, 7), 6)
+        made = regress(table_of({"x": x.tolist(), "y": (5 * x + rng.standard_normal(36)).tolist()}), "y", ["x"], 0.95)
+        for code in codes(made):
+            alarms[code] += 1
+    assert max(alarms.values()) <= 300 * 0.03
