@@ -2,6 +2,7 @@
 
 use crate::backend::{Backend, Completion, Request};
 use crate::buffer::Buffer;
+use crate::clock::monotonic_ns;
 use crate::content::Stamp;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -11,7 +12,7 @@ use crate::kind::Kind;
 use crate::mapping::Mapping;
 use crate::plan::{Cursor, Planned};
 use crate::record::{Recorder, Recording};
-use crate::rng::Rng;
+use crate::rng::{Rng, hash};
 use crate::schedule::Schedule;
 use crate::workload::{Phase, Workload, flags_for_open};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -111,7 +112,10 @@ impl<B: Backend> Work for Worker<B> {
         let root = self.root.as_ref().map(OwnedFd::as_raw_fd);
         let visits = self.files.prepare(&mut self.backend, root, spec, flags)?;
         let regions = self.backend.queue().map_or(1, |queue| queue.depth());
-        let content_seed = Rng::stream(&[&seeds[..], &[u64::MAX - 2]].concat()).next();
+        // Content that is not verified shall never come twice, whatever the seed: neither on another rank nor in
+        // another repetition, else a store that removes duplicates would look fast.
+        let chance = [monotonic_ns(), u64::from(std::process::id()), hash(self.workload.root.as_bytes())];
+        let content_seed = Rng::stream(&[&seeds[..], &chance].concat()).next();
         let stamp = Stamp::new(spec.content, content_seed);
         self.state = Some(State {
             phase,

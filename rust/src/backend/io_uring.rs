@@ -2,9 +2,10 @@
 //!
 //! A completion carries no time, so the end of an operation is the moment at which this thread sees it. Each
 //! operation is submitted by a call of its own, right after its start was read; the queue is looked at after every
-//! submission, and while nothing else is to be done it is looked at without pause for 100 µs before the thread
-//! sleeps in the kernel. So an end is never shared by a batch that waited for a later submission: it is late by at
-//! most the time since the last look that found nothing, whose mean is kept (`take_mean_blind_ns`).
+//! submission, and with nothing to submit the thread sleeps in the kernel until the first completion. So an end is
+//! never shared by a batch that waited for a later submission: what completes during a sleep is seen at once (the
+//! waking up is in the duration, as it is for a blocking call), and what completes while the thread submits or
+//! records is late by at most the time since the last look, whose mean is kept (`take_mean_blind_ns`).
 
 use super::{Backend, Completion, Queue, Request, posix};
 use crate::clock;
@@ -13,14 +14,12 @@ use crate::kind::Kind;
 use io_uring::{IoUring, opcode, types};
 use std::os::fd::RawFd;
 
-const SPIN_NS: u64 = 100_000;
-
 pub struct Uring {
     ring: IoUring,
     depth: usize,
     in_flight: usize,
-    /// When the queue was last known to be empty.
-    empty_ns: u64,
+    /// When the queue was last looked at.
+    looked_ns: u64,
     blind_sum_ns: u64,
     completions: u64,
 }
@@ -31,29 +30,28 @@ impl Uring {
             let text = "io_uring is not available here";
             Error::Workload(format!("backend: {text} ({error}); use \"posix\""))
         })?;
-        Ok(Self { ring, depth: depth as usize, in_flight: 0, empty_ns: 0, blind_sum_ns: 0, completions: 0 })
+        Ok(Self { ring, depth: depth as usize, in_flight: 0, looked_ns: 0, blind_sum_ns: 0, completions: 0 })
     }
 
-    /// Move what has completed to `done`; true if there was something.
-    fn look(&mut self, done: &mut Vec<Completion>) -> bool {
-        let before_ns = clock::monotonic_ns();
+    /// Move what has completed to `done`; true if there was something. `blind`: the thread was busy elsewhere.
+    fn look(&mut self, blind: bool, done: &mut Vec<Completion>) -> bool {
         let mut queue = self.ring.completion();
-        if queue.is_empty() {
-            self.empty_ns = before_ns;
-            return false;
-        }
         let end_ns = clock::monotonic_ns();
-        for entry in &mut queue {
-            done.push(Completion {
-                token: entry.user_data() as usize,
-                result: entry.result().into(),
-                end_ns,
-            });
-            self.in_flight -= 1;
-            self.completions += 1;
-            self.blind_sum_ns += end_ns - self.empty_ns;
+        let before = done.len();
+        done.extend(queue.by_ref().map(|entry| Completion {
+            token: entry.user_data() as usize,
+            result: entry.result().into(),
+            end_ns,
+        }));
+        drop(queue);
+        let found = done.len() - before;
+        self.in_flight -= found;
+        self.completions += found as u64;
+        if blind {
+            self.blind_sum_ns += (end_ns - self.looked_ns) * found as u64;
         }
-        true
+        self.looked_ns = end_ns;
+        found > 0
     }
 }
 
@@ -93,7 +91,7 @@ impl Queue for Uring {
 
     fn submit(&mut self, token: usize, request: &Request) {
         if self.in_flight == 0 {
-            self.empty_ns = clock::monotonic_ns();
+            self.looked_ns = clock::monotonic_ns();
         }
         let (fd, offset) = (types::Fd(request.fd), request.offset);
         let entry = match request.kind {
@@ -113,14 +111,11 @@ impl Queue for Uring {
     }
 
     fn reap(&mut self, wait: bool, done: &mut Vec<Completion>) {
-        let spin_until_ns = clock::monotonic_ns() + SPIN_NS;
-        while !self.look(done) && wait {
-            if self.empty_ns > spin_until_ns {
-                // Interrupted or not: the next look tells.
-                let _ = self.ring.submit_and_wait(1);
-            } else {
-                std::hint::spin_loop();
-            }
+        let mut blind = true;
+        while !self.look(blind, done) && wait {
+            // Interrupted or not: the next look tells.
+            let _ = self.ring.submit_and_wait(1);
+            blind = false;
         }
     }
 
