@@ -58,6 +58,7 @@ test-browser: .venv/.dev ## the page in a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 		command -v google-chrome >/dev/null || \
 		{ echo "missing: chromium; install it with: apt install chromium"; exit 1; }
+	@$(PY) -c 'import playwright' 2>/dev/null || $(PIP) 'playwright>=1.49,<2'
 	@$(PY) -m pytest tests/browser $(PYTEST_OPTIONS)
 
 bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)

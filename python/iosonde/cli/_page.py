@@ -106,4 +106,6 @@ def _period(runs: Sequence[dict[str, Any]]) -> str:
     if not runs:
         return ""
     first, last = (run["started_at"][:16].replace("T", " ") for run in (runs[0], runs[-1]))
+    if first == last:
+        return f"{first} UTC"
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"

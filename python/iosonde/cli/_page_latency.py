@@ -54,12 +54,15 @@ def _figure(
         series.append(
             LatencySeries(size, tuple(edges), tuple(shares), shapes[key].operations, percentiles.get(key, {}))
         )
-    unsure = dict.fromkeys(w for one in series for estimate in one.percentiles.values() for w in estimate.warnings)
+    # The first reason for each percentile: further ones differ only in how few operations there were.
+    unsure: dict[str, str] = {}
+    for name, warning in ((n, w) for one in series for n, e in one.percentiles.items() for w in e.warnings[:1]):
+        unsure.setdefault(name, warning)
     return Latency(
         operation,
         f"{title(operation)}: {kind}{said_of(rest)}",
         tuple(sorted(series, key=lambda one: one.nodes)),
-        "; ".join(f"~ {warning}" for warning in unsure),
+        "; ".join(f"~ {warning}" for warning in dict.fromkeys(unsure.values())),
     )
 
 

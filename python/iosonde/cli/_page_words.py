@@ -63,21 +63,24 @@ def answers_of(
 
 
 def _headline(target: str, bars: Sequence[Bars], axis: Axis) -> str:
-    known = {one.operation: one for one in bars if not one.empty}
+    known = [one for one in bars if not one.empty]
     if not known:
         return _NOTHING
-    size = max(cell.nodes for one in bars for cell in one.cells)
-    said = [f"{verb} {rate}" for name, verb in _VERBS if (rate := _rate_at(known.get(name), size))]
+    size = max(cell.nodes for one in known for cell in one.cells)
+    rates = {name: _rates_at([one for one in known if one.operation == name], size) for name, _ in _VERBS}
+    said = [f"{verb} {rates[name]}" for name, verb in _VERBS if rates[name]]
     if not said:
-        said = [f"{one.title} {rate}" for one in known.values() if (rate := _rate_at(one, size))][:2]
+        others = {one.title: _rates_at([one], size) for one in known}
+        said = [f"{title} {rate}" for title, rate in others.items() if rate][:2]
         return f"{target}: {'; '.join(said)} with {counted(size, axis.noun)}"
     return f"{target} {' and '.join(said)} {'from' if axis.factor == 'nodes' else 'with'} {counted(size, axis.noun)}"
 
 
-def _rate_at(bars: Bars | None, size: int) -> str:
-    cells = [cell for cell in bars.cells if cell.nodes == size] if bars else []
-    value = cells[0].estimate.value if cells else None
-    return "" if value is None or bars is None else format_rate(value, bars.unit)
+def _rates_at(bars: Sequence[Bars], size: int) -> str:
+    """The mean, or the least and the greatest where settings besides the size vary."""
+    values = [c.estimate.value for one in bars for c in one.cells if c.nodes == size and c.estimate.value is not None]
+    ends = [format_rate(value, bars[0].unit) for value in dict.fromkeys((min(values), max(values)))] if values else []
+    return " to ".join(ends)
 
 
 def _trials(bars: Sequence[Bars]) -> str:

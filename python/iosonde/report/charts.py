@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.units import human_scale
 
 from .content import Bars, Latency, LatencySeries, Timeline, counted, plural
-from .headline import scale_of
+from .headline import MOST_STRETCH, scale_of
 from .text import escape, estimate_parts, estimate_text
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 SERIES_COLOURS = 6
 _ROW_PX = 15
-_LABELLED_BARS = 6
+_LABELLED_BARS = 5
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 _MARKERS = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
 
 
 def bars_chart(bars: Bars, axis: str) -> Figure:
     """Mean by node count with its interval and the trials as dots. No interval: a hollow bar."""
-    from bokeh.models import ColumnDataSource, FactorRange
+    from bokeh import models
 
     divisor, unit = scale_of(bars)
     names = [str(cell.nodes) for cell in bars.cells]
-    chart = _figure(height=180, x_range=FactorRange(factors=names), y_range=(0, _top(bars) / divisor * 1.22))
-    keys = ("x", "value", "low", "high", "top", "short", "text", "label", "n", "alpha")
+    chart = _figure(height=180, x_range=models.FactorRange(factors=names), y_range=(0, bars_top(bars) / divisor * 1.22))
+    keys = ("x", "value", "low", "high", "side", "short", "text", "label", "n", "alpha")
     rows: dict[str, list[Any]] = {key: [] for key in keys}
     for name, cell in zip(names, bars.cells, strict=True):
         estimate = cell.estimate
@@ -45,33 +45,22 @@ def bars_chart(bars: Bars, axis: str) -> Figure:
         rows["value"].append(estimate.value / divisor)
         rows["low"].append(low / divisor if known else math.nan)
         rows["high"].append(high / divisor if known else math.nan)
-        rows["top"].append(max(end for end in (estimate.value, high, *cell.trials) if end is not None) / divisor)
+        rows["side"].append((name, -0.17))
         rows["short"].append(estimate_parts(estimate, divisor)[0])
         rows["text"].append(estimate_text(estimate, bars.unit))
         rows["label"].append(counted(cell.nodes, axis))
         rows["n"].append(counted(estimate.n, "trial"))
         rows["alpha"].append(0.4 if known else 0.0)
-    source = ColumnDataSource(rows)
-    box = chart.vbar("x", 0.62, "value", source=source, fill_alpha="alpha", line_width=1.5)
-    _tag(box.glyph, fill_color="--bar", line_color="--bar")
+    source = models.ColumnDataSource(rows)
+    bar = models.VBar(x="x", top="value", width=0.62, fill_alpha="alpha", line_width=1.5)
+    box = _add(chart, source, bar, fill_color="--bar", line_color="--bar")
     _trial_dots(chart, bars, names, divisor)
-    stem = chart.segment("x", "low", "x", "high", source=source, line_width=2)
-    caps = [chart.scatter("x", end, source=source, marker="dash", size=9, line_width=2) for end in ("low", "high")]
+    stem = models.Segment(x0="x", y0="low", x1="x", y1="high", line_width=2)
+    caps = [models.Scatter(x="x", y=end, marker="dash", size=9, line_width=2) for end in ("low", "high")]
     for part in (stem, *caps):
-        _tag(part.glyph, line_color="--ink")
+        _add(chart, source, part, line_color="--ink")
     if len(names) <= _LABELLED_BARS:
-        label = chart.text(
-            "x",
-            "top",
-            "short",
-            source=source,
-            y_offset=-5,
-            text_align="center",
-            text_font={"value": _FONT},
-            text_font_size="12px",
-            text_font_style="bold",
-        )
-        _tag(label.glyph, text_color="--ink")
+        _add(chart, source, _label(), text_color="--ink")
     _hover(chart, [box], "@label", "@text", "@n")
     chart.xaxis.axis_label = plural(axis)
     chart.yaxis.axis_label = unit
@@ -80,23 +69,47 @@ def bars_chart(bars: Bars, axis: str) -> Figure:
     return chart
 
 
-def _top(bars: Bars) -> float:
-    ends = [end for c in bars.cells for end in (c.estimate.value, c.estimate.high, *c.trials) if end is not None]
-    return max(ends, default=0.0) or 1.0
+def _label() -> Any:
+    """The value, left of the whisker, upon its bar."""
+    from bokeh.models import Text
+
+    return Text(
+        x="side",
+        y="value",
+        text="short",
+        y_offset=-4,
+        text_align="center",
+        text_font={"value": _FONT},
+        text_font_size="12px",
+        text_font_style="bold",
+    )
+
+
+def bars_top(bars: Bars) -> float:
+    """The end of the axis: room for the whiskers, but a hopeless interval leaves the frame and not the bars."""
+    seen = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
+    highs = [c.estimate.high for c in bars.cells if c.estimate.high is not None]
+    most = max(seen, default=0.0) or 1.0
+    return min(max([most, *highs]), MOST_STRETCH * most)
 
 
 def _trial_dots(chart: Figure, bars: Bars, names: list[str], divisor: float) -> None:
+    from bokeh.models import ColumnDataSource, Scatter
+
     points = [
         ((name, 0.2), value / divisor) for name, cell in zip(names, bars.cells, strict=True) for value in cell.trials
     ]
     if points:
         x, y = zip(*points, strict=True)
-        dots = chart.scatter(list(x), list(y), size=5, fill_alpha=0.55, line_width=0.8)
-        _tag(dots.glyph, fill_color="--paper", line_color="--ink")
+        dots = Scatter(x="x", y="y", size=5, fill_alpha=0.55, line_width=0.8)
+        source = ColumnDataSource({"x": list(x), "y": list(y)})
+        _add(chart, source, dots, fill_color="--paper", line_color="--ink")
 
 
 def latency_chart(latency: Latency, axis: str) -> Figure:
     """Outline of each distribution over log time; below it, per node count, the percentiles with intervals."""
+    from bokeh import models
+
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * 0.13
     chart = _figure(
@@ -104,12 +117,14 @@ def latency_chart(latency: Latency, axis: str) -> Figure:
         x_axis_type="log",
         y_range=(-step * (len(latency.series) + 0.6), peak * 1.08),
     )
+    rows = []
     for index, series in enumerate(latency.series):
         colour = f"--series-{index % SERIES_COLOURS}"
         x, y = _outline(series)
-        area = chart.patch(x, y, fill_alpha=0.16, line_width=1.6)
-        _tag(area.glyph, fill_color=colour, line_color=colour)
-        _percentile_row(chart, series, -step * (index + 1), colour, axis)
+        area = models.Patch(x="x", y="y", fill_alpha=0.16, line_width=1.6)
+        _add(chart, models.ColumnDataSource({"x": x, "y": y}), area, fill_color=colour, line_color=colour)
+        rows.append(_percentile_row(chart, series, -step * (index + 1), colour, axis))
+    _hover(chart, [row for row in rows if row], "@name", "@text", "@n")
     _seconds_axis(chart, latency)
     chart.yaxis.visible = False
     chart.ygrid.visible = False
@@ -128,45 +143,44 @@ def _outline(series: LatencySeries) -> tuple[list[float], list[float]]:
     return [*x, x[-1]], [*y, 0.0]
 
 
-def _percentile_row(chart: Figure, series: LatencySeries, y: float, colour: str, axis: str) -> None:
-    known = {name: e for name, e in series.percentiles.items() if e.value is not None}
+def _percentile_row(chart: Figure, series: LatencySeries, y: float, colour: str, axis: str) -> Any:
+    """Its markers, for the tooltip; None where no percentile is known."""
+    from bokeh import models
+
+    known = [(name, e) for name, e in series.percentiles.items() if e.value is not None]
     if not known:
-        return
-    values = [estimate.value for estimate in known.values()]
-    line = chart.segment(min(values), y, max(values), y, line_width=1)
-    _tag(line.glyph, line_color=colour)
-    for name, estimate in known.items():
-        if estimate.low is not None and estimate.high is not None:
-            interval = chart.segment(estimate.low, y, estimate.high, y, line_width=5, line_alpha=0.45)
-            _tag(interval.glyph, line_color=colour)
-        source = {
-            "x": [estimate.value],
-            "y": [y],
-            "name": [f"{name}, {counted(series.nodes, axis)}"],
-            "text": [estimate_text(estimate, "s")],
-            "n": [counted(estimate.n, "trial")],
+        return None
+    values = [estimate.value for _, estimate in known]
+    sure = [e for _, e in known if e.low is not None and e.high is not None]
+    lines = models.Segment(x0="from", y0=y, x1="to", y1=y, line_width="width", line_alpha="alpha")
+    ends = models.ColumnDataSource(
+        {
+            "from": [min(values), *(e.low for e in sure)],
+            "to": [max(values), *(e.high for e in sure)],
+            "width": [1, *(5 for _ in sure)],
+            "alpha": [1.0, *(0.45 for _ in sure)],
         }
-        dot = chart.scatter(
-            "x",
-            "y",
-            source=source,
-            marker=_MARKERS.get(name, "triangle"),
-            size=11 if name == "p99.9" else 9,
-            line_width=1.2,
-        )
-        _tag(dot.glyph, fill_color=colour, line_color="--paper")
-        _hover(chart, [dot], "@name", "@text", "@n")
+    )
+    _add(chart, ends, lines, line_color=colour)
+    source = models.ColumnDataSource(
+        {
+            "x": values,
+            "marker": [_MARKERS.get(name, "triangle") for name, _ in known],
+            "size": [11 if name == "p99.9" else 9 for name, _ in known],
+            "name": [f"{name}, {counted(series.nodes, axis)}" for name, _ in known],
+            "text": [estimate_text(estimate, "s") for _, estimate in known],
+            "n": [counted(estimate.n, "trial") for _, estimate in known],
+        }
+    )
+    dots = models.Scatter(x="x", y=y, marker={"field": "marker"}, size="size", line_width=1.2)
+    return _add(chart, source, dots, fill_color=colour, line_color="--paper")
 
 
 def _seconds_axis(chart: Figure, latency: Latency) -> None:
     from bokeh.models import FixedTicker
 
-    edges = [edge for series in latency.series for edge in _outline(series)[0]]
-    edges += [
-        v for series in latency.series for e in series.percentiles.values() for v in (e.value, e.low, e.high) if v
-    ]
-    if not edges:
-        return
+    edges = [edge for series in latency.series for edge in series.edges_s]
+    edges += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
     ticks = decades(min(edges), max(edges))
     chart.x_range.start, chart.x_range.end = min(edges) * 0.8, max(edges) * 1.25
     chart.xaxis.ticker = FixedTicker(ticks=ticks)
@@ -209,6 +223,7 @@ def timeline_chart(timeline: Timeline) -> Figure:
     parts = [
         _spans(chart, source, [i for i, s in enumerate(spans) if s.mark == mark], colour)
         for mark, colour in (("", "--bar"), ("late", "--late"), ("last", "--last"))
+        if any(span.mark == mark for span in spans)
     ]
     _hover(chart, parts, "@who", "@when", "@mark")
     every = max(1, math.ceil(len(spans) / 24))
@@ -222,12 +237,10 @@ def timeline_chart(timeline: Timeline) -> Figure:
 
 
 def _spans(chart: Figure, source: Any, rows: list[int], colour: str) -> Any:
-    from bokeh.models import CDSView, IndexFilter
+    from bokeh.models import CDSView, HBar, IndexFilter
 
-    view = CDSView(filter=IndexFilter(rows))
-    part = chart.hbar("y", 0.72, "end", left="start", source=source, view=view, line_width=0)
-    _tag(part.glyph, fill_color=colour, line_color=colour)
-    return part
+    bar = HBar(y="y", left="start", right="end", height=0.72, line_width=0)
+    return _add(chart, source, bar, CDSView(filter=IndexFilter(rows)), fill_color=colour, line_color=colour)
 
 
 def _figure(**options: Any) -> Figure:
@@ -252,6 +265,12 @@ def _figure(**options: Any) -> Figure:
     for line in chart.grid:
         _tag(line, grid_line_color="--grid")
     return chart
+
+
+def _add(chart: Figure, source: Any, glyph: Any, view: Any = None, **colours: str) -> Any:
+    """Add a glyph without the copies for selected, muted and hovered that ``chart.vbar(…)`` makes."""
+    _tag(glyph, **colours)
+    return chart.add_glyph(source, glyph, **({"view": view} if view else {}))
 
 
 def _hover(chart: Figure, renderers: list[Any], *fields: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .charts import decades, seconds_text
+from .charts import bars_top, decades, seconds_text
 from .content import Bars, Latency, Timeline, plural
 from .headline import scale_of
 from .text import escape, estimate_parts
@@ -107,7 +107,7 @@ def _draw_bars(axes: Axes, bars: Bars, axis: str) -> None:
         if estimate.value is None:
             continue
         known = estimate.low is not None and estimate.high is not None
-        value, top = estimate.value / divisor, max(estimate.value, *cell.trials, estimate.high or 0.0) / divisor
+        value = estimate.value / divisor
         axes.bar(x, value, 0.62, color=BLUE + ("66" if known else "00"), edgecolor=BLUE, linewidth=1)
         if estimate.low is not None and estimate.high is not None:
             ends = [[value - estimate.low / divisor], [estimate.high / divisor - value]]
@@ -123,7 +123,7 @@ def _draw_bars(axes: Axes, bars: Bars, axis: str) -> None:
         )
         axes.annotate(
             estimate_parts(estimate, divisor)[0],
-            (x, top),
+            (x - 0.17, value),
             (0, 3),
             textcoords="offset points",
             ha="center",
@@ -133,7 +133,7 @@ def _draw_bars(axes: Axes, bars: Bars, axis: str) -> None:
     axes.set_title(escape(bars.title))
     axes.set_xticks(range(len(bars.cells)), [str(cell.nodes) for cell in bars.cells])
     axes.set(xlabel=plural(axis), ylabel=unit, xlim=(-0.6, len(bars.cells) - 0.4))
-    axes.set_ylim(0, axes.get_ylim()[1] * 1.08)
+    axes.set_ylim(0, bars_top(bars) / divisor * 1.22)
     axes.grid(False, axis="x")
 
 
@@ -164,6 +164,7 @@ def _draw_latency(axes: Axes, latency: Latency, axis: str) -> None:
     axes.set_yticks([])
     axes.set_xlabel("height: share of the operations; below: p50 ●, p99 ■, p99.9 ◆", fontsize=7)
     if ends:
+        axes.set_xlim(min(ends) * 0.8, max(ends) * 1.25)
         ticks = [tick for tick in decades(min(ends), max(ends)) if min(ends) <= tick <= max(ends)]
         axes.set_xticks(ticks, [seconds_text(tick) for tick in ticks])
         axes.minorticks_off()

@@ -18,6 +18,8 @@ from .text import CANNOT_TELL, estimate_parts
 STRIP_WIDTH, STRIP_HEIGHT = 150, 26
 _LOG_BEYOND = 20.0
 _MARGIN = 6
+_TICK_PX = 62
+MOST_STRETCH = 2.0
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,11 @@ def _headline(items: Sequence[Bars], unit: str, page: Page) -> Headline:
     title = {"bytes/s": "Bandwidth", "operations/s": "Operation rate"}.get(unit, unit)
     every = page.node_counts()
     counts = every if len(every) <= 2 else (every[0], every[-1])
-    ends = [end for bars in items for cell in bars.cells for end in _ends(cell) if end > 0]
-    axis = _Axis(min(ends), max(ends)) if ends else None
+    values = [c.estimate.value for bars in items for c in bars.cells if c.estimate.value and c.estimate.value > 0]
+    # A hopeless interval leaves the strip; what the strip is for is to set the values against each other.
+    ends = [end for bars in items for cell in bars.cells for end in _ends(cell)]
+    most = min(max(ends, default=0.0), MOST_STRETCH * max(values, default=0.0))
+    axis = _Axis(min(values), most) if values else None
     rows = tuple(_row(bars, counts, every, axis) for bars in items)
     ticks = axis.ticks(unit) if axis else ()
     return Headline(title, counts, rows, ticks, bool(axis and axis.logarithmic))
@@ -133,10 +138,11 @@ class _Axis:
         self.start, self.end = (least / 1.5, most * 1.5) if self.logarithmic else (0.0, most)
 
     def place(self, value: float) -> float:
+        value = min(max(value, self.start), self.end)
         if self.logarithmic:
-            share = math.log(max(value, self.start) / self.start) / math.log(self.end / self.start)
+            share = math.log(value / self.start) / math.log(self.end / self.start)
         else:
-            share = max(value, 0.0) / self.end
+            share = value / self.end
         return round(_MARGIN + share * (STRIP_WIDTH - 2 * _MARGIN), 1)
 
     def ticks(self, unit: str) -> tuple[tuple[float, str], ...]:

@@ -44,7 +44,6 @@ def render(page: Page) -> str:
             library=Markup(library),
             script=Markup(script),
             figures=Markup(_json_in_script(figures)),
-            data=Markup(_json_in_script(page.to_json())),
             counted=counted,
             plural=plural,
             estimate_text=estimate_text,
@@ -70,6 +69,7 @@ def _environment() -> Any:
         finalize=_plain,
     )
     environment.filters["download"] = _download
+    environment.filters["sentence"] = _sentence
     environment.filters["figure_value"] = _cell_text
     return environment
 
@@ -79,6 +79,11 @@ def _plain(value: Any) -> Any:
     if value is None:
         return ""
     return escape(value) if type(value) is str else value
+
+
+def _sentence(text: str) -> str:
+    """A capital at the beginning, unless the first word is a name of something."""
+    return text[:1].upper() + text[1:] if text.split(" ", 1)[0].isalpha() else text
 
 
 def _figures(page: Page) -> dict[str, Any]:
@@ -117,7 +122,7 @@ def _jsonable(value: Any) -> Any:
 
 def _download(table: Table) -> str:
     """A ``data:`` address with the table as CSV."""
-    return "data:text/csv;charset=utf-8," + quote(table.to_csv())
+    return "data:text/csv;charset=utf-8," + quote(table.to_csv(), safe=" ,():;/=@'")
 
 
 def _cell_text(value: Any) -> str:
