@@ -63,7 +63,9 @@ class _Stop:
         self._asked = False
 
     def __enter__(self) -> _Stop:
-        wanted = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+        wanted = [
+            number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        ]
         self._before = {number: signal.signal(number, self._ask) for number in wanted}
         return self
 
