@@ -285,6 +285,11 @@ def test_one_rank_has_nobody_to_wait_for():
     assert "one rank" in section.missing[0]
 
 
+def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
+    section, _ = timelines.timelines_of([trial({"index": 0, "name": "write"}), trial()], AXIS)
+    assert section.missing == ("No trial holds the times of its ranks.",)
+
+
 @pytest.mark.parametrize(
     ("operation", "heading"),
     [
