@@ -47,7 +47,7 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
 	@$(PY) -m pytest $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
-	@PYO3_PYTHON="$$PWD/$(PY)" cargo test --quiet --locked
+	@cargo test --quiet --locked --no-default-features
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
@@ -58,6 +58,7 @@ test-browser: .venv/.dev ## the page in a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
 		command -v google-chrome >/dev/null || \
 		{ echo "missing: chromium; install it with: apt install chromium"; exit 1; }
+	@$(PY) -c 'import playwright' 2>/dev/null || $(PIP) 'playwright>=1.49,<2'
 	@$(PY) -m pytest tests/browser $(PYTEST_OPTIONS)
 
 bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)

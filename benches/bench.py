@@ -158,15 +158,13 @@ def _recording(parent: Path, pairs: int) -> str:
     with tempfile.TemporaryDirectory(prefix="iosonde-bench-", dir=parent) as directory:
         job = Job(CASES[0], 1, Path(directory).resolve())
         job.lay_out()
-        ratios = []
+        costs = []
         for pair in range(pairs):
             _progress(f"recording: pair {pair + 1} of {pairs}")
-            rates = {}
-            for record in (True, False) if pair % 2 else (False, True):
-                rates[record] = ours.measure(job, record)["read"]
-            ratios.append(rates[False] / rates[True] - 1)
+            taken = {record: ours.seconds(job, record) for record in ((True, False) if pair % 2 else (False, True))}
+            costs.append(taken[True] / taken[False] - 1)
     _progress("")
-    cost = summarise.median(ratios, LEVEL)
+    cost = summarise.median(costs, LEVEL)
     low, high = (f"{100 * value:.1f}" if value is not None else "?" for value in (cost.low, cost.high))
     share = f"{100 * (cost.value or 0):.1f} % ({low}–{high})"
     return f"recording every operation costs {share} of a cached 4 KiB read, {pairs} pairs"

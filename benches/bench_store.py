@@ -47,9 +47,7 @@ def peak_bytes(reset: bool = False) -> int:
     """Largest resident memory since the last reset (proc(5), clear_refs)."""
     if reset:
         Path("/proc/self/clear_refs").write_text("5")
-    line = next(
-        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
-    )
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
 

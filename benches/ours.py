@@ -9,24 +9,41 @@ from iosonde.core.workload import Files, Phase, Step, Workload
 _METADATA = {"create": ("create", "close"), "stat": ("stat",), "unlink": ("unlink",)}
 
 
-def measure(job: Job, record: bool = True) -> dict[str, float]:
-    """The rate of each operation of the case, with every operation recorded (or only counted)."""
+# Workers are released together; a thread needs this long to be awake and spinning.
+_LEAD_NS = 2_000_000
+
+
+def measure(job: Job) -> dict[str, float]:
+    """The rate of each operation of the case, with every operation recorded."""
     phases = [_metadata(job, steps) for steps in _METADATA.values()] if job.case.files else [_data(job)]
     kinds = list(_METADATA.values()) if job.case.files else [job.case.operations]
     for worker in range(job.workers if job.case.files else 0):
         (job.directory / f"d{worker}").mkdir(exist_ok=True)
-    # phases[i][w] is phase i of worker w; the workload wants them by worker.
+    records = _run(job, phases, record=True)
+    triples = zip(job.case.operations, records, kinds, strict=True)
+    return {operation: _rate(job.case, of_phase, steps) for operation, of_phase, steps in triples}
+
+
+def seconds(job: Job, record: bool) -> float:
+    """How long the whole phase of a data case takes one worker, with every operation recorded or only counted."""
+    ((only,),) = _run(job, [_data(job)], record)
+    return (only.ended_ns - only.started_ns) / 1e9
+
+
+def _run(job: Job, phases: list[list[Phase]], record: bool) -> list[list[_native.PhaseRecord]]:
+    """Run phases[i][w], phase i of worker w; the records in the same order."""
     workload = Workload(str(job.directory), tuple(zip(*phases, strict=True)), seed=1)
-    budget = sum(job.case.count * job.case.passes * len(steps) + 16 for steps in kinds) * job.workers
+    # At most two operations a file (create, close), and open and close around data.
+    budget = len(phases) * job.workers * (2 * job.case.count * job.case.passes + 2)
     session = _native.Session(workload.to_json(), budget, record)
-    rates = {}
+    records = []
     try:
-        for index, (operation, steps) in enumerate(zip(job.case.operations, kinds, strict=True)):
+        for index in range(len(phases)):
             session.prepare(index)
-            rates[operation] = _rate(job.case, session.run(index), steps)
+            records.append(session.run(index, _native.monotonic_ns() + _LEAD_NS))
     finally:
         session.close()
-    return rates
+    return records
 
 
 def _data(job: Job) -> list[Phase]:

@@ -6,7 +6,7 @@ block say more:
 
 ``<!-- measured -->``          numbers, times and ids are compared by shape, all other text exactly
 ``<!-- exit 2 -->``            the block's last command must exit with 2 (without it, all exit with 0)
-``<!-- setup: COMMAND -->``    run before the block, not shown; it must succeed
+``<!-- setup: COMMAND -->``    run before the block, not shown; it must succeed; $TESTS is this directory
 ``<!-- not run: WHY -->``      an example that needs what a test machine lacks
 
 In a session ``> `` continues a command that ends in a backslash, and an output line ``...`` stands for any
@@ -82,6 +82,7 @@ class Session:
             **kept,
             "PATH": path,
             "PYTHONPATH": f"{ROOT / 'python'}:{ROOT / 'tests'}",
+            "TESTS": str(ROOT / "tests"),
             "HOME": str(self.directory),
             "COLUMNS": "80",
             "NO_COLOR": "1",

@@ -17,22 +17,33 @@ class Session:
     """All workers (threads) of one rank, with their open files and buffers, over the phases of one workload."""
 
     def __init__(self, workload: str, max_operations: int, record: bool = True) -> None:
-        """Parse and check ``workload``. ``max_operations`` is the record budget of the whole session.
+        """Parse and check ``workload``. ``max_operations`` is the record budget of the whole session, 32 bytes each,
+        shared by workers and phases; the phases to come keep their part.
 
         ``record=False`` keeps counts and first start/last end only (used to measure what recording costs).
-        Raises EngineError.
+        Raises EngineError; OSError if the root cannot be opened.
         """
 
     def prepare(self, phase: int) -> None:
-        """Everything that must not be timed: resolve names, open what the phase wants opened before, allocate
-        and pre-touch records and buffers, start the workers and park them. Raises EngineError, OSError."""
+        """Everything that must not be timed: resolve names, make missing directories, open what the phase wants
+        opened before, allocate and pre-touch records and buffers, start the workers and park them.
+
+        A prepared phase that is not run may be prepared again, or another one. Raises EngineError, OSError.
+        """
 
     def run(self, phase: int, start_at_ns: int = 0) -> list[PhaseRecord]:
         """Run a prepared phase; one record per worker. The GIL is released. ``start_at_ns`` (CLOCK_MONOTONIC)
-        is spun to; 0 starts at once. Never raises for a failed operation: it is in the records."""
+        is spun to; 0 starts as soon as all workers are awake. Never raises for a failed operation: it is in the
+        records. Python's signal handlers go on running; if one raises (Ctrl-C), the workers are stopped, the
+        records are lost, and the exception goes on. A panic of a worker is an EngineError and closes the session.
+        """
 
     def wear_out(self, phase: int, count: int) -> list[PhaseRecord]:
-        """Go on with a phase that ended by its time limit until each worker did ``count`` operations in all."""
+        """Go on with the phase that ended last until each worker did ``count`` operations in all.
+
+        The time limit no longer holds; passes that are complete are not begun again. The records are those of
+        the continuation only. Raises as ``prepare`` and ``run`` do.
+        """
 
     def operations_done(self) -> int:
         """Operations done so far in the running phase over all workers (for progress and the watchdog; any thread)."""
@@ -51,6 +62,8 @@ class PhaseRecord:
     """Start of the first operation, CLOCK_MONOTONIC; 0 if there was none."""
     ended_ns: int
     """End of the last operation."""
+    end_error_ns: int
+    """By how much the end of an operation is late, on average at most: io_uring only (see docs/engine.md)."""
     operations: npt.NDArray[np.uint64]
     """Shape (n, 4), not copied: view it as ``schema.RECORD``. All operations in order of their end, or, beyond
     the budget, a uniform sample of them (seeded)."""
@@ -59,12 +72,14 @@ class PhaseRecord:
     stopped: str
     """Why the phase ended: ``count``, ``time_limit``, ``error``, ``stop``."""
     totals: list[dict[str, int]]
-    """Exact, per kind that occurred: kind, count, bytes, errors, first_start_ns, last_end_ns, sum_duration_ns."""
+    """Exact, per kind that occurred: kind (index in KINDS), count, bytes (of data kinds), errors, first_start_ns,
+    last_end_ns, sum_duration_ns. With ``record=False`` the times are 0."""
     histograms: dict[int, tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]]
     """Per kind: (bucket index, count) of durations, exact over all operations; empty when complete.
     Bucket edges by :func:`bucket_edges_ns`; two histograms are merged by adding."""
     errors: list[dict[str, int | str]]
-    """The first 100 failures: kind, path, offset, errno, text."""
+    """The first 100 failures: kind (its name), path, offset (of the first wrong byte for a mismatch), errno (or a
+    ``schema.STATUS_*``), text."""
 
 def bucket_edges_ns() -> npt.NDArray[np.float64]:
     """Lower edges of the histogram's buckets (relative width < 2 %), and one last upper edge."""
@@ -76,7 +91,8 @@ def clock_cost_ns() -> float:
     """Measured cost of one clock reading."""
 
 def page_cache(path: str) -> tuple[int, int]:
-    """(bytes of the file resident in this node's page cache, size of the file), by mincore. Raises OSError."""
+    """(bytes of the file resident in this node's page cache, size of the file), by mincore. Raises OSError;
+    PermissionError for who neither owns nor may write the file: the kernel would answer "everything"."""
 
 def drop_page_cache(path: str) -> None:
     """fdatasync, then posix_fadvise(DONTNEED) over the whole file. Raises OSError."""
@@ -88,5 +104,6 @@ def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
     """Remove a directory tree in parallel, never following a symbolic link: (files, directories) removed.
 
     Works with openat/unlinkat on directory handles only, so a link planted meanwhile cannot lead out.
-    Raises OSError at the first entry that cannot be removed, after having removed the rest.
+    Another file system mounted inside is left alone (EXDEV). Raises OSError for the first entry that cannot be
+    removed, after having removed the rest.
     """

@@ -1,12 +1,12 @@
 //! Aligned memory for data, one region for each operation that can be in flight.
 
 use crate::content::Stamp;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use crate::error::{Error, Result};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 pub struct Buffer {
     start: *mut u8,
     layout: Layout,
-    region_size: usize,
     region_step: usize,
 }
 
@@ -15,25 +15,23 @@ unsafe impl Send for Buffer {}
 
 impl Buffer {
     /// `regions` regions of `region_size` bytes, each aligned, filled (and so touched) with `stamp`'s content.
-    pub fn new(region_size: usize, alignment: usize, regions: usize, stamp: Stamp) -> Self {
+    pub fn new(region_size: usize, alignment: usize, regions: usize, stamp: Stamp) -> Result<Self> {
+        let no_memory = || Error::os(libc::ENOMEM, format!("{regions} buffers of {region_size} bytes"));
         let region_step = region_size.max(1).next_multiple_of(alignment);
-        let layout = Layout::from_size_align(region_step * regions, alignment).expect("checked by the parser");
+        let size = region_step.checked_mul(regions).ok_or_else(no_memory)?;
+        let layout = Layout::from_size_align(size, alignment).map_err(|_| no_memory())?;
         // SAFETY: the size is not zero.
         let start = unsafe { alloc_zeroed(layout) };
         if start.is_null() {
-            handle_alloc_error(layout);
+            return Err(no_memory());
         }
-        let mut buffer = Self { start, layout, region_size, region_step };
+        let mut buffer = Self { start, layout, region_step };
         for region in 0..regions {
             let bytes = buffer.slice(region, 0, region_size);
             bytes.fill(1);
             stamp.fill(bytes, (region * region_step) as u64);
         }
-        buffer
-    }
-
-    pub fn region_size(&self) -> usize {
-        self.region_size
+        Ok(buffer)
     }
 
     #[inline]

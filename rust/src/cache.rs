@@ -49,7 +49,8 @@ pub fn page_cache(path: &str) -> Result<(u64, u64)> {
         // SAFETY: the mapping is only asked about, never read; `pages` has a byte for each of its pages.
         let failed = unsafe {
             let (fd, length) = (file.as_raw_fd(), length as usize);
-            let map = libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, fd, start as i64);
+            let map =
+                libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, fd, start as i64);
             if map == libc::MAP_FAILED {
                 return Err(Error::last_os(path));
             }

@@ -1,6 +1,7 @@
 //! A session: its workers, one thread each, over the phases of a workload.
 
 use crate::backend::fake::Fake;
+use crate::backend::io_uring::Uring;
 use crate::backend::posix::Posix;
 use crate::beneath;
 use crate::budget;
@@ -40,7 +41,8 @@ struct Prepared {
 impl Engine {
     pub fn new(text: &str, max_operations: u64, record: bool) -> Result<Self> {
         let workload = Arc::new(parse::workload(text)?);
-        let workers = (0..workload.workers.len()).map(|index| worker(&workload, index)).collect::<Result<_>>()?;
+        let workers =
+            (0..workload.workers.len()).map(|index| worker(&workload, index)).collect::<Result<_>>()?;
         Ok(Self {
             control: Arc::new(Control::new(workload.workers.len())),
             workers,
@@ -215,7 +217,7 @@ fn worker(workload: &Arc<Workload>, index: usize) -> Result<BoxedWorker> {
     let seed = Rng::stream(&[workload.seed, workload.rank, index as u64, u64::MAX]);
     Ok(match &workload.backend {
         Backend::Posix => new_worker(workload, index, Posix)?,
-        Backend::IoUring { .. } => new_worker(workload, index, Posix)?,
+        Backend::IoUring { queue_depth } => new_worker(workload, index, Uring::new(*queue_depth)?)?,
         Backend::Fake(script) => new_worker(workload, index, Fake::new(script.clone(), seed))?,
     })
 }
@@ -251,5 +253,53 @@ fn block_signals() {
             libc::sigdelset(&mut set, signal);
         }
         libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    struct Panics;
+
+    impl Work for Panics {
+        fn prepare(&mut self, _: usize, _: usize, _: bool, _: Option<u64>) -> Result<()> {
+            Ok(())
+        }
+        fn run(&mut self, _: &Control, _: u64) -> Outcome {
+            panic!("a bug")
+        }
+        fn operations_done(&self) -> u64 {
+            0
+        }
+        fn close(&mut self) {}
+    }
+
+    const WORKLOAD: &str = r#"{"root": "/x", "backend": {"name": "fake"}, "workers": [
+        {"phases": [{"files": {"template": "f"}, "steps": [{"kind": "stat"}]}]},
+        {"phases": [{"files": {"template": "f"}, "steps": [{"kind": "stat"}]}]}]}"#;
+
+    #[test]
+    fn a_panic_of_one_worker_is_an_error_and_closes_the_session() {
+        let mut engine = Engine::new(WORKLOAD, 10, true).unwrap();
+        engine.workers[1] = Box::new(Panics);
+        engine.prepare(0).unwrap();
+        engine.start(0, 0).unwrap();
+        while !engine.control().wait(Duration::from_millis(10)) {}
+        let error = engine.collect().err().unwrap().to_string();
+        assert_eq!(error, "worker 1 panicked: a bug; the session is closed");
+        assert!(engine.prepare(0).is_err());
+    }
+
+    #[test]
+    fn a_phase_can_be_prepared_again_and_dropped_without_running() {
+        let mut engine = Engine::new(WORKLOAD, 10, true).unwrap();
+        engine.prepare(0).unwrap();
+        engine.prepare(0).unwrap();
+        engine.start(0, 0).unwrap();
+        while !engine.control().wait(Duration::from_millis(10)) {}
+        assert_eq!(engine.collect().unwrap().len(), 2);
+        engine.prepare(0).unwrap();
     }
 }

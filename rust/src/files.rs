@@ -47,6 +47,7 @@ impl FileTable {
         backend: &mut B,
         root: Option<RawFd>,
         phase: &Phase,
+        flags: i32,
     ) -> Result<Vec<Visit>> {
         self.close_opened_by_prepare(backend);
         self.forget_removed_directories();
@@ -57,13 +58,15 @@ impl FileTable {
                 Ok(Visit { slot: self.slot(root, &name, suffix)?, number })
             })
             .collect::<Result<Vec<_>>>()?;
-        let flags = phase.flags_for_open();
         if phase.wants_open_files() {
             allow_open_files(visits.len());
             for visit in &visits {
                 self.open(backend, visit.slot, flags)?;
             }
-        } else if phase.operations().any(|operation| operation.kind == Kind::Open || operation.kind == Kind::Create) {
+        } else if phase
+            .operations()
+            .any(|operation| operation.kind == Kind::Open || operation.kind == Kind::Create)
+        {
             allow_open_files(visits.len());
         }
         if B::REAL {
@@ -104,8 +107,11 @@ impl FileTable {
         if let Some(suffix) = suffix {
             // A file that an earlier phase renamed gets its first name back.
             let renamed = slot.name.to_bytes() != name.as_bytes();
-            slot.new_name =
-                if renamed { beneath::c_string(name)? } else { beneath::c_string(&format!("{name}{suffix}"))? };
+            slot.new_name = if renamed {
+                beneath::c_string(name)?
+            } else {
+                beneath::c_string(&format!("{name}{suffix}"))?
+            };
         }
         Ok(index)
     }

@@ -14,7 +14,12 @@ pub struct Flight {
 
 impl Flight {
     pub fn new(depth: usize) -> Self {
-        Self { begun: vec![None; depth], free: (0..depth).rev().collect(), stage: 0, done: Vec::with_capacity(depth) }
+        Self {
+            begun: vec![None; depth],
+            free: (0..depth).rev().collect(),
+            stage: 0,
+            done: Vec::with_capacity(depth),
+        }
     }
 
     #[inline]

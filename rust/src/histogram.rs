@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn adding_two_histograms_equals_one_over_both() {
         let mut rng = Rng::stream(&[7]);
-        let (mut left, mut right, mut both) = (Histogram::default(), Histogram::default(), Histogram::default());
+        let (mut left, mut right, mut both) =
+            (Histogram::default(), Histogram::default(), Histogram::default());
         for turn in 0..5000 {
             let value = rng.next() >> (rng.below(60) as u32);
             both.add(value);

@@ -64,7 +64,8 @@ impl<'a> Node<'a> {
 
     /// A whole number in `least..=most`; 4e6 is one too.
     pub fn whole(&self, least: u64, most: u64) -> Result<u64> {
-        let exact = |number: f64| (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64);
+        let exact =
+            |number: f64| (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64);
         match self.value.as_u64().or_else(|| self.value.as_f64().and_then(exact)) {
             Some(number) if (least..=most).contains(&number) => Ok(number),
             _ if most >= u64::MAX >> 1 => self.expected(&format!("a whole number, {least} or more")),

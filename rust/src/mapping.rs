@@ -55,7 +55,14 @@ impl Mapping {
             if wanted.write && found.st_size < end && libc::ftruncate64(wanted.fd, end) < 0 {
                 return Err(crate::backend::posix::errno());
             }
-            libc::mmap(std::ptr::null_mut(), length, access, libc::MAP_SHARED, wanted.fd, (base - skip) as i64)
+            libc::mmap(
+                std::ptr::null_mut(),
+                length,
+                access,
+                libc::MAP_SHARED,
+                wanted.fd,
+                (base - skip) as i64,
+            )
         };
         if start == libc::MAP_FAILED {
             return Err(crate::backend::posix::errno());
@@ -93,7 +100,8 @@ fn catch_bus_errors() {
     EARLIER.get_or_init(|| {
         // SAFETY: zeroed sigactions are valid; the handler has the signature that SA_SIGINFO asks for.
         unsafe {
-            let (mut earlier, mut ours): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+            let (mut earlier, mut ours): (libc::sigaction, libc::sigaction) =
+                (std::mem::zeroed(), std::mem::zeroed());
             ours.sa_sigaction = on_bus_error as *const () as usize;
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigaction(libc::SIGBUS, &ours, &mut earlier);

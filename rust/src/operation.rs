@@ -51,8 +51,11 @@ impl<B: Backend> Worker<B> {
             self.files.slots[visit.slot as usize].close(&mut self.backend);
         }
         let mut request = self.bare_request(state, planned);
-        if kind == Kind::Open {
-            request.flags &= !libc::O_EXCL;
+        match kind {
+            // Who makes a file may write it, whatever comes next.
+            Kind::Create => request.flags |= libc::O_RDWR,
+            Kind::Open => request.flags &= !libc::O_EXCL,
+            _ => {}
         }
         if kind.is_data() {
             request.buffer = state.buffer.pointer(region, planned.memory);
@@ -116,7 +119,15 @@ impl<B: Backend> Worker<B> {
             }
             state.ended_ns = state.ended_ns.max(end_ns);
             let (kind, status, offset) = (planned.kind, verdict.status, planned.offset);
-            state.recorder.push(record::pack(kind, status, start_ns, duration_ns, offset, verdict.moved, visit.number));
+            state.recorder.push(record::pack(
+                kind,
+                status,
+                start_ns,
+                duration_ns,
+                offset,
+                verdict.moved,
+                visit.number,
+            ));
         } else {
             state.recorder.count_only(planned.kind, verdict.moved, verdict.status != STATUS_OK);
         }
@@ -127,7 +138,14 @@ impl<B: Backend> Worker<B> {
     }
 
     #[inline]
-    fn judge(&self, phase: &Phase, state: &mut State, planned: &Planned, request: &Request, result: i64) -> Verdict {
+    fn judge(
+        &self,
+        phase: &Phase,
+        state: &mut State,
+        planned: &Planned,
+        request: &Request,
+        result: i64,
+    ) -> Verdict {
         let kind = planned.kind;
         if result < 0 {
             let status = u8::try_from(-result).unwrap_or(STATUS_OTHER).min(STATUS_OTHER);

@@ -17,12 +17,11 @@ const FLAGS: &[(&str, i32)] = &[
     ("noatime", libc::O_NOATIME),
     ("exclusive", libc::O_EXCL),
     ("truncate", libc::O_TRUNC),
-    ("write", libc::O_RDWR),
 ];
 
 pub fn workload(text: &str) -> Result<Workload> {
-    let value =
-        serde_json::from_str(text).map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
+    let value = serde_json::from_str(text)
+        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
     let object = Node { path: String::new(), value: &value }.object()?;
     let root = object.need("root")?;
     let root_text = root.text()?;
@@ -45,7 +44,9 @@ pub fn workload(text: &str) -> Result<Workload> {
         }
         _ => {}
     }
-    if matches!(workload.backend, Backend::Fake(_)) && workload.workers.iter().flatten().any(|phase| phase.verify) {
+    if matches!(workload.backend, Backend::Fake(_))
+        && workload.workers.iter().flatten().any(|phase| phase.verify)
+    {
         return object.fail("\"verify\" needs a backend that keeps data; \"fake\" does not");
     }
     Ok(workload)
@@ -112,17 +113,20 @@ fn memory_size(object: &Object, phase: &Phase) -> Result<usize> {
 
 fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
     if phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none() {
-        return object.fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
+        return object
+            .fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
     }
     if !phase.alignment.is_power_of_two() {
         return object.fail("\"alignment\" must be a power of two");
     }
     let has = |wanted: &[Kind]| phase.operations().any(|operation| wanted.contains(&operation.kind));
     if has(&[Kind::Append]) && has(&[Kind::Write]) {
-        return object.fail("append and write in one phase: with O_APPEND every write would append; use two phases");
+        return object
+            .fail("append and write in one phase: with O_APPEND every write would append; use two phases");
     }
     if phase.verify && has(&[Kind::Append]) {
-        return object.fail("\"verify\" does not work with append: where an append lands is not known beforehand");
+        return object
+            .fail("\"verify\" does not work with append: where an append lands is not known beforehand");
     }
     let mut suffixes = phase.operations().filter_map(|operation| operation.suffix());
     if let Some(first) = suffixes.next()
@@ -136,7 +140,8 @@ fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
 fn files(node: &Node) -> Result<Files> {
     let object = node.object()?;
     let files = if let Some(names) = object.get("names") {
-        let names_list: Vec<_> = names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
+        let names_list: Vec<_> =
+            names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
         if names_list.is_empty() {
             return names.fail("there must be at least one name");
         }
@@ -224,4 +229,61 @@ pub fn kind(node: &Node) -> Result<Kind> {
     let name = node.text()?;
     Kind::from_name(name)
         .map_or_else(|| node.fail(format_args!("no kind {name:?}; there are {}, mix", NAMES.join(", "))), Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_phase(phase: &str) -> Result<Workload> {
+        workload(&format!(r#"{{"root": "/x", "workers": [{{"phases": [{phase}]}}]}}"#))
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_manual() {
+        let workload = with_phase(
+            r#"{"name": "p", "files": {"template": "f", "count": 3}, "steps": [
+                {"kind": "read", "transfer_size": 4096, "size": 10000}]}"#,
+        )
+        .unwrap();
+        let phase = &workload.workers[0][0];
+        assert_eq!((workload.seed, workload.rank, workload.backend), (0, 0, Backend::Posix));
+        assert_eq!((phase.passes, phase.memory_size, phase.alignment, phase.open_flags), (1, 4096, 4096, 0));
+        assert!(phase.stop_on_error && !phase.verify && !phase.shuffled && phase.arrival.is_none());
+        assert_eq!((phase.steps[0].count, phase.most_operations()), (3, Some(9)));
+        assert_eq!(phase.files.name(2), ("f000002".to_owned(), 2));
+    }
+
+    #[test]
+    fn an_error_names_the_key() {
+        let step = r#"{"kind": "read", "transfer_size": 4096, "size": 8192"#;
+        for (phase, expected) in [
+            (
+                format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}, "count": 0}}]}}"#),
+                "workers[0].phases[0].steps[0].count: expected a whole number, 1 or more, found 0",
+            ),
+            (
+                format!(r#"{{"files": {{"names": ["a", "../b"]}}, "steps": [{step}}}]}}"#),
+                r#"workers[0].phases[0].files.names[1]: "../b" has a component that is empty"#,
+            ),
+            (
+                format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}}}], "colour": 1}}"#),
+                r#"workers[0].phases[0]: unknown key "colour""#,
+            ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "compute", "ns": 1e15}]}"#.to_owned(),
+                "workers[0].phases[0].steps[0]: computing for more than an hour",
+            ),
+        ] {
+            let error = with_phase(&phase).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: \"root\" is missing");
+    }
+
+    #[test]
+    fn a_time_limit_bounds_the_records_that_are_reserved() {
+        let phase = r#"{"files": {"template": "f"}, "passes": 0, "time_limit_ns": 1000000, "steps": [{"kind": "stat"}]}"#;
+        assert_eq!(with_phase(phase).unwrap().workers[0][0].most_operations(), Some(10_001));
+    }
 }

@@ -8,6 +8,7 @@ use crate::pattern::{Pattern, Range};
 use crate::workload::{Action, Compute, Detail, Operation, Step};
 
 const MANY: u64 = u64::MAX >> 1;
+const COMPUTE_MAX_NS: u64 = 3_600_000_000_000;
 /// The most that Linux moves in one call.
 const TRANSFER_MAX: u64 = 0x7fff_f000;
 
@@ -73,10 +74,12 @@ fn operation(object: &Object) -> Result<Operation> {
             base: object.whole("base", 0, MANY)?.unwrap_or(0),
             size: object.whole("size", 0, MANY)?.unwrap_or(0),
         },
-        Kind::Compute => match compute(object, object.whole("transfer_size", 0, TRANSFER_MAX)?.unwrap_or(0) as u32)? {
-            Some(compute) => Detail::Compute(compute),
-            None => return object.fail("compute needs \"ns\" or \"ns_per_byte\""),
-        },
+        Kind::Compute => {
+            match compute(object, object.whole("transfer_size", 0, TRANSFER_MAX)?.unwrap_or(0) as u32)? {
+                Some(compute) => Detail::Compute(compute),
+                None => return object.fail("compute needs \"ns\" or \"ns_per_byte\""),
+            }
+        }
         _ => Detail::Plain,
     };
     Ok(Operation { kind, detail })
@@ -98,7 +101,8 @@ fn data(object: &Object) -> Result<Detail> {
     }
     let offsets = pattern(object, "offsets", Pattern::Seq, range)?;
     if size < transfer && !matches!(offsets, Pattern::Seq | Pattern::Reverse) {
-        return transfer_node.fail(format_args!("{transfer} is larger than \"size\" {size}: no whole block fits"));
+        return transfer_node
+            .fail(format_args!("{transfer} is larger than \"size\" {size}: no whole block fits"));
     }
     Ok(Detail::Data { range, offsets, memory: pattern(object, "memory", Pattern::Off0, range)? })
 }
@@ -111,7 +115,8 @@ fn pattern(object: &Object, key: &'static str, default: Pattern, range: Range) -
             "seq" => Ok(Pattern::Seq),
             "rnd" => Ok(Pattern::Rnd),
             "reverse" => Ok(Pattern::Reverse),
-            _ => node.fail(format_args!("{name:?} is none of off0, seq, rnd, reverse, {{stride}}, {{rnd_near}}")),
+            _ => node
+                .fail(format_args!("{name:?} is none of off0, seq, rnd, reverse, {{stride}}, {{rnd_near}}")),
         };
     }
     let outer = node.object()?;
@@ -141,5 +146,9 @@ fn compute(object: &Object, bytes: u32) -> Result<Option<Compute>> {
     if ns.is_none() && ns_per_byte.is_none() {
         return Ok(None);
     }
-    Ok(Some(Compute { ns: ns.unwrap_or(0), ns_per_byte: ns_per_byte.unwrap_or(0.0), bytes }))
+    let compute = Compute { ns: ns.unwrap_or(0), ns_per_byte: ns_per_byte.unwrap_or(0.0), bytes };
+    if compute.duration_ns() > COMPUTE_MAX_NS {
+        return object.fail("computing for more than an hour: it cannot be interrupted");
+    }
+    Ok(Some(compute))
 }

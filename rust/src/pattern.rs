@@ -10,9 +10,14 @@ pub enum Pattern {
     /// Uniform over all whole blocks.
     Rnd,
     /// Blocks with `hole` bytes between them, each moved by up to ± `jitter` bytes.
-    Stride { hole: u64, jitter: u64 },
+    Stride {
+        hole: u64,
+        jitter: u64,
+    },
     /// Uniform over the whole blocks within ± `distance` bytes of the last one.
-    RndNear { distance: u64 },
+    RndNear {
+        distance: u64,
+    },
     Reverse,
 }
 

@@ -1,10 +1,10 @@
 //! The order of a phase's operations: for each file, the steps. Resumable, so that a phase that ended by its time
 //! limit can go on (wear-out).
 
+use crate::kind::Kind;
 use crate::pattern::{Range, Walk};
 use crate::rng::Rng;
 use crate::workload::{Action, Detail, Operation, Phase, Step};
-use crate::kind::Kind;
 
 /// One operation to be done.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,9 @@ impl Cursor {
             places: step
                 .operations()
                 .enumerate()
-                .map(|(which, operation)| places(operation, phase, |kind| rng(&[index as u64, which as u64, kind])))
+                .map(|(which, operation)| {
+                    places(operation, phase, |kind| rng(&[index as u64, which as u64, kind]))
+                })
                 .collect(),
             draw: rng(&[index as u64, 0, 2]),
         };
@@ -85,8 +87,16 @@ impl Cursor {
         }
         let step = &phase.steps[self.step];
         let visit = self.order[self.at];
-        let mut planned =
-            Planned { kind: Kind::Compute, visit, stage: self.stage, offset: 0, length: 0, memory: 0, extent: 0, range: None };
+        let mut planned = Planned {
+            kind: Kind::Compute,
+            visit,
+            stage: self.stage,
+            offset: 0,
+            length: 0,
+            memory: 0,
+            extent: 0,
+            range: None,
+        };
         if self.think_next {
             let think = step.think.expect("only set for a step that thinks");
             (planned.extent, planned.length) = (think.duration_ns(), think.bytes);
@@ -146,7 +156,9 @@ impl StepState {
             }
             Detail::Truncate { length } => planned.offset = *length,
             Detail::Advise { base, size } => (planned.offset, planned.extent) = (*base, *size),
-            Detail::Compute(compute) => (planned.extent, planned.length) = (compute.duration_ns(), compute.bytes),
+            Detail::Compute(compute) => {
+                (planned.extent, planned.length) = (compute.duration_ns(), compute.bytes)
+            }
             Detail::Plain | Detail::Rename { .. } => {}
         }
     }
@@ -156,7 +168,8 @@ fn places(operation: &Operation, phase: &Phase, rng: impl Fn(u64) -> Rng) -> Opt
     let Detail::Data { range, offsets, memory } = operation.detail else { return None };
     // In memory only whole transfers fit, so that a shorter last one fits too.
     let transfer = u64::from(range.transfer);
-    let region = Range { base: 0, size: phase.memory_size as u64 / transfer * transfer, transfer: range.transfer };
+    let region =
+        Range { base: 0, size: phase.memory_size as u64 / transfer * transfer, transfer: range.transfer };
     Some(Places { file: Walk::new(offsets, range, rng(0)), memory: Walk::new(memory, region, rng(1)) })
 }
 

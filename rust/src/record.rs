@@ -5,6 +5,7 @@
 //! leaves it, or never enters it, goes into exact totals and histograms. What stays is added to them at the end, so
 //! that the timed loop does no more than store a record.
 
+use crate::error::{Error, Result};
 use crate::histogram::Histogram;
 use crate::kind::{Kind, NAMES};
 use crate::rng::Rng;
@@ -24,7 +25,15 @@ pub type Record = [u64; 4];
 const DURATION_MAX_NS: u64 = (1 << 48) - 1;
 
 #[inline(always)]
-pub fn pack(kind: Kind, status: u8, start_ns: u64, duration_ns: u64, offset: u64, size: u32, file: u32) -> Record {
+pub fn pack(
+    kind: Kind,
+    status: u8,
+    start_ns: u64,
+    duration_ns: u64,
+    offset: u64,
+    size: u32,
+    file: u32,
+) -> Record {
     [
         start_ns,
         offset,
@@ -68,11 +77,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(capacity: usize, enabled: bool, rng: Rng) -> Self {
+    pub fn new(capacity: usize, enabled: bool, rng: Rng) -> Result<Self> {
         let capacity = if enabled { capacity } else { 0 };
-        let mut records: Vec<Record> = Vec::with_capacity(capacity);
+        let mut records: Vec<Record> = Vec::new();
+        if records.try_reserve_exact(capacity).is_err() {
+            return Err(Error::os(libc::ENOMEM, format!("{capacity} records")));
+        }
         touch(&mut records);
-        Self {
+        Ok(Self {
             records,
             capacity,
             enabled,
@@ -82,8 +94,10 @@ impl Recorder {
             rng,
             totals: vec![Total::default(); NAMES.len()],
             histograms: vec![None; NAMES.len()],
-            kinds: std::array::from_fn(|index| Kind::from_name(NAMES[index]).expect("every kind has its name")),
-        }
+            kinds: std::array::from_fn(|index| {
+                Kind::from_name(NAMES[index]).expect("every kind has its name")
+            }),
+        })
     }
 
     pub fn enabled(&self) -> bool {
@@ -157,8 +171,8 @@ impl Recorder {
         }
     }
 
-    /// Close the books. Gives back the memory that was not used.
-    pub fn finish(mut self) -> Recording {
+    /// Close the books: nothing can be pushed any more. Gives back the memory that was not used.
+    pub fn finish(&mut self) -> Recording {
         let complete = self.enabled && self.seen <= self.capacity as u64;
         let mut operations = std::mem::take(&mut self.records);
         for record in &operations {
@@ -169,8 +183,9 @@ impl Recorder {
         }
         operations.shrink_to_fit();
         let kinds = self.kinds;
-        let totals = self.totals.into_iter().enumerate().filter(|(_, total)| total.count > 0);
-        let histograms = self.histograms.into_iter().enumerate();
+        let totals =
+            std::mem::take(&mut self.totals).into_iter().enumerate().filter(|(_, total)| total.count > 0);
+        let histograms = std::mem::take(&mut self.histograms).into_iter().enumerate();
         Recording {
             operations,
             complete,
@@ -207,7 +222,7 @@ mod tests {
 
     #[test]
     fn within_the_budget_everything_is_kept() {
-        let mut recorder = Recorder::new(100, true, Rng::stream(&[1]));
+        let mut recorder = Recorder::new(100, true, Rng::stream(&[1])).unwrap();
         (0..100).for_each(|number| recorder.push(operation(number)));
         let recording = recorder.finish();
         assert!(recording.complete && recording.histograms.is_empty());
@@ -218,8 +233,8 @@ mod tests {
     #[test]
     fn beyond_the_budget_totals_and_histograms_are_exact() {
         for capacity in [0, 1, 10] {
-            let mut small = Recorder::new(capacity, true, Rng::stream(&[2]));
-            let mut large = Recorder::new(1000, true, Rng::stream(&[2]));
+            let mut small = Recorder::new(capacity, true, Rng::stream(&[2])).unwrap();
+            let mut large = Recorder::new(1000, true, Rng::stream(&[2])).unwrap();
             let mut expected = Histogram::default();
             for number in 0..1000 {
                 small.push(operation(number));
@@ -239,7 +254,7 @@ mod tests {
         // 4000 samples of 10 out of 100: each operation is expected 400 times, sd 19.
         let mut taken = [0u32; 100];
         for seed in 0..4000 {
-            let mut recorder = Recorder::new(10, true, Rng::stream(&[seed]));
+            let mut recorder = Recorder::new(10, true, Rng::stream(&[seed])).unwrap();
             (0..100).for_each(|number| recorder.push(operation(number)));
             recorder.finish().operations.iter().for_each(|record| taken[record[1] as usize] += 1);
         }

@@ -11,6 +11,8 @@ use std::sync::{Arc, Condvar, Mutex};
 
 /// Names that one thread takes at a time, so that a large directory is shared.
 const BATCH: usize = 256;
+/// So often a directory is looked through until it is empty.
+const LISTINGS: usize = 3;
 
 struct Directory {
     parent: Option<Arc<Directory>>,
@@ -20,6 +22,8 @@ struct Directory {
     handle: Mutex<Option<Arc<OwnedFd>>>,
     /// Tasks that must end before it can be removed: its own listing, batches of names, subdirectories.
     pending: AtomicUsize,
+    /// How often it was listed. Some file systems skip entries of a directory that is changed while it is read.
+    listed: AtomicUsize,
 }
 
 enum Task {
@@ -46,6 +50,7 @@ pub fn remove_tree(path: &str, threads: usize) -> Result<(u64, u64)> {
         path: path.to_owned(),
         handle: Mutex::new(None),
         pending: AtomicUsize::new(1),
+        listed: AtomicUsize::new(0),
     };
     let pool = Pool::default();
     pool.push(Task::List(Arc::new(root)));
@@ -120,6 +125,7 @@ impl Pool {
 
     /// Open a directory and make tasks of its entries.
     fn list(&self, directory: &Arc<Directory>, top: RawFd) {
+        directory.listed.fetch_add(1, Ordering::AcqRel);
         let handle = match open(directory, top) {
             Ok(handle) => Arc::new(handle),
             Err(error) => return self.note(error),
@@ -135,6 +141,7 @@ impl Pool {
                     path: format!("{}/{}", directory.path, name.to_string_lossy()),
                     handle: Mutex::new(None),
                     pending: AtomicUsize::new(1),
+                    listed: AtomicUsize::new(0),
                 })));
             } else {
                 names.push(name.to_owned());
@@ -171,10 +178,18 @@ impl Pool {
             let parent = directory.parent.as_ref().and_then(|parent| parent.handle());
             let parent_fd = parent.as_ref().map_or(top, |handle| handle.as_raw_fd());
             // SAFETY: `name` is NUL-terminated, the handle is open.
-            if opened && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0 {
+            if opened
+                && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0
+            {
                 self.directories.fetch_add(1, Ordering::Relaxed);
             } else if opened {
-                self.note(Error::last_os(directory.path.as_str()));
+                let error = Error::last_os(directory.path.as_str());
+                let not_empty = matches!(error, Error::Os { errno: libc::ENOTEMPTY | libc::EEXIST, .. });
+                if not_empty && directory.listed.load(Ordering::Acquire) < LISTINGS {
+                    directory.pending.store(1, Ordering::Release);
+                    return self.push(Task::List(directory));
+                }
+                self.note(error);
             }
             current = directory.parent.clone();
         }

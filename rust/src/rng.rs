@@ -25,7 +25,11 @@ pub struct Rng(u64);
 impl Rng {
     /// A stream of its own for every list of numbers (seed, rank, worker, phase, purpose, …).
     pub fn stream(parts: &[u64]) -> Self {
-        Self(parts.iter().fold(0, |state, &part| mix(state.wrapping_add(GOLDEN) ^ mix(part.wrapping_add(GOLDEN)))))
+        Self(
+            parts
+                .iter()
+                .fold(0, |state, &part| mix(state.wrapping_add(GOLDEN) ^ mix(part.wrapping_add(GOLDEN)))),
+        )
     }
 
     #[inline]

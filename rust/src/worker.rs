@@ -2,6 +2,7 @@
 
 use crate::backend::{Backend, Completion, Request};
 use crate::buffer::Buffer;
+use crate::clock::monotonic_ns;
 use crate::content::Stamp;
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -11,9 +12,9 @@ use crate::kind::Kind;
 use crate::mapping::Mapping;
 use crate::plan::{Cursor, Planned};
 use crate::record::{Recorder, Recording};
-use crate::rng::Rng;
+use crate::rng::{Rng, hash};
 use crate::schedule::Schedule;
-use crate::workload::{Phase, Workload};
+use crate::workload::{Phase, Workload, flags_for_open};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub struct Outcome {
     pub stopped: Stopped,
     pub recording: Recording,
     pub failures: Vec<Failure>,
-    /// By how much the end of an operation may be late (several in flight).
+    /// By how much the end of an operation may be late, on average at most (io_uring).
     pub end_error_ns: u64,
 }
 
@@ -78,6 +79,7 @@ pub struct State {
     pub flags: i32,
     pub done: u64,
     pub most: u64,
+    pub wears_out: bool,
     pub writes: u64,
     pub content_seed: u64,
     pub started_ns: u64,
@@ -96,30 +98,37 @@ pub struct Begun {
 impl<B: Backend> Work for Worker<B> {
     fn prepare(&mut self, phase: usize, records: usize, record: bool, goal: Option<u64>) -> Result<()> {
         let seeds = [self.workload.seed, self.workload.rank, self.index as u64, phase as u64];
-        let recorder = Recorder::new(records, record, Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat()));
+        let records_rng = Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat());
+        let recorder = Recorder::new(records, record, records_rng)?;
         if let Some(goal) = goal {
-            let state = self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
-            (state.recorder, state.most, state.failed) = (recorder, goal, false);
+            let state =
+                self.state.as_mut().ok_or_else(|| Error::Workload("no phase to go on with".into()))?;
+            (state.recorder, state.most, state.wears_out, state.failed) = (recorder, goal, true, false);
             return Ok(());
         }
         self.state = None;
-        let spec = &self.workload.workers[self.index][phase];
+        let phases = &self.workload.workers[self.index][phase..];
+        let (spec, flags) = (&phases[0], flags_for_open(phases));
         let root = self.root.as_ref().map(OwnedFd::as_raw_fd);
-        let visits = self.files.prepare(&mut self.backend, root, spec)?;
+        let visits = self.files.prepare(&mut self.backend, root, spec, flags)?;
         let regions = self.backend.queue().map_or(1, |queue| queue.depth());
-        let content_seed = Rng::stream(&[&seeds[..], &[u64::MAX - 2]].concat()).next();
+        // Content that is not verified shall never come twice, whatever the seed: neither on another rank nor in
+        // another repetition, else a store that removes duplicates would look fast.
+        let chance = [monotonic_ns(), u64::from(std::process::id()), hash(self.workload.root.as_bytes())];
+        let content_seed = Rng::stream(&[&seeds[..], &chance].concat()).next();
         let stamp = Stamp::new(spec.content, content_seed);
         self.state = Some(State {
             phase,
             visits,
             cursor: Cursor::new(spec, &seeds),
-            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp),
+            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp)?,
             mapping: None,
             recorder,
             failures: Vec::new(),
-            flags: spec.flags_for_open(),
+            flags,
             done: 0,
             most: spec.max_operations.unwrap_or(u64::MAX),
+            wears_out: false,
             writes: 0,
             content_seed,
             started_ns: 0,
@@ -141,14 +150,13 @@ impl<B: Backend> Work for Worker<B> {
             (state.started_ns, state.ended_ns) = (begin_ns, self.backend.now());
         }
         state.mapping = None;
-        let idle = Recorder::new(0, false, Rng::stream(&[]));
         let outcome = Outcome {
             started_ns: state.started_ns,
             ended_ns: state.ended_ns,
             stopped,
-            recording: std::mem::replace(&mut state.recorder, idle).finish(),
+            recording: state.recorder.finish(),
             failures: std::mem::take(&mut state.failures),
-            end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_blind_ns()),
+            end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_mean_blind_ns()),
         };
         self.state = Some(state);
         outcome
@@ -172,14 +180,16 @@ impl<B: Backend> Drop for Worker<B> {
 
 impl<B: Backend> Worker<B> {
     fn timed_loop(&mut self, phase: &Phase, state: &mut State, control: &Control, begin_ns: u64) -> Stopped {
-        let deadline_ns = phase.time_limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
+        // Who goes on to a count (wear-out) has had the time limit.
+        let limit_ns = phase.time_limit_ns.filter(|_| !state.wears_out);
+        let deadline_ns = limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
         // Without recording, a clock is read only where a rule of the phase needs it.
-        let timed = state.recorder.enabled() || phase.time_limit_ns.is_some() || phase.arrival.is_some();
+        let timed = state.recorder.enabled() || limit_ns.is_some() || phase.arrival.is_some();
         let mut schedule = phase.arrival.map(|arrival| {
             let seeds = [self.workload.seed, self.workload.rank, self.index as u64, state.phase as u64];
             Schedule::new(arrival, begin_ns, Rng::stream(&[&seeds[..], &[u64::MAX - 3]].concat()))
         });
-        let depth = self.backend.queue().map_or(1, |queue| queue.depth());
+        let depth = self.backend.queue().map_or(0, |queue| queue.depth());
         let mut flight = Flight::new(depth);
         let stopped = loop {
             if control.stopped() {
@@ -189,11 +199,11 @@ impl<B: Backend> Worker<B> {
                 break Stopped::Count;
             }
             let Some(planned) = state.cursor.next(phase) else { break Stopped::Count };
-            let queued = depth > 1 && planned.kind.can_queue();
+            let queued = depth > 0 && planned.kind.can_queue();
             if flight.len() > 0 && (!queued || flight.stage != planned.stage) {
                 self.drain(phase, state, control, &mut flight);
             }
-            while flight.len() == depth {
+            while queued && flight.len() == depth {
                 self.reap(phase, state, control, &mut flight, true);
             }
             let region = if queued { flight.free_region() } else { 0 };
@@ -223,7 +233,7 @@ impl<B: Backend> Worker<B> {
                 Ok(request) if queued => {
                     let start_ns = scheduled_ns.unwrap_or_else(|| self.backend.now());
                     flight.add(region, planned.stage, Begun { planned, request, start_ns });
-                    self.backend.queue().expect("depth > 1").submit(region, &request);
+                    self.backend.queue().expect("it has a depth").submit(region, &request);
                     self.reap(phase, state, control, &mut flight, false);
                     state.ended_ns.max(start_ns)
                 }
@@ -272,7 +282,7 @@ impl<B: Backend> Worker<B> {
 
     fn reap(&mut self, phase: &Phase, state: &mut State, control: &Control, flight: &mut Flight, wait: bool) {
         let mut done = std::mem::take(&mut flight.done);
-        self.backend.queue().expect("depth > 1").reap(wait, &mut done);
+        self.backend.queue().expect("it has a depth").reap(wait, &mut done);
         for Completion { token, result, end_ns } in done.drain(..) {
             let begun = flight.remove(token);
             self.finish(phase, state, control, begun, result, end_ns);

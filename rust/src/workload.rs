@@ -133,7 +133,7 @@ pub struct Compute {
 
 impl Compute {
     pub fn duration_ns(self) -> u64 {
-        self.ns + (self.ns_per_byte * f64::from(self.bytes)) as u64
+        self.ns.saturating_add((self.ns_per_byte * f64::from(self.bytes)) as u64)
     }
 }
 
@@ -156,8 +156,11 @@ impl Phase {
     pub fn most_operations(&self) -> Option<u64> {
         // No file-system call returns faster than this, so a time limit bounds the number too.
         const FASTEST_OPERATION_NS: u64 = 100;
-        let per_file: u64 =
-            self.steps.iter().map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some()))).sum();
+        let per_file: u64 = self
+            .steps
+            .iter()
+            .map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some())))
+            .sum();
         let by_count = match self.passes {
             0 => None,
             passes => Some(per_file.saturating_mul(self.files.count() as u64).saturating_mul(passes)),
@@ -180,15 +183,21 @@ impl Phase {
         false
     }
 
-    /// O_* flags with which the phase opens its files.
-    pub fn flags_for_open(&self) -> i32 {
-        let kinds = || self.operations().map(|operation| operation.kind);
-        let access = if kinds().any(Kind::modifies) || self.open_flags & libc::O_ACCMODE != 0 {
-            libc::O_RDWR
-        } else {
-            libc::O_RDONLY
-        };
-        let append = if kinds().any(|kind| kind == Kind::Append) { libc::O_APPEND } else { 0 };
-        (self.open_flags & !libc::O_ACCMODE) | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
+    fn modifies(&self) -> bool {
+        self.operations().any(|operation| operation.kind.modifies())
     }
+
+    fn does(&self, kind: Kind) -> bool {
+        self.operations().any(|operation| operation.kind == kind)
+    }
+}
+
+/// O_* flags with which the first of these phases opens its files: for writing if it writes, or if it leaves them
+/// open and a later one writes.
+pub fn flags_for_open(phases: &[Phase]) -> i32 {
+    let (phase, later) = phases.split_first().expect("at least the phase itself");
+    let modifies = phase.modifies() || (!phase.does(Kind::Close) && later.iter().any(Phase::modifies));
+    let access = if modifies { libc::O_RDWR } else { libc::O_RDONLY };
+    let append = if phase.does(Kind::Append) { libc::O_APPEND } else { 0 };
+    phase.open_flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
 }

@@ -35,6 +35,7 @@ def test_what_is_no_condition(text: str) -> None:
         ("nfs", "!=", "nfs", False),
         (10, ">", "9", True),
         ("10", ">", "9", True),
+        ("10", "=", "1e1", False),
         ("v10", ">", "v9", False),
         (4096, "=", "4KiB", True),
         (2.0, "=", "2", True),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from iosonde.ranks import clocks, mpi
 from iosonde.ranks.clocks import Clocks, Edge
+from iosonde.ranks.hosts import Host
 
 DELAYS = st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**7)), min_size=1, max_size=50)
 
@@ -62,7 +63,7 @@ def test_offsets_and_errors_add_up_along_the_tree(truth, error_ns):
 
 
 def test_one_clock_is_asked_once_however_many_ranks_read_it():
-    host = [mpi.Host("a", "x", "t"), mpi.Host("b", "y", "t"), mpi.Host("a", "x", "t"), mpi.Host("a", "x", "u")]
+    host = [Host("a", "x", "t"), Host("b", "y", "t"), Host("a", "x", "t"), Host("a", "x", "u")]
     assert clocks.clock_groups(host) == ([0, 1, 0, 2], [0, 1, 3])
 
 

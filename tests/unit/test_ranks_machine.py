@@ -340,16 +340,18 @@ def test_shares_of_the_nodes_time():
     assert (found["own_share"], found["background_share"], found["seconds"]) == (0.2, pytest.approx(0.1), 10.0)
 
 
-def test_where_no_time_was_counted_there_is_no_share():
-    nothing = load.Sample(0.0, {}, 0.0)
-    found = load.shares(nothing, nothing)
+@pytest.mark.parametrize(("seconds", "ticks"), [(10.0, 0), (0.1, 4)])
+def test_where_too_little_time_was_counted_there_is_no_share(seconds, ticks):
+    found = load.shares(
+        load.Sample(0.0, {}, 0.0), load.Sample(seconds, load.parse_stat(f"cpu {ticks} 0 0 {ticks}"), 0.0)
+    )
     assert found["busy_share"] is None
     assert found["background_share"] is None
 
 
 def test_a_sampler_sees_its_own_process_at_work():
     sampler = machine.LoadSampler()
-    deadline = os.times().user + 0.15
+    deadline = os.times().user + 0.25
     while os.times().user < deadline:
         sum(range(10000))
     found = sampler.result()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks import heartbeat, processes, watchdog
+from iosonde.ranks import heartbeat, leftovers, processes, watchdog
 from iosonde.ranks.heartbeat import Beat, Heartbeat
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
@@ -115,7 +115,8 @@ def test_an_interrupt_ends_the_command_and_is_raised_again(tmp_path, monkeypatch
     monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
 
     def interrupt(beats):
-        raise KeyboardInterrupt
+        if (tmp_path / "child").exists() and (tmp_path / "child").read_text():
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, on_tick=interrupt, grace_s=0.1)
@@ -212,3 +213,18 @@ def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
 )
 def test_who_is_waited_for(beats, ranks, expected):
     assert heartbeat.waited_for(beats, ranks) == expected
+
+
+def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
+    import mmap
+
+    since = time.time() - 60
+    for name in ("mpich_shm_1_0", "mpich_shm_2_0", "vader_segment.n1.7", "somebody_elses"):
+        (tmp_path / name).write_bytes(bytes(4096))
+    (tmp_path / "mpich_shm_link").symlink_to(tmp_path / "somebody_elses")
+    with (tmp_path / "mpich_shm_2_0").open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert leftovers.remove_segments(time.time() + 60, tmp_path) == []
+        assert leftovers.remove_segments(since, tmp_path) == ["mpich_shm_1_0", "vader_segment.n1.7"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["mpich_shm_2_0", "mpich_shm_link", "somebody_elses"]
+    assert leftovers.remove_segments(since, tmp_path / "absent") == []

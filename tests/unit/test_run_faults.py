@@ -20,7 +20,18 @@ TINY = ["--small-files", "5", "--large-size", "256KiB", "--transfer-size", "64Ki
 
 
 def words(target, store, *more):
-    return [sys.executable, "-m", "iosonde.cli.main", "run", "--target", str(target), "--store", str(store), *TINY, *more]
+    return [
+        sys.executable,
+        "-m",
+        "iosonde.cli.main",
+        "run",
+        "--target",
+        str(target),
+        "--store",
+        str(store),
+        *TINY,
+        *more,
+    ]
 
 
 def run(target, store, *more, **options):
@@ -82,7 +93,7 @@ def ranks_of(parent):
 def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
     target, store = place
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "3", "--small-files", "3000"),
+        words(target, store, "--repetitions", "3", "--small-files", "800"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -104,7 +115,7 @@ def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
     assert "signal 9" in broken[0]["missing"][0]
     assert "incomplete" in said
     assert left_in(target) == ["precious"]
-    again = run(target, store, "--repetitions", "3", "--small-files", "3000")
+    again = run(target, store, "--repetitions", "3", "--small-files", "800")
     assert again.returncode == 0, again.stderr
     assert "resuming" in again.stderr
 
@@ -112,14 +123,19 @@ def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):
 def test_interrupted_it_cleans_up_and_says_how_to_go_on(place):
     target, store = place
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "50"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words(target, store, "--repetitions", "50"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A test runner in the background of a shell ignores SIGINT, and its children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not list(store.glob("runs/*-0001")):
         time.sleep(0.02)
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "same command resumes" in said
     assert "Traceback" not in said
     assert left_in(target) == ["precious"]
@@ -207,7 +223,7 @@ def test_a_target_that_fills_up_keeps_the_run_and_is_cleaned(place):
     script = f"""
         mount -t tmpfs -o size=60M none {target}
         ( while ! ls {target}/iosonde-*/trial-*/rank00000/empty/f* >/dev/null 2>&1; do sleep 0.002; done
-          head -c 50M /dev/zero > {target}/somebody-elses ) &
+          until fallocate -l 50M {target}/somebody-elses 2>/dev/null; do sleep 0.001; done ) &
         {command}; code=$?
         wait
         rm {target}/somebody-elses
@@ -231,7 +247,7 @@ def test_a_planted_link_does_not_lead_out(place, tmp_path):
     outside.mkdir()
     (outside / "precious").write_text("mine")
     process = subprocess.Popen(
-        words(target, store, "--repetitions", "2", "--small-files", "2000"),
+        words(target, store, "--repetitions", "2", "--small-files", "500"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

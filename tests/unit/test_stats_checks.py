@@ -161,7 +161,10 @@ def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
 
 
 def test_background_load_is_said_with_host_and_share():
-    run = {"id": "a", "facts": {"loads": [{"host": "h1", "background_share": 0.2}, {"node": 1, "background_share": 0.01}]}}
+    run = {
+        "id": "a",
+        "facts": {"loads": [{"host": "h1", "background_share": 0.2}, {"node": 1, "background_share": 0.01}]},
+    }
     (finding,) = checks.run(checks.Subject([], 0.95, [run]), ["S107"])
     assert "20 % of the CPU of h1" in finding.sentence
 

@@ -160,3 +160,12 @@ def test_distributions_agree_with_scipy_stats():
     assert distributions.f_upper_p(52.4, 1, 42) == pytest.approx(scipy_stats.f.sf(52.4, 1, 42))
     assert distributions.f_quantile(0.99, 1, 42) == pytest.approx(scipy_stats.f.ppf(0.99, 1, 42))
     assert distributions.normal_two_sided_p(1.3) == pytest.approx(2 * scipy_stats.norm.sf(1.3))
+
+
+@given(st.lists(st.floats(0.1, 1e6), min_size=2, max_size=12))
+def test_coefficient_of_variation_never_fails_and_holds_its_value(values):
+    found = summarise.coefficient_of_variation(values, 0.95)
+    if found.low is None:
+        assert found.warnings
+    else:
+        assert found.low <= found.value <= found.high

@@ -198,7 +198,7 @@ def record(root: Path, without: str = "") -> tuple[list[tuple], dict[str, int]]:
 
 
 def check(path: Path, done: set[str]) -> None:
-    """Nothing acknowledged is lost, nothing half is shown, and life goes on."""
+    """Nothing acknowledged is lost, nothing half is shown."""
     store = Store.open(path) if "create" in done else Store.create(path)
     assert [item for item in store.problems() if item.code != "D102"] == []
     present = store.run_ids()
@@ -211,8 +211,13 @@ def check(path: Path, done: set[str]) -> None:
             assert store.experiment("e-1").name in names
     if "tag" in done:
         assert store.notes.tags("run-1") == ["baseline"]
-    Store.create(path).append(store_samples.run("next", operations=None, raw={}))
+
+
+def check_that_life_goes_on(path: Path) -> None:
+    store = Store.create(path)
+    store.append(store_samples.run("next", operations=None, raw={}))
     assert "next" in store.run_ids()
+    assert [item for item in store.problems() if item.code != "D102"] == []
 
 
 def replay_all(tmp_path: Path, without: str = "", seed: int = 1) -> int:
@@ -231,6 +236,8 @@ def replay_all(tmp_path: Path, without: str = "", seed: int = 1) -> int:
             for name, content in state.items():
                 (root / name).mkdir() if content is None else (root / name).write_bytes(content)
             check(root / "store", acknowledged)
+            if len(seen) % 10 == 0:
+                check_that_life_goes_on(root / "store")
     return len(seen)
 
 

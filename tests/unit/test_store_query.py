@@ -63,6 +63,7 @@ def test_an_incomplete_run_counts_only_if_asked_for(store: Store) -> None:
         (["started_at<2026-11-21T10:30"], {"b"}),
         (["direct=true"], {"a"}),
         (["nodes=77"], set()),
+        (["metric=77"], set()),
         (["tags=baseline"], {"a"}),
     ],
 )

@@ -101,7 +101,7 @@ def sorted_keys(value: object) -> object:
     return [sorted_keys(item) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(RUNS)
 def test_a_run_comes_back_as_it_was(run: Run) -> None:
     with tempfile.TemporaryDirectory() as directory:

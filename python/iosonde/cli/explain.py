@@ -14,14 +14,16 @@ from iosonde.core.errors import InputError
 def command(code: str | None) -> None:
     """What a finding says, how it is known, when it is wrong, what to do. Without CODE: all codes."""
     from iosonde.stats import checks
+    from iosonde.store.findings import PAGES
 
+    codes = [*checks.modules(), *PAGES]
     if code is None:
-        for known in checks.modules():
-            click.echo((checks.page(known) or "").splitlines()[0])
+        for known in codes:
+            click.echo((checks.page(known) or PAGES[known]).splitlines()[0])
         return
-    text = checks.page(code)
+    text = checks.page(code) or PAGES.get(code.upper())
     if text is None:
-        near = difflib.get_close_matches(code.upper(), list(checks.modules()), 3, 0.6)
+        near = difflib.get_close_matches(code.upper(), codes, 3, 0.6)
         raise InputError(
             f"there is no finding '{code}'",
             f"did you mean {' or '.join(near)}?" if near else "list them: iosonde explain",

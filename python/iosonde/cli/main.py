@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
+    "store": "check, tag, annotate, merge and redact stores",
     "explain": "the manual page of a finding",
     "doctor": "what this machine can do, and what to install",
 }

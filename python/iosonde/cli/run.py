@@ -34,14 +34,13 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
-    signal.signal(signal.SIGTERM, _interrupt)
     from iosonde.store.lock import only_one
 
     wanted = Wanted(**asked)
     store = _open_store(wanted)
     experiment, done = _resume_or_begin(store, wanted)
-    with only_one(store.path, experiment.id):
-        ended = _measure(store, wanted, experiment, done, level)
+    with only_one(store.path, experiment.id), _Stop() as stop:
+        ended = _measure(store, wanted, experiment, done, level, stop)
     _show(wanted.store, experiment.id, level, as_json)
     click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
     if ended.early and not ended.incomplete:
@@ -54,8 +53,35 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
         )
 
 
-def _interrupt(_signal: int, _frame: Any) -> None:
-    raise KeyboardInterrupt
+class _Stop:
+    """Ctrl-C or SIGTERM, taken at a moment of our choosing: Python drops an exception that comes while it forks.
+
+    The second one interrupts at once. A SIGINT that the shell told us to ignore stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def __enter__(self) -> _Stop:
+        wanted = [
+            number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        self._before = {number: signal.signal(number, self._ask) for number in wanted}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, _signal: int, _frame: Any) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def check(self) -> None:
+        """Interrupt now if it was asked for; called about once a second."""
+        if self._asked:
+            raise KeyboardInterrupt
 
 
 def _open_store(wanted: Wanted) -> Store:
@@ -89,7 +115,7 @@ def _resume_or_begin(store: Store, wanted: Wanted) -> tuple[Experiment, set[int]
     return experiment, set()
 
 
-def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int], level: float) -> Ended:
+def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int], level: float, stop: _Stop) -> Ended:
     from iosonde.measure import campaign, envelope, forecast, trial
     from iosonde.measure import target as targets
     from iosonde.ranks import machine
@@ -108,6 +134,11 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
     store.save_experiment(experiment)
     workspace = targets.Workspace.create(wanted.target_path, experiment.id)
     progress = Progress(expected.total_s)
+
+    def on_tick(beats: list[Any]) -> None:
+        stop.check()
+        progress.tick(beats)
+
     bench = trial.Bench(
         experiment=experiment.id,
         settings=settings,
@@ -124,11 +155,12 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
         max_operations=budget(wanted.max_operations),
         idle_s=wanted.idle_timeout,
         before_reads=wanted.before_reads,
-        on_tick=progress.tick,
+        on_tick=on_tick,
         spool_parent=Path(wanted.spool) if wanted.spool else None,
     )
 
     def measure(one: Trial) -> Run:
+        stop.check()
         return trial.run(bench, one, _free_id(store, experiment.id, one.index), wanted.trial_timeout)
 
     try:

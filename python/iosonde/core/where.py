@@ -1,8 +1,9 @@
 """``--where 'fs=nfs'``: conditions on the columns of a table, for a store and for any other table alike.
 
-A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the
-value may be written with a unit (``transfer_size=4KiB``); everything else is compared as text, so that
-``started_at>=2026-11`` works. An empty value (``fs=``) means: has no value.
+A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the value
+may be written with a unit (``transfer_size=4KiB``); everything else is compared as text, so that
+``started_at>=2026-11`` works. The order of two texts that are numbers is that of the numbers. An empty value
+(``fs=``) means: has no value.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
         return contained == (op == "=") if op in ("=", "!=") else _no_order(column, op, wanted)
     if cell is None or wanted is None or wanted == "":
         return _OPS[op](cell in (None, ""), wanted in (None, "")) if op in ("=", "!=") else False
+    if isinstance(cell, str) and op in ("=", "!="):
+        return _OPS[op](cell, str(wanted))
     left, right = _comparable(cell, wanted)
     if isinstance(left, str) != isinstance(right, str):
         return op == "!=" if op in ("=", "!=") else _no_order(column, op, wanted)

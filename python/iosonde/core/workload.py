@@ -14,11 +14,15 @@ Pattern = str | dict[str, Any]
 
 @dataclass(frozen=True)
 class Files:
-    """The files a phase walks over: ``count`` names made from ``template``, relative to the root."""
+    """The files a phase walks over: ``count`` names made from ``template``, relative to the root.
+
+    A name is ``template``, the number in six digits, and ``suffix``.
+    """
 
     template: str
     count: int = 1
     first: int = 0
+    suffix: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,17 +71,23 @@ class Phase:
 
 @dataclass(frozen=True)
 class Workload:
-    """Everything one rank does below ``root``: one list of phases per worker (thread)."""
+    """Everything one rank does below ``root``: one list of phases per worker (thread).
+
+    ``seed`` is the same for all ranks, so that one can verify what another wrote; ``rank`` makes their offsets
+    and orders differ.
+    """
 
     root: str
     workers: tuple[tuple[Phase, ...], ...]
     seed: int = 0
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
+    rank: int = 0
 
     def to_json(self) -> str:
         """The text that ``_native.Session`` reads; keys that were left out are absent."""
         workers = [{"phases": [_without_none(asdict(phase)) for phase in phases]} for phases in self.workers]
-        return json.dumps({"root": self.root, "seed": self.seed, "backend": self.backend, "workers": workers})
+        whole = {"root": self.root, "seed": self.seed, "rank": self.rank, "backend": self.backend}
+        return json.dumps({**whole, "workers": workers})
 
 
 def _without_none(value: Any) -> Any:

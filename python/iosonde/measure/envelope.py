@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.core.workload import Files, Phase, Step
 
 RATE = "rate"
 BANDWIDTH = "bandwidth"
@@ -110,20 +110,12 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     """The phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them."""
     writer = (rank + shift) % ranks
     return [
-        _directories(rank),
         *_metadata(settings, rank, writer),
         *_small_files(settings, rank, writer),
         *_large_files(settings, rank, writer),
         *_n_to_1(settings, rank),
         *(_shared_writes(settings, rank, ranks) if settings.shared_writes else ()),
     ]
-
-
-def _directories(rank: int) -> PhasePlan:
-    made = [f"rank{rank:05d}", f"rank{rank:05d}/empty", f"rank{rank:05d}/small", f"rank{rank:05d}/large"]
-    if rank == 0:
-        made.append("shared")
-    return PhasePlan("prepare", Phase("prepare", FileNames(tuple(made)), (Step("mkdir"),)), timed=False)
 
 
 def _metadata(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:

@@ -11,8 +11,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from . import cache, envelope, hooks, spool
 from .envelope import PhasePlan
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
-START_DELAY_NS = 300_000
+START_DELAY_NS = 1_000_000
 # Made by the parent in the spool: who sees it shares the spool with the parent.
 PARENT_MARK = "parent"
 BEATS = "beats"
@@ -120,7 +119,7 @@ def _phase(
 
     looked = _before_reads(plan, assignment, settings, ranks) if plan.reads else {}
     if plan.phase is None:
-        ranks.barrier()
+        ranks.wait_for_all()
         return True
     workload = Workload(assignment.root, ((plan.phase,),), seed=assignment.seed)
     budget = max(1, assignment.max_operations // ranks.size) if plan.timed else 0
@@ -247,21 +246,22 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
 def main() -> None:
     """Entry point of a rank. What goes wrong is left in the spool as one sentence; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
-    with _left_in(Path(assignment.spool)), mpi.connect(assignment.ranks) as ranks, _left_in(Path(assignment.spool)):
-        (rescue if assignment.only_collect else run)(assignment, ranks)
-
-
-@contextmanager
-def _left_in(folder: Path) -> Iterator[None]:
-    """Leave an error in the spool before it goes on: leaving the ranks' context ends this process."""
+    ranks = None
     try:
-        yield
+        ranks = mpi.connect(assignment.ranks)
+        (rescue if assignment.only_collect else run)(assignment, ranks)
     except Exception as error:
-        message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (repr(error), "")
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
-        path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+        _leave(Path(assignment.spool), error)
+        if ranks:
+            ranks.abort(3)
         raise
+
+
+def _leave(folder: Path, error: Exception) -> None:
+    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (repr(error), "")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
 
 
 if __name__ == "__main__":

@@ -100,12 +100,12 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         source="iosonde envelope",
         started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         seconds=seconds,
+        seed=trial.seed,
         factors=factors,
         observations=collected.observations,
         facts=bench.facts
         | {
             "order": trial.index,
-            "seed": trial.seed,
             "hosts": places.get("hosts", []),
             "nodes": places.get("nodes", []),
             "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns")},
@@ -161,6 +161,8 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
         tail = outcome.stderr_tail.strip().splitlines()[-1:] or ["no message"]
         how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
         said.append(f"the ranks ended with {how}: {tail[0][:200]}")
+    if outcome.left:
+        said.append(f"processes that could not be ended are left: {', '.join(map(str, outcome.left))}")
     if not places and not said:
         said.append("the ranks ended early and left no reason")
     return said

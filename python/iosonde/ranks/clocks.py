@@ -15,7 +15,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.ranks.mpi import Host, Ranks
+from iosonde.ranks.hosts import Host
+from iosonde.ranks.mpi import Ranks
 
 PINGS = 50
 Sample = tuple[int, int, int]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import LaunchError
+from iosonde.ranks import leftovers
 from iosonde.ranks.heartbeat import Beat, read_beats, waited_for
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
 
@@ -82,7 +83,7 @@ def watch(
     token = f"{identity()}:{time.monotonic_ns()}"
     environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
+    started, started_at = time.monotonic(), time.time()
     process = _start(command, environment, heartbeat_dir)
     try:
         reason, beats = _until_ended(process, heartbeat_dir, started, deadline_s, idle_s, on_tick)
@@ -94,6 +95,8 @@ def watch(
     finally:
         left = _end(token)  # a launcher that has ended may have left ranks
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
+        if code:
+            leftovers.remove_segments(started_at)
     beats = beats if reason else read_beats(heartbeat_dir)
     return Outcome(
         exit_code=128 - code if code < 0 else code,

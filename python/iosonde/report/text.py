@@ -17,6 +17,7 @@ CANNOT_TELL = "~"
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MOST_DIGITS = 6
+_HOPELESS = 200.0  # intervals so many times wider than the value are written with exponents
 
 
 def escape(text: object) -> str:
@@ -39,8 +40,7 @@ def _visible(char: str) -> str:
 
 def width(text: str) -> int:
     """Columns that ``text`` takes in a terminal: wide East Asian characters two, combining marks none."""
-    return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-               for char in text)  # fmt: skip
+    return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int = 79) -> str:
@@ -96,6 +96,8 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
     if estimate.low is None or estimate.high is None:
         return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
+    if value and high - low > _HOPELESS * abs(value):
+        return _fixed(value, _decimals(value, 0.0)), f"{low:.2g}–{high:.2g}"
     decimals = _decimals(value, (high - low) / 2)
     return _fixed(value, decimals), f"{_fixed(low, decimals)}–{_fixed(high, decimals)}"
 

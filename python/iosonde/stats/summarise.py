@@ -132,7 +132,10 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
     bounds = []
     for p in (0.5 + level / 2, 0.5 - level / 2):
         u = chi2_quantile(p, df)
-        bounds.append(k / math.sqrt(((u + 2) / n - 1) * k * k + u / df))
+        squared = ((u + 2) / n - 1) * k * k + u / df
+        if squared <= 0:  # the approximation has no upper bound for few trials that vary much
+            return Estimate(k, None, None, level, n, ("too few trials for an interval of so large a variation",))
+        bounds.append(k / math.sqrt(squared))
     return Estimate(k, bounds[0], bounds[1], level, n)
 
 

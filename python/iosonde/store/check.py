@@ -27,9 +27,7 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
                 sentence = f"{path.name} was left half-written by a process that ended; it is no run"
-                yield _finding(
-                    "D102", Severity.INFO, sentence, path, "the next run that is stored removes it"
-                )
+                yield _finding("D102", Severity.INFO, sentence, path, "the next run that is stored removes it")
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
             sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
@@ -49,25 +47,26 @@ def _run(path: Path, contents: bool) -> Iterator[Finding]:
 
 
 def _experiments(store: Path) -> Iterator[Finding]:
-    for path in _entries(store / "experiments"):
-        if not files.is_temporary(path.name):
-            try:
-                experiment_from(path.read_bytes(), f"experiment {path.stem}")
-            except (DataError, OSError) as error:
-                sentence = f"experiment {path.stem} cannot be read: {error}"
-                yield _finding(
-                    "D105", Severity.WARNING, sentence, path, f"restore {path} from a copy, or remove it"
-                )
+    for path in _documents(store / "experiments"):
+        try:
+            experiment_from(path.read_bytes(), f"experiment {path.stem}")
+        except (DataError, OSError) as error:
+            action = f"restore {path} from a copy, or remove it"
+            yield _finding("D105", Severity.WARNING, f"experiment {path.stem} cannot be read: {error}", path, action)
 
 
 def _notes(store: Path) -> Iterator[Finding]:
     notes = Notes(store / "notes", files.Disk())
-    for path in _entries(store / "notes"):
-        if not files.is_temporary(path.name):
-            try:
-                notes.of(path.stem)
-            except DataError as error:
-                yield _finding("D105", Severity.WARNING, error.message, path, error.hint)
+    for path in _documents(store / "notes"):
+        try:
+            notes.of(path.stem)
+        except DataError as error:
+            yield _finding("D105", Severity.WARNING, error.message, path, error.hint)
+
+
+def _documents(directory: Path) -> list[Path]:
+    """What belongs to the store there; names with a dot in front are being made, or locks."""
+    return [path for path in _entries(directory) if path.suffix == ".json" and not path.name.startswith(".")]
 
 
 def _entries(directory: Path) -> list[Path]:

@@ -14,7 +14,9 @@ from iosonde.core.errors import InputError
 @contextmanager
 def only_one(store: Path, experiment: str) -> Iterator[None]:
     """Hold the experiment's lock. Raises InputError if another process holds it; a dead one holds nothing."""
-    path = store / "experiments" / f".{experiment}.lock"
+    folder = store / "locks"
+    folder.mkdir(exist_ok=True)
+    path = folder / experiment
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

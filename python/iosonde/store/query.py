@@ -78,7 +78,7 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
     if not where:
         return table
     asked = {name: table[name].to_pylist() for name, _, _ in where}
-    return table.take(matching_rows(asked, where))
+    return table.take(pa.array(matching_rows(asked, where), pa.int64()))
 
 
 def _run_values(documents: Sequence[dict[str, Any]]) -> list[list[Any]]:

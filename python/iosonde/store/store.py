@@ -6,7 +6,8 @@ Layout, columns and crash safety: docs/store.md.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,18 +58,14 @@ class Store:
             if path.exists() and not path.is_dir():
                 raise InputError(f"{path} is a file, not a store", "name a new directory")
             if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
-                raise InputError(
-                    f"{path} has files in it and is not a store", "name a new or empty directory"
-                )
+                raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
             marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
             files.replace_file(disk, path / MARKER, encode(marker))
             disk.sync_directory(path.parent)
         except OSError as error:
-            raise InputError(
-                f"cannot make a store at {path}: {error.strerror}", "name another directory"
-            ) from error
+            raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
         return cls(path, disk)
 
     @classmethod
@@ -81,9 +78,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"{path} is not a store", "'iosonde run --store DIR' makes one") from None
         except OSError as error:
-            raise InputError(
-                f"cannot read the store {path}: {error.strerror}", "look at its permissions"
-            ) from error
+            raise InputError(f"cannot read the store {path}: {error.strerror}", "look at its permissions") from error
         except (DataError, KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"{path / MARKER} is damaged",
@@ -101,9 +96,10 @@ class Store:
         Raises SystemFaultError if the disk fails (full, read-only); then nothing of the run stays behind.
         """
         rundir.check_run(run)
-        self._add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now()))
+        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now()))
 
-    def _add_run(self, run_id: str, fill: Any) -> None:
+    def add_run(self, run_id: str, fill: Callable[[Path], None]) -> None:
+        """Let ``fill`` write a run's files into a directory that then becomes the run, whole and flushed."""
         runs = self.path / "runs"
         if (runs / run_id).exists():
             raise _exists(run_id, self.path)
@@ -154,6 +150,10 @@ class Store:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
         return [document for _, document in self._select(experiment, where or ())]
 
+    def document(self, run_id: str) -> dict[str, Any]:
+        """The content of one run.json. Raises as ``run`` does."""
+        return self._find(run_id)[1]
+
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """The ids of these runs."""
         return [document["id"] for document in self.runs(experiment)]
@@ -166,13 +166,13 @@ class Store:
         from . import tables
 
         directory, document = self._find(run_id)
-        table = rundir.read_file(directory, document, rundir.RESULTS)
+        table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
         raw = {
             name.removeprefix("raw/"): rundir.read_file(directory, document, name)
             for name in document["files"]
             if name.startswith("raw/")
         }
-        run = run_from(document, tables.observations_of(tables.read_results(_buffer(table))), raw)
+        run = run_from(document, tables.observations_of(tables.read_results(table)), raw)
         if operations and rundir.OPERATIONS in document["files"]:
             run.operations = self.operations(run_id)
         return run
@@ -244,9 +244,7 @@ class Store:
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
         if not is_run_directory(directory):
-            raise InputError(
-                f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them"
-            )
+            raise InputError(f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them")
         return directory, from_plain(rundir.read_document(directory))
 
     def _operations_path(self, run_id: str) -> Path | None:
@@ -299,12 +297,6 @@ def _exists(run_id: str, path: Path) -> InputError:
 def _is_ours(name: str) -> bool:
     """Whether a directory without store.json may hold this: what a crash while making a store leaves."""
     return name in _DIRECTORIES or files.is_temporary(name)
-
-
-def _buffer(content: bytes) -> Any:
-    import io
-
-    return io.BytesIO(content)
 
 
 def _now() -> str:

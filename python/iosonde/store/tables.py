@@ -1,7 +1,8 @@
 """``results.parquet`` and ``operations.parquet``: their columns, how they are written and read.
 
 Both carry the unit of each column in the Arrow field's metadata and, for readers that do not look there, as
-JSON under the file's key ``iosonde_units``; ``iosonde_schema_version`` is the version of the store's schema.
+JSON under the file's key ``iosonde_units``; ``iosonde_schema_version`` is the version of the store's schema. In
+operations.parquet ``iosonde_kinds`` holds the names that the numbers in column ``kind`` stand for.
 """
 
 from __future__ import annotations
@@ -43,11 +44,17 @@ def result_schema() -> pa.Schema:
 
 
 def operation_schema() -> pa.Schema:
-    """Columns of operations.parquet: those of ``core.schema.OPERATION``."""
+    """Columns of operations.parquet: those of ``core.schema.OPERATION``; the metadata name the kinds."""
     import pyarrow as pa
 
+    from iosonde import _native
+
     assert OPERATION.names is not None
-    return _with_units([(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names], OPERATION_UNITS)
+    return _with_units(
+        [(name, pa.from_numpy_dtype(OPERATION[name])) for name in OPERATION.names],
+        OPERATION_UNITS,
+        iosonde_kinds=json.dumps(_native.KINDS),
+    )
 
 
 def write_results(observations: Sequence[Observation], file: BinaryIO) -> None:
@@ -119,6 +126,14 @@ def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
         yield from _parts(file, rows)
 
 
+def kinds_of(path: Path) -> list[str]:
+    """The names that the numbers in column ``kind`` of this operations.parquet stand for."""
+    import pyarrow.parquet as pq
+
+    names: list[str] = json.loads(pq.read_schema(path).metadata[b"iosonde_kinds"])
+    return names
+
+
 def _parts(file: Any, rows: int) -> Iterator[np.ndarray]:
     assert OPERATION.names is not None
     for batch in file.iter_batches(batch_size=rows):
@@ -153,10 +168,10 @@ def _column(values: list[Any], field: pa.Field) -> pa.Array:
     return pa.array(values, field.type)
 
 
-def _with_units(fields: list[tuple[str, Any]], units: dict[str, str]) -> pa.Schema:
+def _with_units(fields: list[tuple[str, Any]], units: dict[str, str], **more: str) -> pa.Schema:
     import pyarrow as pa
 
-    metadata = {"iosonde_schema_version": str(STORE_VERSION), "iosonde_units": json.dumps(units)}
+    metadata = {"iosonde_schema_version": str(STORE_VERSION), "iosonde_units": json.dumps(units), **more}
     return pa.schema(
         [pa.field(name, kind, metadata={"unit": units[name]} if name in units else None) for name, kind in fields],
         metadata=metadata,

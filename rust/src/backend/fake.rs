@@ -66,7 +66,8 @@ fn latencies(object: &Object) -> Result<Vec<Vec<u64>>> {
     }
     let by_kind = node.object()?;
     let default = by_kind.get("default").map_or(Ok(vec![DEFAULT_NS]), |node| series(&node))?;
-    let latencies = NAMES.iter().map(|name| by_kind.get(name).map_or(Ok(default.clone()), |node| series(&node)));
+    let latencies =
+        NAMES.iter().map(|name| by_kind.get(name).map_or(Ok(default.clone()), |node| series(&node)));
     let latencies = latencies.collect::<Result<_>>()?;
     by_kind.no_other_keys()?;
     Ok(latencies)
@@ -135,7 +136,8 @@ impl Fake {
             }
             _ => 0,
         };
-        let hits = |fault: &&Fault| fault.kind == kind && (fault.at..fault.at + fault.count).contains(&number);
+        let hits =
+            |fault: &&Fault| fault.kind == kind && (fault.at..fault.at + fault.count).contains(&number);
         for fault in self.script.faults.iter().filter(hits) {
             latency = fault.latency_ns.map_or(latency, |ns| ns as f64);
             result = fault.short.unwrap_or(result);
@@ -200,7 +202,7 @@ impl Queue for Fake {
         done[before..].sort_by_key(|completion| completion.end_ns);
     }
 
-    fn take_blind_ns(&mut self) -> u64 {
+    fn take_mean_blind_ns(&mut self) -> u64 {
         0
     }
 }

@@ -64,8 +64,8 @@ pub trait Queue {
     /// Append what is complete to `done`; with `wait`, at least one.
     fn reap(&mut self, wait: bool, done: &mut Vec<Completion>);
 
-    /// The longest time that a completion can have waited to be seen, ns, since the last call.
-    fn take_blind_ns(&mut self) -> u64;
+    /// By how much, on the average of the completions since the last call, an end may be late at most, ns.
+    fn take_mean_blind_ns(&mut self) -> u64;
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -82,7 +82,7 @@ pub fn call(request: &Request) -> i64 {
                 ));
             }
             Kind::Compute => {
-                let end = clock::monotonic_ns() + r.extent;
+                let end = clock::monotonic_ns().saturating_add(r.extent);
                 while clock::monotonic_ns() < end {
                     std::hint::spin_loop();
                 }
@@ -90,7 +90,37 @@ pub fn call(request: &Request) -> i64 {
             }
         }
     };
-    if result < 0 { -errno() } else { result }
+    if result < 0 {
+        -errno()
+    } else if matches!(request.kind, Kind::Read | Kind::Write) && result < i64::from(request.length) {
+        rest(request, result)
+    } else {
+        result
+    }
+}
+
+/// The rest of a transfer of which the kernel did only a part: how much it was in the end, or minus the errno that
+/// says why it is not more (a full target shortens one write and fails only the next). A read ends at the file's end.
+#[cold]
+#[inline(never)]
+fn rest(r: &Request, mut done: i64) -> i64 {
+    while done > 0 && done < i64::from(r.length) {
+        // SAFETY: `done` is below `length`, the size of the buffer.
+        let more = unsafe {
+            let (buffer, length) = (r.buffer.add(done as usize), (i64::from(r.length) - done) as usize);
+            let offset = r.offset as i64 + done;
+            match r.kind {
+                Kind::Write => libc::pwrite64(r.fd, buffer.cast(), length, offset),
+                _ => libc::pread64(r.fd, buffer.cast(), length, offset),
+            }
+        };
+        match more {
+            0 => break,
+            -1 => return -errno(),
+            _ => done += more as i64,
+        }
+    }
+    done
 }
 
 #[cold]

@@ -14,6 +14,10 @@ from . import reading
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
+# The kernel counts in ticks of 10 ms: over less than this a share is chance.
+SHORTEST_S = 0.2
+
+
 class LoadSampler:
     """Samples the node when it is made and again at `result`: one for each node of a trial."""
 
@@ -37,7 +41,8 @@ class Sample:
 def shares(begin: Sample, end: Sample) -> dict[str, float | None]:
     """``busy_share`` (all but idle, iowait, steal), ``iowait_share``, ``steal_share``; ``own_share`` (the trial's
     ranks and their launcher) and ``background_share`` (what was busy and not ours: other programs, and the
-    kernel's threads that write our dirty pages back); ``load_average`` over a minute. None if no time was counted.
+    kernel's threads that write our dirty pages back); ``load_average`` over a minute. Shares are None over less
+    than SHORTEST_S.
     """
     spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
     capacity_s = sum(spent_s.values())
@@ -50,9 +55,11 @@ def shares(begin: Sample, end: Sample) -> dict[str, float | None]:
         "own_share": own_s,
         "background_share": max(0.0, busy_s - own_s),
     }
+    seconds = end.at_s - begin.at_s
+    enough = seconds >= SHORTEST_S and capacity_s > 0
     return {
-        "seconds": end.at_s - begin.at_s,
-        **{name: part_s / capacity_s if capacity_s > 0 else None for name, part_s in parts.items()},
+        "seconds": seconds,
+        **{name: part_s / capacity_s if enough else None for name, part_s in parts.items()},
         "load_average": os.getloadavg()[0],
     }
 

@@ -8,6 +8,7 @@ import pytest
 
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import mpi
+from iosonde.ranks.hosts import Host, node_numbers
 
 
 @pytest.fixture(autouse=True)
@@ -47,13 +48,13 @@ def test_stream_of_one_rank_goes_to_itself_in_order():
 
 
 def test_nodes_are_numbered_as_they_first_appear():
-    assert mpi.node_numbers(["b", "a", "b", "c", "a"]) == (0, 1, 0, 2, 1)
+    assert node_numbers(["b", "a", "b", "c", "a"]) == (0, 1, 0, 2, 1)
 
 
 def test_two_names_on_one_kernel_are_two_nodes_with_one_clock():
-    first, second = mpi.Host("n1", "boot", "time:1"), mpi.Host("n2", "boot", "time:1")
+    first, second = Host("n1", "boot", "time:1"), Host("n2", "boot", "time:1")
     assert (first.name, first.boot_id) != (second.name, second.boot_id)
-    assert first.clock == second.clock != mpi.Host("n1", "boot", "time:2").clock
+    assert first.clock == second.clock != Host("n1", "boot", "time:2").clock
 
 
 class FakeWorld(mpi._OneRank):
@@ -90,3 +91,7 @@ def test_ranks_whose_clocks_differ_start_at_once_until_the_clocks_are_known():
     assert ranks.agree_start(10**9) == 0
     ranks.clock_offset_ns = -(10**15)
     assert ranks.agree_start(0) < 0
+
+
+def test_one_rank_alone_has_nobody_to_abort():
+    mpi.connect(1).abort(7)

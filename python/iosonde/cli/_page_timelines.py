@@ -1,0 +1,116 @@
+"""From a trial's phases to the timelines of its ranks: which trial, which ranks, who was late and who was last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iosonde.core.units import format_rate
+from iosonde.report.content import RankSpan, Section, Timeline, counted
+
+from ._page_figures import Axis, place, title
+
+SHOWN_RANKS = 256
+_KEPT_ENDS = 64
+_LATE = 0.01  # of the phase
+
+
+def timelines_of(runs: Sequence[Mapping[str, Any]], axis: Axis) -> tuple[Section[Timeline], str]:
+    """The phases of one trial, and a sentence on which trial it is."""
+    ready = [run for run in runs if _timed(run)]
+    complete = [run for run in ready if not run["missing"]] or ready
+    if not complete:
+        return Section(missing=("No trial holds the times of its ranks.",)), ""
+    most = max(_ranks(run) for run in complete)
+    if most < 2:
+        return Section(missing=("Every trial had one rank: there is nobody to wait for.",)), ""
+    run = max((run for run in complete if _ranks(run) == most), key=_spread)
+    size = counted(axis.size(run["factors"]), axis.noun)
+    label = f"trial {run['id']}, {size}" + (", incomplete" if run["missing"] else "")
+    items = tuple(_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p["name"])))
+    chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
+    return Section(items), chosen
+
+
+def _timed(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The phases that hold the times of their ranks: those of imported runs do not."""
+    return [phase for phase in run.get("phases") or [] if phase.get("ranks")]
+
+
+def _ranks(run: Mapping[str, Any]) -> int:
+    return max(len(phase["ranks"]) for phase in _timed(run))
+
+
+def _spread(run: Mapping[str, Any]) -> float:
+    """Σ of what share of each phase lies between the first and the last rank's end."""
+    return sum((phase.get("end_spread_ns") or 0) / (phase.get("duration_ns") or 1) for phase in _timed(run))
+
+
+def _timeline(phase: Mapping[str, Any], label: str) -> Timeline:
+    ranks = phase["ranks"]
+    comparable = bool(phase.get("comparable", True))
+    zero = min(rank["started_ns"] for rank in ranks)
+    times = {}
+    for rank in ranks:
+        start = rank["started_ns"] if comparable else zero
+        length = rank["ended_ns"] - rank["started_ns"]
+        times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
+    marks = _marks(times)
+    shown = _chosen(times, marks)
+    spans = tuple(
+        RankSpan(
+            rank["rank"], str(rank.get("host") or "unknown host"), *times[rank["rank"]], marks.get(rank["rank"], "")
+        )
+        for rank in ranks
+        if rank["rank"] in shown
+    )
+    return Timeline(
+        phase["name"],
+        title(phase["name"]),
+        label,
+        spans,
+        len(ranks),
+        comparable,
+        _note(phase, times, spans, comparable),
+    )
+
+
+def _marks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
+    """The last to end; and every rank whose start came late by more than 1 % of the phase."""
+    if len(times) < 2:
+        return {}
+    end = max(end for _, end in times.values())
+    marks = {rank: "late" for rank, (start, _) in times.items() if start > _LATE * end}
+    last = max(times, key=lambda rank: times[rank][1])
+    tied = min(end for _, end in times.values()) == end
+    return marks if tied else marks | {last: "last"}
+
+
+def _chosen(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
+    """All ranks, or of very many the latest starts, the last ends, and others evenly."""
+    if len(times) <= SHOWN_RANKS:
+        return set(times)
+    by_start = sorted(times, key=lambda rank: times[rank][0])
+    by_end = sorted(times, key=lambda rank: times[rank][1])
+    chosen = {*by_start[-_KEPT_ENDS:], *by_end[-_KEPT_ENDS:], *(rank for rank, mark in marks.items() if mark == "last")}
+    others = sorted(set(times) - chosen)
+    step = -(-len(others) // (SHOWN_RANKS - len(chosen)))
+    return chosen | set(others[::step])
+
+
+def _note(
+    phase: Mapping[str, Any], times: Mapping[int, tuple[float, float]], spans: Sequence[RankSpan], comparable: bool
+) -> str:
+    last = next((span for span in spans if span.mark == "last"), None)
+    if last is None:
+        return ""
+    who = f"rank {last.rank} on {last.host}"
+    if not comparable:
+        return f"R{who[1:]} took longest, {format_rate(last.end_s, 's')}."
+    spreads = [
+        f"{name} lie {format_rate(phase[key] / 1e9, 's')} apart"
+        for name, key in (("starts", "start_spread_ns"), ("ends", "end_spread_ns"))
+        if phase.get(key) is not None
+    ]
+    said = ", ".join([*spreads, f"{who} finished last"])
+    return f"{said[0].upper()}{said[1:]}."

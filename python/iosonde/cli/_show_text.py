@@ -1,0 +1,176 @@
+"""The text of ``iosonde show``: a store at a glance, one run in detail; under 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.types import Experiment, Observation, Run
+from iosonde.core.units import format_rate, format_seconds, format_size
+from iosonde.report.text import escape, table, width
+
+_WIDTH = 79
+_MOST_FACTS = 24
+# What a reader looks for first.
+_FIRST_FACTS = ("command", "target", "hosts", "launcher", "machine.target.mount", "machine.mount", "machine.host",
+                "machine.cpu.model", "machine.memory.total", "iosonde", "envelope")  # fmt: skip
+_CELL = 18
+
+
+def listing(
+    path: Path, experiments: Sequence[Experiment], runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]
+) -> Iterator[str]:
+    """Every experiment with its runs; what does not vary within one is said once."""
+    incomplete = sum(not run["complete"] for run in runs)
+    names = {item.id: item for item in experiments}
+    ids = list(dict.fromkeys([*names, *(run["experiment"] for run in runs)]))
+    said = f"{path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
+    yield from _wrapped(said + (f", {incomplete} of them incomplete" if incomplete else ""))
+    for experiment_id in ids:
+        yield ""
+        known = names.get(experiment_id)
+        title = f"{experiment_id}  {known.name}, {_when(known.created_at)}" if known else experiment_id
+        yield from _wrapped(title)
+        mine = [run for run in runs if run["experiment"] == experiment_id]
+        yield from _runs(mine, tags) if mine else ["  no runs"]
+
+
+def _runs(runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]) -> Iterator[str]:
+    factors = list(dict.fromkeys(name for run in runs for name in run["factors"]))
+    values = {name: [_value(run["factors"].get(name)) for run in runs] for name in factors}
+    varying = [name for name in factors if len(set(values[name])) > 1]
+    fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
+    if fixed:
+        yield from _wrapped("  same in all: " + ", ".join(fixed), "    ")
+    columns = {"run": [run["id"] for run in runs], "started": [_when(run["started_at"]) for run in runs]}
+    columns["took"] = [format_seconds(run["seconds"]) for run in runs]
+    columns["status"] = ["complete" if run["complete"] else "incomplete" for run in runs]
+    if any(tags.get(run["id"]) for run in runs):
+        columns["tags"] = [" ".join(tags.get(run["id"], [])) for run in runs]
+    left = [name for name in varying if not _fit(columns, name, values[name])]
+    numbers = {name for name in varying if all(_is_number(run["factors"].get(name)) for run in runs)} | {"took"}
+    align = "".join("r" if name in numbers else "l" for name in columns)
+    yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, _WIDTH).split("\n")
+    if left:
+        yield from _wrapped(f"  vary as well: {', '.join(left)} (--json, --export)", "    ")
+
+
+def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
+    """Put a factor before the status if the table stays narrow enough (ids may still be cut); whether it was."""
+    wide = sum(min(max(map(width, [title, *column])), _CELL) + 2 for title, column in columns.items())
+    if wide + max(map(width, [name, *cells])) > _WIDTH:
+        return False
+    columns[name] = cells
+    for title in ("status", "tags"):
+        if title in columns:
+            columns[title] = columns.pop(title)
+    return True
+
+
+def detail(run: Run, document: dict[str, Any], notes: dict[str, list[Any]]) -> Iterator[str]:
+    """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
+    yield from _wrapped(f"run {run.id} of experiment {run.experiment}")
+    about = {
+        "started": f"{_when(run.started_at)}, took {format_seconds(run.seconds)}",
+        "source": run.source,
+        "status": "complete" if run.complete else "incomplete: " + "; ".join(run.missing),
+        "factors": ", ".join(f"{name}={_value(value)}" for name, value in run.factors.items()),
+        "seed": "" if run.seed is None else str(run.seed),
+        "tags": " ".join(notes["tags"]),
+        "recorded": "" if document["operations"] is None else _count(document["operations"], "operation"),
+        "files": ", ".join(f"{name} ({format_size(of['bytes'])})" for name, of in document["files"].items()),
+        "iosonde": document["versions"]["iosonde"],
+    }
+    yield from _pairs({key: value for key, value in about.items() if value})
+    for note in notes["notes"]:
+        yield from _wrapped(f"  note      {_when(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
+    whole = [row for row in run.observations if row.rank is None]
+    if whole:
+        yield ""
+        yield from _results(whole)
+    of_ranks = len(run.observations) - len(whole)
+    if of_ranks:
+        yield f"  and {_count(of_ranks, 'result')} of single ranks (--json, --export)"
+    for finding in run.findings:
+        yield from _wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield from _facts(run.facts)
+
+
+def _results(rows: Sequence[Observation]) -> Iterator[str]:
+    cells = [
+        [
+            row.operation,
+            row.metric,
+            format_rate(row.value, row.unit) if row.value == row.value else "~",
+            "" if row.count is None else f"{row.count:,}",
+        ]
+        for row in rows
+    ]
+    yield from table(["operation", "metric", "value", "count"], cells, "llrr", _WIDTH).split("\n")
+    inside: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.includes:
+            inside.setdefault(row.includes, {})[row.operation] = None
+    for includes, operations in inside.items():
+        yield from _wrapped(f"  clock includes {includes.replace(',', ', ')}: {', '.join(operations)}", "    ")
+
+
+def _facts(facts: Mapping[str, Any]) -> Iterator[str]:
+    flat = sorted(_flatten(facts), key=lambda fact: _rank_of_fact(fact[0]))
+    if not flat:
+        return
+    yield ""
+    yield from _pairs({key: _value(value) for key, value in flat[:_MOST_FACTS]})
+    if len(flat) > _MOST_FACTS:
+        yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
+
+
+def _rank_of_fact(key: str) -> int:
+    return next((n for n, first in enumerate(_FIRST_FACTS) if key.startswith(first)), len(_FIRST_FACTS))
+
+
+def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested facts as ``machine.host.kernel``; what is not known is left out, a list of values stays one."""
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _flatten(item, f"{prefix}{key}.")
+        elif isinstance(item, list) and any(isinstance(part, Mapping) for part in item):
+            parts = (part if isinstance(part, Mapping) else {"": part} for part in item)
+            for number, part in enumerate(parts):
+                yield from _flatten(part, f"{prefix}{key}[{number}].")
+        elif item not in (None, "", []):
+            yield prefix + key, " ".join(map(_value, item)) if isinstance(item, list) else item
+
+
+def _pairs(pairs: Mapping[str, str]) -> Iterator[str]:
+    column = min(max(map(width, pairs), default=0), 30)
+    for key, value in pairs.items():
+        yield from _wrapped(f"  {key.ljust(column)}  {value}", " " * (column + 4))
+
+
+def _wrapped(text: str, indent: str = "  ") -> list[str]:
+    lines = textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True)
+    return lines or [""]
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
+
+
+def _when(time: str) -> str:
+    """``2026-11-21T10:00:00.123Z`` → ``2026-11-21 10:00``."""
+    return time[:16].replace("T", " ")
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))

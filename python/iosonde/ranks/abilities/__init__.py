@@ -1,0 +1,74 @@
+"""What this machine can do, tried and not guessed: behind ``iosonde doctor``.
+
+A check is a function without arguments (or with the target) that returns an Ability. Each runs in a thread of its
+own with a time limit, and one that crashes or hangs is reported as failed: the others go on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+CHECK_S = 40.0  # longer than any tool may take, so that only what truly hangs ends here
+
+
+@dataclass(frozen=True)
+class Ability:
+    """One thing that this machine can or cannot do.
+
+    ``needed_for`` says what would miss it, ``cure`` how to get it; ``required``: nothing works without it.
+    """
+
+    name: str
+    ok: bool
+    detail: str
+    needed_for: str = ""
+    cure: str = ""
+    required: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form: name, ok, detail, needed_for, cure, required."""
+        return asdict(self)
+
+
+Check = Callable[[], Ability]
+
+
+def check_all(target: Path | None = None) -> list[Ability]:
+    """Try everything; what needs a directory only where ``target`` is given."""
+    from . import kernel, mpi, software, target_checks
+
+    checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *kernel.CHECKS, *software.TOOLS]
+    if target is not None:
+        checks += [partial(check, target) for check in target_checks.CHECKS]
+    return try_all(checks)
+
+
+def try_all(checks: Sequence[Check], limit_s: float = CHECK_S) -> list[Ability]:
+    """The answer of every check, in order; a failed one where a check raised or did not come back."""
+    return [_try(check, limit_s) for check in checks]
+
+
+def _try(check: Check, limit_s: float) -> Ability:
+    answer: list[Ability] = []
+
+    def run() -> None:
+        try:
+            answer.append(check())
+        except Exception as error:
+            answer.append(Ability(_name(check), False, f"failed: {type(error).__name__}: {error}"))
+
+    # A daemon: a check that hangs inside the kernel cannot be ended, only left behind.
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    return answer[0] if answer else Ability(_name(check), False, f"failed: no answer within {limit_s:.0f} s")
+
+
+def _name(check: Check) -> str:
+    function = check.func if isinstance(check, partial) else check
+    return function.__name__.replace("_", " ")

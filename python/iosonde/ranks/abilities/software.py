@@ -1,0 +1,93 @@
+"""Python, the native module, libraries, and other programs on PATH."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+
+from iosonde.ranks.machine import reading
+
+from . import Ability
+
+_OLDEST_PYTHON = (3, 11)
+_LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "bokeh", "matplotlib", "psutil", "PyYAML", "mpi4py")
+_NATIVE = "from iosonde import _native; print(round(_native.clock_cost_ns()))"
+
+
+def python() -> Ability:
+    """Whether this Python is new enough."""
+    ok = sys.version_info >= _OLDEST_PYTHON
+    return Ability("python", ok, platform.python_version(), "everything", "install Python 3.11 or newer", required=True)
+
+
+def native() -> Ability:
+    """Whether the native module loads and runs; tried in another process, which may crash."""
+    done = subprocess.run([sys.executable, "-c", _NATIVE], capture_output=True, text=True, timeout=reading.TOOL_S * 4)
+    if done.returncode == 0:
+        return Ability("native module", True, f"loads; one clock reading costs {done.stdout.strip()} ns",
+                       "measuring", required=True)  # fmt: skip
+    reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return Ability("native module", False, reason, "measuring", "build it: make, or pip install .", required=True)
+
+
+def libraries() -> Ability:
+    """Whether the Python libraries are installed."""
+    missing = []
+    for name in _LIBRARIES:
+        try:
+            metadata.version(name)
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    detail = f"missing: {', '.join(missing)}" if missing else f"all {len(_LIBRARIES)} there"
+    return Ability("libraries", not missing, detail, "everything", f"pip install {' '.join(missing)}", required=True)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that is looked for on PATH. ``version`` are the words that make it tell its version, if any do."""
+
+    name: str
+    needed_for: str
+    cure: str
+    version: tuple[str, ...] = ("--version",)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __call__(self) -> Ability:
+        """Whether it is there, and its version."""
+        path = shutil.which(self.name)
+        if not path:
+            return Ability(self.name, False, "not on PATH", self.needed_for, self.cure)
+        said = reading.tool([path, *self.version]) if self.version else None
+        return Ability(self.name, True, f"{version_in(said or '')} {path}".strip(), self.needed_for)
+
+
+def version_in(text: str) -> str:
+    """The first thing that looks like a version: ``fio-3.33`` → 3.33."""
+    found = re.search(r"\d+(?:\.\d+)+[\w.-]*", text)
+    return found.group(0) if found else ""
+
+
+_PEER = "comparing, and results to import"
+CHECKS = [python, native, libraries]
+TOOLS = [
+    Tool("fio", _PEER, "apt install fio"),
+    # IOR and mdtest start MPI even to print their version, so they are only looked for.
+    Tool("ior", _PEER, "build it from github.com/hpc/ior", ()),
+    Tool("mdtest", _PEER, "build it from github.com/hpc/ior", ()),
+    Tool("iozone", _PEER, "apt install iozone3", ("-v",)),
+    Tool("elbencho", _PEER, "take a package from github.com/breuner/elbencho"),
+    Tool("iperf3", "measuring the network between nodes", "apt install iperf3"),
+    Tool("lfs", "striping and quota facts of a Lustre target", "install the Lustre client"),
+    Tool("gluster", "volume facts of a Gluster target", "apt install glusterfs-cli"),
+    Tool("beegfs-ctl", "entry facts of a BeeGFS target", "install beegfs-utils", ()),
+    Tool("git", "tying results to commits", "apt install git"),
+    Tool("chromium", "testing the report page in a browser", "apt install chromium"),
+]

@@ -1,0 +1,44 @@
+"""Which ranks share a node, and which share a clock."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Host:
+    """Where a rank lives. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
+    one clock.
+    """
+
+    name: str
+    boot_id: str
+    time_namespace: str
+
+    @property
+    def clock(self) -> tuple[str, str]:
+        """Ranks with an equal value read the same CLOCK_MONOTONIC."""
+        return self.boot_id, self.time_namespace
+
+
+def this_host() -> Host:
+    """The host of this process. Where there is no boot id, the name takes its place."""
+    name = socket.gethostname()
+    try:
+        boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        boot_id = name
+    try:
+        time_namespace = str(Path("/proc/self/ns/time").readlink())
+    except OSError:
+        time_namespace = ""  # kernels before 5.6 have none
+    return Host(name, boot_id, time_namespace)
+
+
+def node_numbers(keys: list[Any]) -> tuple[int, ...]:
+    """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
+    seen: dict[Any, int] = {}
+    return tuple(seen.setdefault(key, len(seen)) for key in keys)

@@ -1,0 +1,151 @@
+"""One self-contained HTML page: no network, no file beside it, everything from data escaped.
+
+Jinja escapes what it is given (and ``_plain`` makes control characters visible first); scripts run only if their
+hash is in the page's Content-Security-Policy, so that text which slipped through could still not run. Bokeh's
+JavaScript is inlined from the installed package, its addresses of content networks taken out.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from .charts import bars_chart, latency_chart, timeline_chart
+from .content import Page, Table, counted, plural
+from .headline import STRIP_HEIGHT, STRIP_WIDTH, headlines
+from .text import escape, estimate_parts, estimate_text
+
+# Names of XML namespaces look like addresses and are none: nobody fetches them.
+_ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
+
+
+def render(page: Page) -> str:
+    """The page as HTML text."""
+    from markupsafe import Markup
+
+    figures = _figures(page)
+    library, script = _bokeh_javascript(), _asset("page.js")
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            page=page,
+            headlines=headlines(page),
+            strip=(STRIP_WIDTH, STRIP_HEIGHT),
+            policy=_policy(library, script),
+            style=Markup(_asset("page.css")),
+            library=Markup(library),
+            script=Markup(script),
+            figures=Markup(_json_in_script(figures)),
+            counted=counted,
+            plural=plural,
+            estimate_text=estimate_text,
+            estimate_parts=estimate_parts,
+        )
+    )
+
+
+def page_json(page: Page) -> str:
+    """Everything that the page shows, for a program (docs/commands/report.md)."""
+    return json.dumps(_jsonable(page.to_json()), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("iosonde.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    environment.filters["download"] = _download
+    environment.filters["sentence"] = _sentence
+    environment.filters["figure_value"] = _cell_text
+    return environment
+
+
+def _plain(value: Any) -> Any:
+    """What a template prints: control and direction-turning characters visible, None nothing."""
+    if value is None:
+        return ""
+    return escape(value) if type(value) is str else value
+
+
+def _sentence(text: str) -> str:
+    """A capital at the beginning, unless the first word is a name of something."""
+    return text[:1].upper() + text[1:] if text.split(" ", 1)[0].isalpha() else text
+
+
+def _figures(page: Page) -> dict[str, Any]:
+    """Bokeh's JSON of each figure by the id of the element it is drawn into."""
+    from bokeh.embed import json_item
+
+    kinds: list[tuple[str, list[Any]]] = [
+        ("bars", [None if bars.empty else bars_chart(bars, page.axis) for bars in page.bars.items]),
+        ("latency", [None if one.empty else latency_chart(one, page.axis) for one in page.latencies.items]),
+        ("timeline", [timeline_chart(timeline) for timeline in page.timelines.items]),
+    ]
+    return {
+        f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
+        for kind, charts in kinds
+        for number, chart in enumerate(charts, 1)
+        if chart is not None
+    }
+
+
+def _json_in_script(value: Any) -> str:
+    """JSON that cannot end the script element around it."""
+    text = json.dumps(_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _jsonable(value: Any) -> Any:
+    """JSON has no NaN, and evidence may hold anything that prints."""
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(item) for item in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def _download(table: Table) -> str:
+    """A ``data:`` address with the table as CSV."""
+    return "data:text/csv;charset=utf-8," + quote(table.to_csv(), safe=" ,():;/=@'")
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _policy(*scripts: str) -> str:
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _bokeh_javascript() -> str:
+    from bokeh.resources import Resources
+
+    text = Resources(mode="inline", components=["bokeh"], log_level="warn").js_raw[0]
+    return _ADDRESS.sub("", text).replace("</script", "<\\/script")
+
+
+def _asset(name: str) -> str:
+    return resources.files("iosonde.report").joinpath("assets", name).read_text(encoding="utf-8")

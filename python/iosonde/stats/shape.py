@@ -1,0 +1,62 @@
+"""The shape of a latency distribution: operations counted into buckets that are even in log time.
+
+For drawing only. Percentiles come from the durations themselves (percentiles.py); a picture needs no more than
+these counts, which add over ranks and trials and cost the same for ten operations and ten million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+PER_DECADE = 20
+_DECADES = 13  # 1 ns to 10^4 s
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``counts`` per bucket, and the time that these operations took together (ns)."""
+
+    counts: Counts
+    total_ns: float
+
+    def __add__(self, other: Shape) -> Shape:
+        return Shape(self.counts + other.counts, self.total_ns + other.total_ns)
+
+    @property
+    def operations(self) -> int:
+        """How many operations it is made of."""
+        return int(self.counts.sum())
+
+    def trimmed(self) -> tuple[list[float], list[float]]:
+        """(edges in s, shares of the operations) from the first bucket that is not empty to the last."""
+        filled = np.flatnonzero(self.counts)
+        if not filled.size:
+            return [], []
+        first, last = int(filled[0]), int(filled[-1]) + 1
+        shares = self.counts[first:last] / self.counts.sum()
+        return (10.0 ** (np.arange(first, last + 1) / PER_DECADE - 9)).tolist(), shares.tolist()
+
+
+def of_durations(durations_ns: npt.ArrayLike) -> Shape:
+    """From each operation's duration. 0 ns (below the clock's resolution) counts as 1 ns."""
+    x = np.asarray(durations_ns, dtype=float)
+    return Shape(_counted(x, None), float(x.sum()))
+
+
+def of_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Iterable[Sequence[int]]) -> Shape:
+    """From the engine's histogram: pairs (bucket, count), each bucket taken at its geometric middle."""
+    edges = np.asarray(edges_ns, dtype=float)
+    table = np.array([tuple(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    middle = np.sqrt(np.maximum(edges[table[:, 0]], 1.0) * np.maximum(edges[table[:, 0] + 1], 1.0))
+    return Shape(_counted(middle, table[:, 1]), float((middle * table[:, 1]).sum()))
+
+
+def _counted(x: npt.NDArray[np.float64], weights: Counts | None) -> Counts:
+    buckets = np.floor(np.log10(np.maximum(x, 1.0)) * PER_DECADE).astype(np.int64)
+    buckets = np.clip(buckets, 0, _DECADES * PER_DECADE - 1)
+    return np.bincount(buckets, weights, minlength=_DECADES * PER_DECADE).astype(np.int64)

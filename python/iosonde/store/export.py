@@ -1,0 +1,100 @@
+"""Results or operations of a store as CSV, JSON or Parquet, a batch at a time.
+
+CSV has a header line; a missing value is an empty cell. JSON is ``{"schema": 1, "rows": [{...}, ...]}``; a missing
+value and NaN are null. Units are those of the store: bytes, ns, and for results the column ``unit``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from iosonde.core.schema import OPERATION
+
+from . import rundir, tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .store import Store
+
+FORMATS = ("csv", "json", "parquet")
+_SCHEMA = 1
+_ROWS = 100_000
+
+
+def export(batches: Iterator[pa.Table], form: str, file: BinaryIO) -> None:
+    """Write all ``batches`` (at least one, all with the same columns) to ``file`` in one of FORMATS."""
+    {"csv": _csv, "json": _json, "parquet": _parquet}[form](batches, file)
+
+
+def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
+    """The operations of these runs with columns ``run`` and, for ``kind``, its name. Raises DataError."""
+    import pyarrow as pa
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    fields = [pa.field("run", text)]
+    fields += [
+        pa.field(field.name, text if field.name == "kind" else field.type, metadata=field.metadata)
+        for field in tables.operation_schema()
+    ]
+    schema = pa.schema(fields)
+    yield schema.empty_table()
+    for run_id in run_ids:
+        names = None
+        for rows in store.operation_batches(run_id, _ROWS):
+            names = names or tables.kinds_of(store.path / "runs" / run_id / rundir.OPERATIONS)
+            columns: list[Any] = [pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), [run_id])]
+            for name in OPERATION.names or ():
+                values = pa.array(rows[name].copy())
+                columns.append(
+                    pa.DictionaryArray.from_arrays(values.cast(pa.int32()), names) if name == "kind" else values
+                )
+            yield pa.table(columns, schema=schema)
+
+
+def _csv(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+    import pyarrow.csv
+
+    first = next(batches)
+    with pyarrow.csv.CSVWriter(file, _plain(first).schema) as writer:
+        writer.write_table(_plain(first))
+        for batch in batches:
+            writer.write_table(_plain(batch))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """``table`` with text in place of dictionaries, which the CSV writer does not take."""
+    import pyarrow as pa
+
+    fields = [
+        pa.field(field.name, pa.string()) if pa.types.is_dictionary(field.type) else field for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def _parquet(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    first = next(batches)
+    with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        writer.write_table(first)
+        for batch in batches:
+            writer.write_table(batch)
+
+
+def _json(batches: Iterator[pa.Table], file: BinaryIO) -> None:
+    file.write(b'{"schema": %d, "rows": [' % _SCHEMA)
+    separator = "\n"
+    for batch in batches:
+        for row in batch.to_pylist():
+            text = json.dumps({name: _finite(value) for name, value in row.items()}, ensure_ascii=False)
+            file.write((separator + text).encode("utf-8"))
+            separator = ",\n"
+    file.write(b"\n]}\n")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

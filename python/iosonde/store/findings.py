@@ -1,0 +1,99 @@
+"""The manual page of each finding about a store (``iosonde explain D101``)."""
+
+PAGES = {
+    "D101": """D101: a damaged run
+
+What it says
+    A file of this run is missing, shorter, longer or other than what was
+    stored. The run is left out everywhere.
+
+How we know
+    run.json holds size and SHA-256 of every file of its run, and a hash of
+    itself. Sizes and run.json are looked at each time, the content of a table
+    when it is read, everything by 'iosonde store check'.
+
+When it is wrong
+    Somebody edited run.json by hand: a stored run is never changed. Say what
+    you know by a note instead ('iosonde store note').
+
+What to do
+    Restore the run's directory from a copy of the store. If there is none,
+    remove the directory; the same 'iosonde run' command measures it again.
+""",
+    "D102": """D102: left half-written
+
+What it says
+    A process ended (crash, kill -9, power) while it was storing a run. What
+    it had written so far is no run and is never shown.
+
+How we know
+    A run is written under a name that starts with .tmp- and holds the writer's
+    process id and start time; that process lives no more.
+
+When it is wrong
+    Never on one machine. A writer on another machine is believed to be alive
+    for a day.
+
+What to do
+    Nothing: the next run that is stored removes it. The same 'iosonde run'
+    command measures the trial again.
+""",
+    "D103": """D103: not of this store
+
+What it says
+    Something lies in runs/ that the store did not put there. It is ignored.
+
+How we know
+    It has neither run.json nor results.parquet, or it is a link.
+
+When it is wrong
+    It is a run whose files were all lost but raw/.
+
+What to do
+    Move it out of the store.
+""",
+    "D104": """D104: a run of a newer iosonde
+
+What it says
+    This run's schema version is newer than what this iosonde reads. It is left
+    out: to guess what newer files mean could give wrong numbers.
+
+How we know
+    schema_version in its run.json.
+
+When it is wrong
+    Never.
+
+What to do
+    Install a newer iosonde.
+""",
+    "D105": """D105: a damaged experiment, tag or note
+
+What it says
+    experiments/ID.json or notes/RUN.json cannot be read. The runs are not
+    touched by this.
+
+How we know
+    It is not JSON, or lacks what belongs in it.
+
+When it is wrong
+    Never.
+
+What to do
+    Mend the file by hand (it is small), restore it, or remove it.
+""",
+    "D106": """D106: left out of a redacted copy
+
+What it says
+    A raw file of this run was not copied, as it is no text.
+
+How we know
+    It is not UTF-8 or holds a zero byte. Names in packed data cannot be found.
+
+When it is wrong
+    It is text in an older encoding.
+
+What to do
+    Convert it, or give it away by itself after having looked into it.
+""",
+}

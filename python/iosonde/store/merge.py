@@ -1,0 +1,110 @@
+"""Runs and experiments of several stores into one. Everything is looked at before anything is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Experiment, Finding
+
+from . import rundir
+from .files import Disk, new_file, write_new
+from .store import Store, run_directories
+
+_BLOCK_BYTES = 1 << 20
+# The same trial stored by two stores differs in these, and in its own hash.
+_OF_STORING = ("self_sha256", "stored_at", "versions")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """How many runs and experiments came in, how many were there already, and what was damaged and left out."""
+
+    runs: int
+    runs_there: int
+    experiments: int
+    problems: list[Finding]
+
+
+def merge(target: Store, sources: Sequence[Store]) -> Merged:
+    """Copy what ``target`` lacks from ``sources``; tags and notes are joined.
+
+    The same id with the same content is skipped. Raises InputError, before anything is copied, if two stores have
+    different runs or experiments under one id.
+    """
+    runs: dict[str, tuple[Path, dict[str, Any]]] = {}
+    experiments: dict[str, Experiment] = {}
+    problems: list[Finding] = []
+    there = 0
+    for source in sources:
+        found = source.problems()
+        problems += found
+        damaged = {problem.evidence["path"] for problem in found}
+        for directory in run_directories(source.path):
+            if f"runs/{directory.name}" in damaged:
+                continue
+            known = _add_run(target, runs, directory)
+            there += known
+        for experiment in source.experiments():
+            _add_experiment(target, experiments, experiment, source)
+    for experiment in experiments.values():
+        target.save_experiment(experiment)
+    for run_id, (directory, document) in runs.items():
+        target.add_run(run_id, lambda to, at=directory, of=document: copy_run(target.disk, at, of, to))
+    present = set(target.run_ids())
+    for source in sources:
+        for run_id in present.intersection(source.run_ids()):
+            target.notes.add(run_id, source.notes.of(run_id))
+    return Merged(len(runs), there, len(experiments), problems)
+
+
+def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], directory: Path) -> bool:
+    """Put a run on the list of those to be copied; whether it is there already."""
+    document = rundir.read_document(directory)
+    theirs = target.path / "runs" / directory.name
+    if directory.name in runs:
+        other, known = runs[directory.name]
+    elif theirs.exists():
+        other, known = theirs, rundir.read_document(theirs)
+    else:
+        runs[directory.name] = (directory, document)
+        return False
+    if _content(known) != _content(document):
+        raise InputError(
+            f"run {directory.name} differs between {other.parents[1]} and {directory.parents[1]}",
+            "one of them is not what it says; merge the stores without it",
+        )
+    return True
+
+
+def _add_experiment(target: Store, chosen: dict[str, Experiment], experiment: Experiment, source: Store) -> None:
+    try:
+        known = chosen.get(experiment.id) or target.experiment(experiment.id)
+    except InputError:
+        chosen[experiment.id] = experiment
+        return
+    if known != experiment:
+        raise InputError(
+            f"experiment {experiment.id} of {source.path} differs from the one that is there",
+            "give one of them another id",
+        )
+
+
+def _content(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in _OF_STORING}
+
+
+def copy_run(disk: Disk, directory: Path, document: dict[str, Any], to: Path) -> None:
+    """Every file of a run, byte for byte and flushed, into the existing empty directory ``to``. Raises DataError."""
+    if any(name.startswith("raw/") for name in document["files"]):
+        disk.make_directory(to / "raw")
+    for name, expected in document["files"].items():
+        with (directory / name).open("rb") as file, new_file(disk, to / name) as copy:
+            while block := file.read(_BLOCK_BYTES):
+                copy.write(block)
+            if copy.commit()["sha256"] != expected["sha256"]:
+                raise DataError(f"run {directory.name}: {name} changed while it was copied", "merge again")
+    write_new(disk, to / rundir.DOCUMENT, (directory / rundir.DOCUMENT).read_bytes())

@@ -1,0 +1,121 @@
+"""A copy of a store to give away: names, addresses and secrets replaced by pseudonyms, everywhere.
+
+Every run is read, rewritten and stored anew: nothing of the old files, their metadata and their names gets into
+the copy but what passed through ``hide``. The original is only read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import getpass
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Finding, Run, Severity
+
+from .hide import Names
+from .runfile import decode, encode, experiment_bytes, experiment_from
+from .store import Store
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """What was done: runs copied, names replaced (kind → how many), and what was left out and why."""
+
+    runs: int
+    replaced: dict[str, int]
+    problems: list[Finding]
+
+
+def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redacted:
+    """A redacted copy of ``source`` at ``target``, which must not hold a run yet. ``also``: more words to hide.
+
+    Damaged runs are left out, and named in the result; so are raw files that are no text. Raises InputError.
+    """
+    copy = Store.create(target)
+    if copy.run_ids() or copy.experiments():
+        raise InputError(f"{target} is not empty", "name a new directory for the copy")
+    names = Names(also)
+    names.learn(_here())
+    problems = source.problems()
+    damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
+    ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
+    for run_id in ids:
+        run = source.run(run_id)
+        names.learn({**_fields(run), "notes": source.notes.of(run_id)})
+        for content in run.raw.values():
+            names.learn(_text(content))
+    experiments = source.experiments()
+    for experiment in experiments:
+        names.learn(dataclasses.asdict(experiment))
+    for experiment in experiments:
+        document = names.hide(decode(experiment_bytes(experiment)))
+        copy.save_experiment(experiment_from(encode(document), f"experiment {experiment.id}"))
+    for run_id in ids:
+        run = _hidden(source.run(run_id, operations=True), names)
+        copy.append(run)
+        copy.notes.add(run.id, names.hide(source.notes.of(run_id)))
+    return Redacted(len(ids), names.replaced, problems)
+
+
+def _here() -> dict[str, str]:
+    """Who redacts, and where: also among those not to be named."""
+    found = {"host": socket.gethostname()}
+    with contextlib.suppress(KeyError, OSError):  # a user without a name
+        found["user"] = getpass.getuser()
+    return found
+
+
+def _fields(run: Run) -> dict[str, Any]:
+    """Everything of a run that is text, as plain data."""
+    return {
+        field.name: _plain(getattr(run, field.name))
+        for field in dataclasses.fields(run)
+        if field.name not in ("operations", "raw")
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+    return value
+
+
+def _hidden(run: Run, names: Names) -> Run:
+    raw, left_out = {}, []
+    for name, content in run.raw.items():
+        text = _text(content)
+        if text is None:
+            left_out.append(names.hide(name))
+        else:
+            raw[names.hide(name)] = names.hide(text).encode("utf-8")
+    findings = [
+        replace(found, **{key: names.hide(getattr(found, key)) for key in ("sentence", "action", "evidence")})
+        for found in run.findings
+    ]
+    if left_out:
+        sentence = f"left out of this redacted copy, as they are no text: {', '.join(left_out)}"
+        findings.append(Finding("D106", Severity.INFO, sentence))
+    observations = [
+        replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})
+        for row in run.observations
+    ]
+    plain = {
+        key: names.hide(getattr(run, key))
+        for key in ("id", "experiment", "source", "started_at", "factors", "facts", "phases", "missing")
+    }
+    return replace(run, **plain, observations=observations, findings=findings, raw=raw)
+
+
+def _text(content: bytes) -> str | None:
+    """The text in a raw file; None if it is none (packed data could hide anything)."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text

@@ -1,0 +1,64 @@
+"""docs/store.md: its recipes run for somebody without iosonde, and its tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sample_store
+from console import ROOT
+from iosonde import _native
+from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STATUS_MISMATCH, STATUS_SHORT, STORE_VERSION
+from iosonde.core.where import parse_where
+from iosonde.store import Store
+
+PAGE = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+RECIPES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def columns_below(title: str) -> list[str]:
+    section = re.split(r"^#+ ", PAGE.partition(f"### {title}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    return re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`[^|]*)\|", section, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("number", range(len(RECIPES)))
+def test_a_recipe_gives_what_iosonde_gives(tmp_path: Path, number: int) -> None:
+    sample_store.main(str(tmp_path / "results"))
+    left = tmp_path / "results" / "runs" / ".tmp-envelope-7f3a-0009-00000000.1.1.1-00000000"
+    (tmp_path / "results" / "runs" / "envelope-7f3a-0000").rename(left)
+    (tmp_path / "recipe.py").write_text(RECIPES[number])
+    done = subprocess.run(
+        [sys.executable, "-I", "recipe.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    store = Store.open(tmp_path / "results")
+    if "operations.parquet" in RECIPES[number]:
+        assert done.stdout.count("runs/envelope-7f3a-") == len(store.run_ids()) == 5
+        assert done.stdout.count("200") >= 2
+        return
+    where = ["metric=rate_last_done", "rank="]
+    for nodes in sample_store.NODES:
+        values = store.results(where=parse_where([*where, f"nodes={nodes}"]))["value"].to_pylist()
+        assert len(values) == 2
+        assert f"{sum(values) / len(values):.1f}" in done.stdout
+
+
+def test_the_columns_are_those_of_the_code(tmp_path: Path) -> None:
+    assert columns_below("results.parquet")[: len(RESULT_COLUMNS)] == list(RESULT_COLUMNS)
+    assert columns_below("operations.parquet") == list(OPERATION.names or ())
+    sample_store.main(str(tmp_path / "results"))
+    document = Store.open(tmp_path / "results").document("envelope-7f3a-0000")
+    assert sorted(columns_below("run.json")) == sorted(document)
+
+
+def test_kinds_statuses_and_versions_are_those_of_the_code() -> None:
+    said = re.search(r"<!-- kinds -->(.*?)<!-- /kinds -->", PAGE, re.DOTALL)
+    assert said
+    assert dict(re.findall(r"(\d+) (\w+)", said[1])) == {str(n): name for n, name in enumerate(_native.KINDS)}
+    assert f"{STATUS_SHORT} fewer bytes" in PAGE
+    assert f"{STATUS_MISMATCH} verification" in PAGE
+    assert re.findall(r"^\| (\d+) \| \d{4}-\d\d \|", PAGE, re.MULTILINE)[-1] == str(STORE_VERSION)

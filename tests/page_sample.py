@@ -1,0 +1,207 @@
+"""A realistic page from made-up numbers: eight metrics, 1 to 8 nodes, and names that try to break out of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.report.content import (
+    Answers,
+    Bars,
+    Cell,
+    Facts,
+    Latency,
+    LatencySeries,
+    Page,
+    RankSpan,
+    Reproduce,
+    Section,
+    Table,
+    Timeline,
+)
+
+MiB = 2**20
+HOSTILE = "</script><img src=x onerror=alert(1)>$$x^2$$\x1b[31m"
+OPERATIONS = [
+    ("write_large", "Write, large files", "bytes/s", 420 * MiB, "open, fsync, close"),
+    ("read_1to1_large", "Read 1-to-1, large files", "bytes/s", 610 * MiB, "open, close"),
+    ("read_nto1_large", "Read N-to-1, large files", "bytes/s", 730 * MiB, "open, close"),
+    ("write_shared_segmented", "Write shared, segmented", "bytes/s", 380 * MiB, "open, fsync, close"),
+    ("write_shared_strided", "Write shared, strided", "bytes/s", 150 * MiB, "open, fsync, close"),
+    ("create", "Create", "operations/s", 1850.0, "close"),
+    ("open", "Open", "operations/s", 9400.0, "close"),
+    ("write_small", "Write, small files", "operations/s", 610.0, "create, fsync, close"),
+    ("read_1to1_small", "Read 1-to-1, small files", "operations/s", 4100.0, "open, close"),
+    ("read_nto1_small", "Read N-to-1, small files", "operations/s", 5200.0, "open, close"),
+]
+
+
+def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
+    half = 2.57 * values.std(ddof=1) / len(values) ** 0.5
+    mean = float(values.mean())
+    return Estimate(mean, mean - half, mean + half, level, len(values))
+
+
+def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
+    random = np.random.default_rng(7)
+    return Page(
+        title="iosonde report: /mnt/scratch",
+        target="/mnt/scratch",
+        measured="2026-11-21 10:04 to 10:21 UTC",
+        level=0.95,
+        answers=Answers(
+            headline="/mnt/scratch writes 782 MiB/s and reads 1.11 GiB/s from 2 nodes",
+            what=(
+                "The MTC envelope on ext4 (/dev/vda), 1 and 2 nodes with 4 ranks each.",
+                "12 trials in a randomised order, seed 42, in 17 min.",
+            ),
+            fast="Until the last rank is done; large files 64 MiB in 1 MiB records, small files 4 KiB.",
+            sure=(
+                "95 % intervals of the mean over 6 trials.",
+                "Half of them are within ± 3.1 %; the widest is Create at 2 nodes, ± 14 %.",
+            ),
+            wrong="2 warnings and 1 note. The read figures may come from the cache.",
+        ),
+        findings=(
+            Finding(
+                "S104",
+                Severity.WARNING,
+                "Read 1-to-1 at 1 node is faster than the device can be: cache may have served this.",
+                {"rate (bytes/s)": 6.4e8, "device (bytes/s)": 5e8},
+                "Use files larger than the memory of a node, or --drop-caches with a hook.",
+            ),
+            Finding(
+                "S106",
+                Severity.WARNING,
+                "Create varies by 21 % between trials at 2 nodes.",
+                {"cv": 0.21},
+                "Look for other load; add repetitions: --until 'ci<5%'.",
+            ),
+            Finding(
+                "S110", Severity.INFO, f"Rank 3 on {HOSTILE} started late.", {"spread (s)": 0.012, HOSTILE: HOSTILE}
+            ),
+        ),
+        bars=Section(tuple(_bars(random, counts, *row) for row in OPERATIONS)),
+        latencies=Section(tuple(_latency(random, counts, *row[:2]) for row in OPERATIONS[:1] + OPERATIONS[5:7])),
+        timelines=Section(tuple(_timeline(random, ranks, *row[:2]) for row in OPERATIONS[:4])),
+        trials=Table(
+            "12 trials, all complete.",
+            ("run", "nodes", "repetition", "started", "length (s)", "state"),
+            tuple(
+                (f"7f3a-{i:04d}", 1 + i % 2, i // 2, f"2026-11-21 10:{4 + i:02d}", 61.2 + i / 7, "complete")
+                for i in range(12)
+            ),
+        ),
+        facts=Section(
+            (
+                Facts("Nodes", (("node-1", "16 cores, 64 GiB, Linux 6.1"), (HOSTILE, "16 cores, 64 GiB"))),
+                Facts(
+                    "File system",
+                    (
+                        ("type", "ext4"),
+                        ("source", "/dev/vda1"),
+                        ("options", "rw,relatime"),
+                        ("free", "79 GiB of 252 GiB"),
+                    ),
+                ),
+                Facts("Software", (("iosonde", "0.1.0 (a68e6bb)"), ("MPI", "MPICH 5.0.2"))),
+            )
+        ),
+        reproduce=Reproduce(
+            (
+                (
+                    "Measure the same again",
+                    "iosonde run --target /mnt/scratch --nodes 1,2 --ranks-per-node 4 --seed 42",
+                ),
+                ("Make this page", "iosonde report results -o report.html"),
+            ),
+            (("seed", "42"), ("experiment", "mtc-7f3a"), ("store schema", "1")),
+        ),
+    )
+
+
+def _bars(
+    random: np.random.Generator,
+    counts: tuple[int, ...],
+    operation: str,
+    title: str,
+    unit: str,
+    one: float,
+    includes: str,
+) -> Bars:
+    cells = []
+    for nodes in counts:
+        values = one * nodes**0.9 * random.normal(1, 0.03, 6)
+        ratio = Estimate(nodes**-0.1, nodes**-0.1 * 0.96, nodes**-0.1 * 1.04, 0.95, 6) if nodes > 1 else None
+        cells.append(Cell(nodes, estimate(values), tuple(values.tolist()), ratio))
+    metric = "bandwidth_last_done" if unit == "bytes/s" else "rate_last_done"
+    return Bars(operation, metric, title, unit, tuple(cells), includes=includes)
+
+
+def _latency(random: np.random.Generator, counts: tuple[int, ...], operation: str, title: str) -> Latency:
+    series = []
+    for nodes in counts:
+        durations = random.lognormal(np.log(3e-4 * nodes**0.2), 0.5, 20_000)
+        durations[:600] = random.lognormal(np.log(9e-3), 0.3, 600)
+        edges = np.geomspace(durations.min(), durations.max() * 1.01, 80)
+        shares = np.histogram(durations, edges)[0] / len(durations)
+        percentiles = {}
+        for name, q in (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)):
+            value = float(np.quantile(durations, q))
+            percentiles[name] = Estimate(value, value * 0.94, value * 1.07, 0.95, 6)
+        series.append(LatencySeries(nodes, tuple(edges.tolist()), tuple(shares.tolist()), 20_000, percentiles))
+    return Latency(operation, title, tuple(series))
+
+
+def _timeline(random: np.random.Generator, ranks: int, operation: str, title: str) -> Timeline:
+    starts = random.exponential(4e-5, ranks)
+    starts -= starts.min()
+    ends = 2.1 + random.exponential(0.15, ranks)
+    spans = [RankSpan(r, f"node-{1 + r % 2}", float(starts[r]), float(ends[r])) for r in range(ranks)]
+    last = int(ends.argmax())
+    spans[last] = dataclasses.replace(spans[last], mark="last")
+    late = (last + 1) % ranks
+    spans[late] = dataclasses.replace(spans[late], mark="late", start_s=0.3, host=HOSTILE)
+    return Timeline(
+        operation,
+        title,
+        "trial 7f3a-0011, 2 nodes",
+        tuple(spans),
+        ranks,
+        note=f"Starts spread over 0.30 s (rank {late} last); rank {last} finished last.",
+    )
+
+
+def bare_page() -> Page:
+    """Nothing but what an empty store gives: every part says what is missing."""
+    page = sample_page()
+    gone = dataclasses.replace(page.answers, headline="Nothing was measured yet", fast="", sure=(), wrong="")
+    none = "No trial is complete. Run: iosonde run --target DIR --store STORE."
+    return dataclasses.replace(
+        page,
+        answers=gone,
+        findings=(),
+        bars=Section(missing=(none,)),
+        latencies=Section(missing=("No operations were recorded: run without --no-operations.",)),
+        timelines=Section(missing=("No phases are stored.",)),
+        trials=Table("The store holds no trial.", ("run",), ()),
+        facts=Section(missing=("No facts of the machine are stored.",)),
+        reproduce=Reproduce(),
+    )
+
+
+def partial_page() -> Page:
+    """One node count, one trial (no interval), clocks that cannot be compared, empty distributions, lost cells."""
+    page = sample_page((1,), 1)
+    alone = Estimate(5e8, None, None, 0.95, 1, ("needs at least 6 trials",))
+    lost = Estimate(None, None, None, 0.95, 0, ("no trial is complete",))
+    bars = (
+        dataclasses.replace(page.bars.items[0], cells=(Cell(1, alone, (5e8,)),)),
+        dataclasses.replace(page.bars.items[1], cells=(Cell(1, lost),)),
+    )
+    empty = LatencySeries(1, (), (), 0, {"p50": lost})
+    latency = (Latency("open", "Open", (empty,), "No operation of this kind was recorded."),)
+    timeline = (dataclasses.replace(page.timelines.items[0], comparable=False, ranks=10_000),)
+    return dataclasses.replace(page, bars=Section(bars), latencies=Section(latency), timelines=Section(timeline))

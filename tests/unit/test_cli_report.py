@@ -1,0 +1,303 @@
+"""`iosonde report` and `iosonde plot` on stores with a known truth, whole and with parts missing."""
+
+import json
+
+import pytest
+import stats_sample
+from click.testing import CliRunner
+
+from iosonde.cli import _page_timelines as timelines
+from iosonde.cli import plot, report
+from iosonde.cli._page import choose, page_of
+from iosonde.cli._page_figures import Axis, title
+from iosonde.core.errors import IosondeError
+from iosonde.core.types import Experiment
+from iosonde.store import Store
+
+FACTS = {
+    "order": 0,
+    "target": "/mnt/scratch",
+    "command": ["iosonde", "run", "--target", "/mnt/my scratch"],
+    "software": {"mpi": "MPICH 5"},
+    "envelope": {"large_file_size": 2**26, "transfer_size": 2**20, "small_file_size": 4096},
+    "machine": {
+        "host": {"name": "node-1", "boot_id": "b"},
+        "memory": {"total_bytes": 2**34},
+        "mount": {"type": "nfs4", "source": "server:/export"},
+        "network": [{"name": "eth0", "mtu_bytes": 1500, "driver": None}],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "store"
+    stats_sample.store(path, facts=FACTS)
+    return path
+
+
+def run(command, *words):
+    """Exit code as main() gives it, stdout, stderr."""
+    result = CliRunner().invoke(command, [str(word) for word in words])
+    code = result.exit_code
+    if isinstance(result.exception, IosondeError):
+        return result.exception.exit_code, result.stdout, result.exception.message
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return code, result.stdout, result.stderr
+
+
+def page_at(path, experiment=None, where=()):
+    return page_of(choose(str(path), where, experiment), 0.95, str(path), ["iosonde", "report"])
+
+
+def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
+    code, out, err = run(report.command, whole, "-o", tmp_path / "page.html")
+    assert code == 0
+    assert out.startswith("/mnt/scratch reads 2.")
+    assert out.endswith("GiB/s from 2 nodes\n")
+    html = (tmp_path / "page.html").read_text()
+    assert html.startswith("<!DOCTYPE html>") and html.rstrip().endswith("</html>")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert "page.html" in err
+
+
+def test_the_numbers_of_the_page_are_those_of_the_store(whole):
+    page = page_at(whole)
+    bars = {one.operation: one for one in page.bars.items}
+    assert [one.operation for one in page.bars.items] == ["read_1to1_large", "create"]
+    for (operation, nodes), truth in stats_sample.MEAN.items():
+        cell = next(cell for cell in bars[operation].cells if cell.nodes == nodes)
+        assert cell.estimate.n == 6 == len(cell.trials)
+        assert cell.estimate.value == pytest.approx(sum(cell.trials) / 6)
+        assert cell.estimate.value == pytest.approx(truth, rel=0.05)
+        assert (cell.efficiency is None) == (nodes == 1)
+    assert bars["create"].includes == "close"
+
+
+def test_other_clocks_are_in_a_table_of_their_own(whole):
+    metrics = {row[1] for row in page_at(whole).clocks.rows}
+    assert metrics == {"bandwidth_sum_of_ranks", "rate_sum_of_ranks"}
+
+
+def test_latency_has_a_series_for_each_node_count(whole):
+    page = page_at(whole)
+    assert [(one.operation, [s.nodes for s in one.series]) for one in page.latencies.items] == [
+        ("read_1to1_large", [1, 2]),
+        ("create", [1, 2]),
+    ]
+    series = page.latencies.items[0].series[1]
+    assert series.operations == 6 * 2 * 500
+    assert list(series.percentiles) == ["p50", "p99", "p99.9"]
+    assert series.percentiles["p50"].value == pytest.approx(1e-4, rel=0.05)
+
+
+def test_what_and_how_to_do_it_again(whole):
+    page = page_at(whole)
+    assert "nfs4 (server:/export)" in page.answers.what[0]
+    assert page.reproduce.commands[0][1] == "iosonde run --target '/mnt/my scratch'"
+    facts = {group.title: dict(group.rows) for group in page.facts.items}
+    assert facts["Memory"] == {"total": "16 GiB"}
+    assert facts["Network"] == {"eth0 mtu bytes": "1500"}
+
+
+@pytest.mark.parametrize("kind", ["bars", "latency", "timeline"])
+def test_plot_one_kind_to_a_file(whole, tmp_path, kind):
+    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figure.svg", "--kind", kind)
+    assert (code, out.strip()) == (0, str(tmp_path / "figure.svg"))
+    assert (tmp_path / "figure.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_plot_all_to_a_directory(whole, tmp_path):
+    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figures", "--format", "pdf")
+    assert code == 0
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["bars.pdf", "latency.pdf", "timeline.pdf"]
+    assert len(out.splitlines()) == 3
+
+
+def test_plot_only_a_metric(whole, tmp_path):
+    assert run(plot.command, whole, "-o", tmp_path / "a.svg", "--metric", "create")[0] == 0
+    assert ">Create<" in (tmp_path / "a.svg").read_text()
+    assert "Read 1-to-1" not in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["-o", "x.gif"], "no format for figures"),
+        (["-o", "x.svg", "--format", "pdf"], "do not agree"),
+        (["-o", "no/such/directory/x.svg"], "cannot write"),
+        (["-o", "no/such/directory"], "cannot make the directory"),
+        (["-o", "x.svg", "--metric", "nothing"], "nothing of"),
+        (["--experiment", "nope"], "there is no experiment nope"),
+        (["--where", "nods=2"], "nods"),
+        (["--level", "95"], "confidence level"),
+    ],
+)
+def test_wrong_input_to_plot_is_one_sentence_and_leaves_nothing(whole, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    code, _, message = run(plot.command, whole, *words)
+    assert code == 2
+    assert says in message
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_wrong_input_to_report(whole, tmp_path):
+    assert run(report.command, tmp_path / "none")[0] == 2
+    assert run(report.command, whole, "-o", tmp_path / "no" / "page.html")[0] == 2
+    assert run(report.command, whole, "-o", tmp_path / "a.html", "--experiment", "nope")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monkeypatch):
+    (tmp_path / "page.html").write_text("old")
+    monkeypatch.setattr("iosonde.cli._output.Path.replace", _full)
+    assert run(report.command, whole, "-o", tmp_path / "page.html")[0] == 2
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
+
+
+def _full(self, target):
+    raise OSError(28, "No space left on device")
+
+
+def test_an_empty_store(tmp_path):
+    Store.create(tmp_path / "store")
+    code, out, _ = run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")
+    assert code == 0
+    assert "nothing can be said" in out
+    assert "The store holds no runs yet" in (tmp_path / "page.html").read_text()
+    assert run(plot.command, tmp_path / "store", "-o", tmp_path / "x.svg")[0] == 2
+    assert not (tmp_path / "x.svg").exists()
+
+
+def test_only_incomplete_trials(tmp_path):
+    stats_sample.store(tmp_path / "store", repetitions=1, missing=["rank 1 died"], phases=[], operations=None)
+    page = page_at(tmp_path / "store")
+    assert "None of the 2 trials is complete" in page.bars.missing[0] and "rank 1 died" in page.bars.missing[0]
+    assert page.latencies.missing and page.timelines.missing and page.facts.missing
+    assert {row[-1] for row in page.trials.rows} == {"rank 1 died"}
+    assert any(finding.code == "S102" for finding in page.findings)
+    assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_no_operations_and_one_trial(tmp_path):
+    import numpy as np
+
+    store = Store.create(tmp_path / "store")
+    store.append(stats_sample.run(1, 0, np.random.default_rng(1), operations=None, phases=[]))
+    page = page_at(tmp_path / "store")
+    assert page.latencies.missing == ("No operation was recorded, so there is no distribution to show.",)
+    assert "Only one size was measured" in page.bars.missing[0]
+    assert page.bars.items[0].cells[0].estimate.low is None
+    assert page.warnings()
+    assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
+
+
+def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
+    store = stats_sample.store(tmp_path / "store", repetitions=2)
+    stats_sample.store(tmp_path / "other", repetitions=1)
+    import numpy as np
+
+    newer = stats_sample.run(
+        1, 0, np.random.default_rng(1), id="new", experiment="y", started_at="2027-01-01T00:00:00Z"
+    )
+    store.append(newer)
+    store.save_experiment(Experiment("y", "y", [], {}, [], 77, "2027-01-01T00:00:00Z"))
+    page = page_at(tmp_path / "store")
+    assert [row[0] for row in page.trials.rows] == ["new"]
+    assert "holds 2 experiments" in page.answers.what[-1]
+    assert ("seed of the order", "77") in page.reproduce.facts
+    assert len(page_at(tmp_path / "store", experiment="x").trials.rows) == 4
+
+
+def test_json(whole, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run(report.command, whole, "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["iosonde_report"] == 1
+    assert data["answers"]["headline"].endswith("from 2 nodes")
+    assert list(tmp_path.iterdir()) == []
+
+
+# Timelines
+
+
+AXIS = Axis("nodes", "node", 1)
+
+
+def phase(times, **changes):
+    ranks = [
+        {"rank": r, "host": f"h{r}", "started_ns": 10**12 + a, "ended_ns": 10**12 + b} for r, (a, b) in enumerate(times)
+    ]
+    starts, ends = zip(*times, strict=True)
+    made = {
+        "index": 0,
+        "name": "write_large",
+        "ranks": ranks,
+        "comparable": True,
+        "duration_ns": max(ends) - min(starts),
+        "start_spread_ns": max(starts) - min(starts),
+        "end_spread_ns": max(ends) - min(ends),
+    }
+    return made | changes
+
+
+def trial(*phases, **changes):
+    return {"id": "t", "missing": [], "factors": {"nodes": 2}, "phases": list(phases)} | changes
+
+
+def test_the_late_and_the_last_are_marked():
+    section, _ = timelines.timelines_of([trial(phase([(0, 10**9), (5 * 10**8, 10**9 + 1), (0, 2 * 10**9)]))], AXIS)
+    spans = section.items[0].spans
+    assert [span.mark for span in spans] == ["", "late", "last"]
+    assert (spans[1].start_s, spans[2].end_s) == (0.5, 2.0)
+    assert section.items[0].note == "Starts lie 500 ms apart, ends lie 1.00 s apart, rank 2 on h2 finished last."
+
+
+def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
+    one = phase([(0, 10**9), (10**11, 10**11 + 3 * 10**9)], comparable=False, start_spread_ns=None, end_spread_ns=None)
+    section, _ = timelines.timelines_of([trial(one)], AXIS)
+    assert [(span.start_s, span.end_s, span.mark) for span in section.items[0].spans] == [(0, 1, ""), (0, 3, "last")]
+    assert "took longest" in section.items[0].note
+    assert not section.items[0].comparable
+
+
+def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
+    calm, wild = trial(phase([(0, 100), (0, 101)])), trial(phase([(0, 100), (0, 900)]), id="wild")
+    section, note = timelines.timelines_of([calm, wild, calm], AXIS)
+    assert "wild" in section.items[0].trial
+    assert "furthest apart" in note
+
+
+def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
+    times = [(0, 10**9 + r) for r in range(10_000)]
+    times[77] = (9 * 10**8, 10**9)
+    section, _ = timelines.timelines_of([trial(phase(times))], AXIS)
+    only = section.items[0]
+    assert only.ranks == 10_000
+    assert len(only.spans) <= timelines.SHOWN_RANKS
+    assert {77, 9_999} <= {span.rank for span in only.spans}
+
+
+def test_one_rank_has_nobody_to_wait_for():
+    section, _ = timelines.timelines_of([trial(phase([(0, 100)]))], AXIS)
+    assert not section.items
+    assert "one rank" in section.missing[0]
+
+
+def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
+    section, _ = timelines.timelines_of([trial({"index": 0, "name": "write"}), trial()], AXIS)
+    assert section.missing == ("No trial holds the times of its ranks.",)
+
+
+@pytest.mark.parametrize(
+    ("operation", "heading"),
+    [
+        ("write_large", "Write, large files"),
+        ("read_nto1_large_writer_node", "Read N-to-1, large files on the writer's node"),
+        ("write_buffered_large", "Write, large files without fsync and close"),
+        ("something_else", "something_else"),
+    ],
+)
+def test_headings(operation, heading):
+    assert title(operation) == heading

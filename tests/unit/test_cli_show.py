@@ -1,0 +1,222 @@
+"""``iosonde show`` and ``iosonde store``: what they print, export and refuse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import store_samples
+from click.testing import CliRunner, Result
+
+from iosonde.cli import show
+from iosonde.cli import store as store_command
+from iosonde.core.errors import DataError, IncompleteError, InputError
+from iosonde.core.types import Observation
+from iosonde.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store.create(tmp_path / "store")
+    store.save_experiment(store_samples.experiment())
+    for number in range(4):
+        store.append(
+            store_samples.run(
+                f"e-1-{number}",
+                factors={"nodes": 1 + number % 2, "fs": "nfs", "share": number / 4},
+                started_at=f"2026-11-21T10:0{number}:00Z",
+                missing=["rank 3 did not finish"] if number == 3 else [],
+            )
+        )
+    return store
+
+
+def invoke(command, *words: object) -> Result:
+    result = CliRunner().invoke(command, [str(word) for word in words])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def test_a_store_at_a_glance(store: Store) -> None:
+    store.notes.change("e-1-0", add=["baseline"])
+    lines = invoke(show.command, store.path).stdout.splitlines()
+    text = "\n".join(lines)
+    assert "1 experiment, 4 runs, 1 of them incomplete" in " ".join(text.split())
+    assert "same in all: fs=nfs" in text
+    row = next(line for line in lines if line.startswith("e-1-0"))
+    assert row.split() == ["e-1-0", "2026-11-21", "10:00", "1.5", "s", "1", "0", "complete", "baseline"]
+    assert [line.split()[-1] for line in lines if line.startswith("e-1-3")] == ["incomplete"]
+    assert max(map(len, lines)) < 80
+
+
+def test_many_factors_stay_under_80_columns_and_are_named(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    for number in range(2):
+        factors = {f"a_rather_long_factor_{name}": number for name in range(9)}
+        store.append(store_samples.run(f"a-very-long-run-name-{'x' * 60}-{number}", factors=factors))
+    lines = invoke(show.command, store.path).stdout.splitlines()
+    assert max(map(len, lines)) < 80
+    assert "vary as well" in "\n".join(lines)
+
+
+def test_one_run_in_detail(store: Store) -> None:
+    store.notes.change("e-1-3", note="a switch failed")
+    text = invoke(show.command, store.path, "e-1-3").stdout
+    for said in ("incomplete: rank 3 did not finish", "238 MiB/s", "a switch failed", "6 operations", "share=0.75",
+                 "M101 the cache may have served this", "kernel  6.1"):  # fmt: skip
+        assert said in text
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_nothing_from_a_file_reaches_the_terminal_raw(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    evil = "\x1b]0;owned\x07\x9b31m\u202e"
+    store.append(
+        store_samples.run(
+            factors={evil: evil}, source=evil, facts={evil: [evil]}, missing=[evil],
+            observations=[Observation(evil, evil, 1.0, evil, includes=evil)], phases=[], raw={},
+        )
+    )  # fmt: skip
+    store.notes.change("run-1", add=[evil], note=evil)
+    for words in ([store.path], [store.path, "run-1"], [store.path, "--json"], [store.path, "run-1", "--json"]):
+        text = invoke(show.command, *words).output
+        assert "owned" in text
+        assert not set(text) & set("\x1b\x07\x9b\u202e")
+    with pytest.raises(IncompleteError):
+        invoke(store_command.command, "check", store.path)
+    assert "\x1b" not in invoke(store_command.command, "tag", store.path, "run-1").output
+
+
+def test_json_of_a_store_and_of_a_run(store: Store) -> None:
+    content = json.loads(invoke(show.command, store.path, "--json", "--where", "nodes=2").stdout)
+    assert sorted(content) == ["experiments", "problems", "runs", "schema", "store"]
+    assert [run["id"] for run in content["runs"]] == ["e-1-1", "e-1-3"]
+    assert content["runs"][1]["missing"] == ["rank 3 did not finish"]
+    one = json.loads(invoke(show.command, store.path, "e-1-0", "--json").stdout)
+    assert sorted(one) == ["notes", "results", "run", "schema", "tags"]
+    assert one["run"]["factors"]["nodes"] == 1
+    assert one["results"][0]["value"] == 2.5e8
+
+
+def test_json_has_no_nan(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    nan = float("nan")
+    store.append(store_samples.run(factors={"x": nan}, observations=[Observation("read", "rate", nan, "bytes/s")]))
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    for words in ([store.path, "--json"], [store.path, "run-1", "--json"], [store.path, "--export", "json"]):
+        json.loads(invoke(show.command, *words).stdout, parse_constant=refuse)
+
+
+def test_results_leave_as_csv_json_and_parquet(store: Store, tmp_path: Path) -> None:
+    expected = store.results().to_pylist()
+    rows = list(csv.DictReader(io.StringIO(invoke(show.command, store.path, "--export", "csv").stdout)))
+    assert [(row["run"], float(row["value"]), row["rank"], row["fs"]) for row in rows] == [
+        (row["run"], row["value"], "" if row["rank"] is None else str(row["rank"]), row["fs"]) for row in expected
+    ]
+    assert json.loads(invoke(show.command, store.path, "--export", "json").stdout) == {"schema": 1, "rows": expected}
+    invoke(show.command, store.path, "--export", "parquet", "-o", tmp_path / "r.parquet")
+    assert pq.read_table(tmp_path / "r.parquet").to_pylist() == expected
+    one = invoke(show.command, store.path, "e-1-3", "--export", "csv", "--incomplete").stdout
+    assert {row["run"] for row in csv.DictReader(io.StringIO(one))} == {"e-1-3"}
+    none = invoke(show.command, store.path, "--export", "json", "--where", "metric=none").stdout
+    assert json.loads(none)["rows"] == []
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_operations_leave_with_the_names_of_their_kinds(store: Store, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "o"
+    invoke(show.command, store.path, "--export", form, "--operations", "--where", "nodes=1", "-o", file)
+    if form == "csv":
+        rows = list(csv.DictReader(file.open()))
+    else:
+        rows = pq.read_table(file).to_pylist() if form == "parquet" else json.loads(file.read_bytes())["rows"]
+    assert [row["run"] for row in rows] == ["e-1-0"] * 6 + ["e-1-2"] * 6
+    assert {row["kind"] for row in rows} == {"read"}
+    assert [int(row["offset"]) for row in rows[:6]] == [0, 8192, 16384, 4096, 12288, 20480]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--operations"], ["--incomplete"], ["-o", "x"], ["--export", "csv", "--json"], ["--where", "node=1"],
+     ["nothing-like-it"], ["../x"]],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(store: Store, words: list[str]) -> None:
+    with pytest.raises(InputError) as refused:
+        invoke(show.command, store.path, *words)
+    assert refused.value.hint
+
+
+def test_a_failed_export_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    path = store.path / "runs" / "e-1-1" / "operations.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DataError, match="e-1-1 is damaged"):
+        invoke(show.command, store.path, "--export", "csv", "--operations", "-o", tmp_path / "out" / "o.csv")
+    assert list((tmp_path / "out").iterdir()) == []
+    with pytest.raises(InputError, match="cannot write"):
+        invoke(show.command, store.path, "--export", "csv", "-o", tmp_path / "nowhere" / "o.csv")
+
+
+def test_a_damaged_run_is_named_on_stderr(store: Store) -> None:
+    (store.path / "runs" / "e-1-1" / "raw" / "out.txt").unlink()
+    result = invoke(show.command, store.path)
+    assert "warning: run e-1-1 is damaged: raw/out.txt is missing [D101]" in result.stderr
+    assert "e-1-1" not in result.stdout
+    with pytest.raises(DataError, match="e-1-1 is damaged"):
+        invoke(show.command, store.path, "e-1-1")
+
+
+def test_check(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(IncompleteError) as found:
+        invoke(store_command.command, "check", store.path)
+    assert found.value.exit_code == 1
+    assert "0 damaged or foreign, 1 incomplete of 4 runs" in found.value.message
+    whole = Store.create(tmp_path / "whole")
+    whole.append(store_samples.run())
+    assert invoke(store_command.command, "check", whole.path).stdout == (
+        f"{whole.path}: 1 run, all complete and as they were stored\n"
+    )
+    path = whole.path / "runs" / "run-1" / "operations.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(IncompleteError, match="1 damaged"):
+        invoke(store_command.command, "check", whole.path, "--json")
+
+
+def test_tags_notes_merge_and_redact(store: Store, tmp_path: Path) -> None:
+    assert invoke(store_command.command, "tag", store.path, "e-1-0", "b", "a").stdout == "e-1-0: a b\n"
+    assert invoke(store_command.command, "tag", store.path, "e-1-0", "--remove", "b").stdout == "e-1-0: a\n"
+    invoke(store_command.command, "note", store.path, "e-1-0", "told alice")
+    with pytest.raises(InputError, match="there is no run"):
+        invoke(store_command.command, "tag", store.path, "nothing", "a")
+    shown = json.loads(invoke(show.command, store.path, "--where", "tags=a", "--json").stdout)
+    assert [run["id"] for run in shown["runs"]] == ["e-1-0"]
+    assert invoke(store_command.command, "merge", tmp_path / "all", store.path).stdout == (
+        "4 runs and 1 experiment copied\n"
+    )
+    assert invoke(store_command.command, "merge", tmp_path / "all", store.path).stdout == (
+        "0 runs and 0 experiments copied (4 were there already)\n"
+    )
+    done = invoke(store_command.command, "redact", store.path, tmp_path / "copy", "--also", "alice", "--json")
+    assert json.loads(done.stdout)["replaced"] == {"host": 1, "name": 1}
+    assert Store.open(tmp_path / "copy").notes.of("e-1-0")["notes"][0]["text"] == "told name-1"
+
+
+def test_every_code_of_a_store_has_a_page() -> None:
+    import inspect
+
+    from iosonde.store import check, redact
+    from iosonde.store.findings import PAGES
+
+    raised = {word for module in (check, redact) for word in inspect.getsource(module).split('"') if word[:1] == "D"}
+    assert {word for word in raised if word[1:].isdigit()} == set(PAGES)
+    for code, page in PAGES.items():
+        assert page.startswith(f"{code}: ")
+        assert max(map(len, page.splitlines())) < 80

@@ -1,0 +1,170 @@
+"""Checks of doctor: each alone, whatever happens to it; what they say, and how it is shown."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli import doctor
+from iosonde.core.errors import IncompleteError, LaunchError
+from iosonde.ranks import abilities
+from iosonde.ranks.abilities import Ability, kernel, mpi, software, target_checks
+from iosonde.ranks.launch import mpiexec, slurm
+
+
+def good() -> Ability:
+    return Ability("good", True, "fine", "something")
+
+
+def test_a_check_that_crashes_or_hangs_does_not_stop_the_others():
+    def broken_one() -> Ability:
+        raise RuntimeError("\x1b[31mboo")
+
+    def hanging_one() -> Ability:
+        time.sleep(60)
+        return good()
+
+    found = abilities.try_all([broken_one, hanging_one, good], limit_s=0.05)
+    assert [(one.name, one.ok) for one in found] == [("broken one", False), ("hanging one", False), ("good", True)]
+    assert "RuntimeError" in found[0].detail
+    assert "no answer" in found[1].detail
+
+
+def tool(directory, name: str, script: str) -> None:
+    (directory / name).write_text(f"#!/bin/sh\n{script}\n")
+    (directory / name).chmod(0o755)
+
+
+def test_tools_are_found_with_their_version(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    tool(tmp_path, "bench", "echo bench-3.33.1")
+    tool(tmp_path, "silent", "exit 1")
+    assert software.Tool("bench", "x", "y")().detail == f"3.33.1 {tmp_path}/bench"
+    assert software.Tool("silent", "x", "y")().detail == f"{tmp_path}/silent"
+    absent = software.Tool("no-such-tool", "comparing", "install it")()
+    assert (absent.ok, absent.detail, absent.cure) == (False, "not on PATH", "install it")
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("fio-3.33", "3.33"), ("git version 2.39.5", "2.39.5"), ("iperf 3.12 (cJSON 1.7.15)", "3.12"), ("none", "")],
+)
+def test_versions(text, version):
+    assert software.version_in(text) == version
+
+
+def test_a_native_module_that_does_not_load_is_required(monkeypatch):
+    monkeypatch.setattr(software, "_NATIVE", "import os; os.abort()")
+    found = software.native()
+    assert (found.ok, found.required) == (False, True)
+    assert found.cure
+
+
+def test_missing_libraries_are_named(monkeypatch):
+    monkeypatch.setattr(software, "_LIBRARIES", ("numpy", "no-such-library"))
+    found = software.libraries()
+    assert (found.ok, found.detail, found.cure) == (False, "missing: no-such-library", "pip install no-such-library")
+
+
+def test_without_mpi_every_check_of_it_says_what_to_do(monkeypatch):
+    def none():
+        raise LaunchError("there is no MPI", "install it")
+
+    monkeypatch.setattr(mpiexec, "library", none)
+    monkeypatch.setattr(mpiexec, "find", none)
+    for check in (mpi.mpi_library, mpi.mpi_launcher, mpi.mpi_ranks):
+        found = check()
+        assert (found.ok, found.detail, found.cure, found.required) == (False, "there is no MPI", "install it", False)
+
+
+@pytest.mark.parametrize(
+    ("script", "ok", "detail"),
+    [("echo 2", True, "started and connected"), ("echo 1", False, ""), ("echo broken >&2; exit 3", False, "broken")],
+)
+def test_two_ranks_have_to_see_each_other(monkeypatch, tmp_path, script, ok, detail):
+    tool(tmp_path, "mpiexec", script)
+    monkeypatch.setattr(mpiexec, "find", lambda: mpiexec.Mpiexec(str(tmp_path / "mpiexec"), mpiexec.MPICH, "MPICH"))
+    found = mpi.mpi_ranks()
+    assert found.ok == ok
+    assert detail in found.detail
+
+
+def test_slurm_says_how_ranks_would_start(monkeypatch, tmp_path):
+    tool(tmp_path, "srun", 'case "$1" in --version) echo slurm 23.11;; *) printf "none\\npmi2\\n";; esac')
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert mpi.slurm_job().detail == "slurm 23.11; ranks start with --mpi=pmi2; not inside a job"
+    monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI", ()))
+    assert not mpi.slurm_job().ok
+
+
+def test_the_kernel_is_asked_and_nothing_raises():
+    found = [check() for check in kernel.CHECKS]
+    assert all(isinstance(one.ok, bool) and one.detail and one.needed_for for one in found)
+    assert all(one.ok or one.cure for one in found)
+
+
+def test_checks_of_a_target_leave_nothing_there(tmp_path):
+    found = abilities.try_all([lambda check=check: check(tmp_path) for check in target_checks.CHECKS[:3]])
+    assert [one.name for one in found] == ["target", "target write", "target direct I/O"]
+    assert found[1].ok
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_target_that_may_not_be_written_is_a_failed_check(tmp_path):
+    (found,) = abilities.try_all([lambda: target_checks.target_writable(tmp_path / "absent")])
+    assert not found.ok
+    assert "FileNotFoundError" in found.detail
+
+
+# --- the command
+
+BAD = [
+    Ability("mpiexec", False, "no mpiexec", "more than one rank", "load MPI"),
+    Ability("ior", False, "not on PATH", "comparing", "build it"),
+    Ability("mdtest", False, "not on PATH", "comparing", "build it"),
+    Ability("iozone", False, "not on PATH", "comparing", "apt install iozone3"),
+]
+
+
+def test_what_is_missed_for_one_reason_is_said_once():
+    text = doctor.as_text([good(), *BAD])
+    assert text.splitlines()[0].split() == ["ok", "good", "fine"]
+    assert "no      ior, mdtest, iozone: not on PATH\n        for comparing\n" in text
+    assert "        → ior, mdtest: build it\n        → iozone: apt install iozone3\n" in text
+    assert text.endswith("1 of 5 things are there. This machine can measure with one rank.")
+
+
+def test_lines_are_short_and_harmless():
+    long = Ability("tool", True, "words " * 40 + "\x1b[2J\n")
+    text = doctor.as_text([long, Ability("x", False, "y " * 60, "z " * 60, "c " * 60, required=True)])
+    assert max(map(len, text.splitlines())) < 80
+    assert "\x1b" not in text
+    assert "MISSING x" in text
+    assert text.endswith("This machine cannot measure yet.")
+
+
+def test_json_and_exit_code(monkeypatch):
+    monkeypatch.setattr(abilities, "check_all", lambda target: [good(), *BAD])
+    result = CliRunner().invoke(doctor.command, ["--json"])
+    told = json.loads(result.output)
+    assert (result.exit_code, told["version"]) == (0, 1)
+    assert told["checks"][0] == good().to_json()
+    assert list(told["checks"][0]) == ["name", "ok", "detail", "needed_for", "cure", "required"]
+
+
+def test_something_required_that_is_missing_is_exit_1(monkeypatch):
+    monkeypatch.setattr(abilities, "check_all", lambda target: [Ability("python", False, "2.7", required=True)])
+    with pytest.raises(IncompleteError, match="cannot work here yet: python") as caught:
+        CliRunner().invoke(doctor.command, [], catch_exceptions=False)
+    assert caught.value.exit_code == 1
+
+
+def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
+    result = CliRunner().invoke(doctor.command, ["--target", str(tmp_path / "no")])
+    assert result.exception.exit_code == 2
+    assert "not a directory" in result.exception.message

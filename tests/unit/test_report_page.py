@@ -1,0 +1,189 @@
+"""The HTML page: self-contained, small, escaped, honest about what is missing."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import pytest
+
+from iosonde.core.types import Estimate
+from iosonde.report.content import Bars, Cell, Table, counted, plural
+from iosonde.report.headline import headlines, scale_of
+from iosonde.report.page import page_json, render
+from page_sample import HOSTILE, MiB, bare_page, partial_page, sample_page
+
+PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page}
+
+
+class Reader(HTMLParser):
+    """Elements with their attributes, and the text outside scripts and styles."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.text, self.scripts, self._raw = [], [], [], None
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self._raw = tag if tag in ("script", "style") else None
+        if tag == "script":
+            self.scripts.append([dict(attrs), ""])
+
+    def handle_endtag(self, tag):
+        self._raw = None
+
+    def handle_data(self, data):
+        if self._raw == "script":
+            self.scripts[-1][1] += data
+        elif self._raw is None:
+            self.text.append(data)
+
+    def of(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {name: render(make()) for name, make in PAGES.items()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_names_no_address_and_loads_nothing(pages, name):
+    html = pages[name]
+    addresses = re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}[\w./-]*", re.sub(r"/\*.*?\*/", "", html, flags=re.DOTALL))
+    assert {a for a in addresses if a.startswith("http")} <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xhtml",
+        "http://www.w3.org/1998/Math/MathML",
+    }
+    reader = Reader(html)
+    assert not reader.of("link") and not reader.of("iframe") and not reader.of("base") and not reader.of("object")
+    assert all("src" not in attributes for tag, attributes in reader.elements)
+    assert all(a["href"].startswith(("#", "data:text/csv")) for a in reader.of("a"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_is_at_most_3_mb(pages, name):
+    assert len(pages[name].encode()) < 3_000_000
+
+
+def test_a_page_of_many_nodes_and_ranks_is_at_most_3_mb():
+    assert len(render(sample_page((1, 2, 4, 8, 16, 32), 256)).encode()) < 3_000_000
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_only_our_scripts_may_run(pages, name):
+    reader = Reader(pages[name])
+    policy = next(m["content"] for m in reader.of("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe" not in rules["script-src"]
+    running = [text for attributes, text in reader.scripts if "type" not in attributes]
+    hashes = {f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in running}
+    assert hashes == set(rules["script-src"].split())
+    assert not any(key.startswith("on") for _, attributes in reader.elements for key in attributes)
+
+
+def test_text_from_data_is_shown_and_never_run(pages):
+    reader = Reader(pages["whole"])
+    assert not reader.of("img")
+    assert "\x1b" not in pages["whole"]
+    assert HOSTILE.replace("\x1b", "\\x1b") in "".join(reader.text)
+
+
+def test_dollars_in_data_are_no_mathematics(pages):
+    figures = json.loads(next(text for a, text in Reader(pages["whole"]).scripts if a.get("id") == "figures"))
+    assert "MathText" not in json.dumps(figures) and "TeX" not in json.dumps(figures)
+
+
+def test_every_figure_has_its_place_and_its_data(pages):
+    reader = Reader(pages["whole"])
+    figures = json.loads(next(text for a, text in reader.scripts if a.get("id") == "figures"))
+    places = [attributes["data-figure"] for _, attributes in reader.elements if "data-figure" in attributes]
+    assert sorted(places) == sorted(figures)
+    assert len(reader.of("figure")) == len(places)
+    assert pages["whole"].count("<summary>Data</summary>") == len(places)
+
+
+def test_the_csv_of_a_figure_is_its_data(pages):
+    page = sample_page()
+    links = {a["download"]: a["href"] for a in Reader(pages["whole"]).of("a") if "download" in a}
+    text = unquote(links["write_large-bandwidth_last_done.csv"].split(",", 1)[1])
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [int(row["nodes"]) for row in rows] == [1, 2]
+    assert float(rows[0]["mean (bytes/s)"]) == page.bars.items[0].cells[0].estimate.value
+
+
+def test_the_first_screen_comes_first(pages):
+    text = "".join(Reader(pages["whole"]).text)
+    first = text[: text.index("Throughput by number of nodes")]
+    for heading in ("How fast", "How sure", "What looks wrong", "What was measured"):
+        assert heading in first
+    assert sample_page().answers.headline in first
+
+
+def test_what_is_missing_is_said(pages):
+    text = "".join(Reader(pages["bare"]).text)
+    for sentence in ("No trial is complete", "No operations were recorded", "No phases", "holds no trial", "No facts"):
+        assert sentence in text
+    partial = "".join(Reader(pages["partial"]).text)
+    assert "needs at least 6 trials" in partial
+    assert "clocks are not comparable" in partial
+    assert "1 of 10,000 ranks are shown" in partial
+    assert "nan" not in partial.lower().split()
+
+
+def test_the_json_of_a_page_can_be_read_by_anybody():
+    def refuse(name):
+        raise AssertionError(name)
+
+    data = json.loads(page_json(sample_page()), parse_constant=refuse)
+    assert data["iosonde_report"] == 1
+    assert data["bars"]["items"][0]["cells"][0]["estimate"].keys() == {"value", "low", "high", "level", "n", "warnings"}
+
+
+def test_not_a_number_is_no_json():
+    bars = Bars("x", "rate", "X", "operations/s", (Cell(1, Estimate(float("nan"), None, None, 0.95, 1)),))
+    import dataclasses
+
+    from iosonde.report.content import Section
+
+    page = dataclasses.replace(bare_page(), bars=Section((bars,)))
+    assert '"value": null' in page_json(page)
+
+
+def test_text_that_a_spreadsheet_would_run_is_quoted():
+    table = Table("t", ("host", "x"), (("=cmd()", -1.5), ("@a", None), ("fine", 2)))
+    assert list(csv.reader(io.StringIO(table.to_csv())))[1:] == [["'=cmd()", "-1.5"], ["'@a", ""], ["fine", "2"]]
+
+
+def test_headline_shows_the_fewest_and_the_most_nodes():
+    bandwidth, rate = headlines(sample_page((1, 2, 4, 8)))
+    assert (bandwidth.title, rate.title) == ("Bandwidth", "Operation rate")
+    assert bandwidth.counts == (1, 8)
+    row = bandwidth.rows[0]
+    assert [mark.nodes for mark in row.marks] == [1, 2, 4, 8]
+    assert [mark.x for mark in row.marks] == sorted(mark.x for mark in row.marks)
+    assert row.scaling is not None and row.scaling.value.startswith("81")
+
+
+def test_one_unit_for_a_row_without_a_leading_zero():
+    def bars(*values):
+        return Bars(
+            "x", "m", "X", "bytes/s", tuple(Cell(i, Estimate(v, None, None, 0.95, 1)) for i, v in enumerate(values))
+        )
+
+    assert scale_of(bars(600 * MiB, 1200 * MiB)) == (MiB, "MiB/s")
+    assert scale_of(bars(5 * MiB, 9000 * MiB)) == (1024 * MiB, "GiB/s")
+    assert scale_of(bars()) == (1.0, "B/s")
+
+
+def test_nouns():
+    assert counted(1, "node") == "1 node"
+    assert counted(10_000, "rank") == "10,000 ranks"
+    assert plural("rank per node") == "ranks per node"

@@ -1,0 +1,81 @@
+"""Terminal text: tables that fit, Estimates in one form, nothing that could steer a terminal."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.types import Estimate
+from iosonde.report.text import escape, estimate_parts, estimate_text, table, width
+
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain é 読", "plain é 読"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\nb\tc\r", "a\\x0ab\\x09c\\x0d"),
+        ("\x9b2J", "\\x9b2J"),
+        ("evil\u202egnp.exe", "evil\\u202egnp.exe"),
+        ("\u2028", "\\u2028"),
+        ("\udcff", "\\udcff"),
+        (None, "None"),
+    ],
+)
+def test_escape(raw, shown):
+    assert escape(raw) == shown
+
+
+@given(st.text())
+def test_nothing_escaped_can_steer_a_terminal(text):
+    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", escape(text))
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "unit", "text"),
+    [
+        (205 * MIB, 212 * MIB, 219 * MIB, "bytes/s", "212 (205–219) MiB/s"),
+        (1421.1, 1421.3, 1421.5, "s", "1421.3 (1421.1–1421.5) s"),
+        (None, 212 * MIB, None, "bytes/s", "212 (~) MiB/s"),
+        (None, None, None, "bytes/s", "~"),
+        (0.000110, 0.000120, 0.000150, "s", "120 (110–150) µs"),
+        (750, 870, 990, "operations/s", "870 (750–990) op/s"),
+        (1.0, 1.0, 1.0, "", "1.00 (1.00–1.00)"),
+        (-2.0, 0.0, 2.0, "", "0.00 (-2.00–2.00)"),
+        (1e-9, 0.00114, 6.7e6, "s", "1.14 (1e-06–6.7e+09) ms"),
+    ],
+)
+def test_one_form_for_an_estimate(low, value, high, unit, text):
+    assert estimate_text(Estimate(value, low, high, 0.95, 6), unit) == text
+
+
+def test_a_scale_may_be_shared():
+    estimate = Estimate(512 * MIB, 500 * MIB, 524 * MIB, 0.95, 6)
+    assert estimate_text(estimate, "bytes/s", (2.0**30, "GiB/s")) == "0.500 (0.488–0.512) GiB/s"
+
+
+@given(st.floats(1e-9, 1e15), st.floats(1e-5, 0.5))
+def test_the_ends_of_an_interval_differ_from_its_middle(value, share):
+    parts = estimate_parts(Estimate(value, value * (1 - share), value * (1 + share), 0.95, 6))
+    low, high = parts[1].split("–")
+    assert float(low) < float(high)
+    assert float(low) <= float(parts[0]) <= float(high)
+
+
+def test_table_aligns_and_escapes():
+    text = table(["name", "n"], [["a\x1b", 5], ["読", 12], [None, 7]], "lr")
+    assert text.splitlines() == ["name    n", "a\\x1b   5", "読     12", "        7"]
+
+
+@given(st.lists(st.lists(st.text(max_size=60), min_size=3, max_size=3), max_size=5))
+def test_no_line_of_a_table_is_longer_than_the_limit(rows):
+    assert all(width(line) <= 79 for line in table(["first", "second", "third"], rows, "lll").splitlines())
+
+
+def test_numbers_are_never_cut():
+    text = table(["what", "value"], [["x" * 200, "123456789012"]], "lr")
+    assert "123456789012" in text
+    assert "…" in text

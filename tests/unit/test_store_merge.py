@@ -1,0 +1,88 @@
+"""Several stores into one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import store_samples
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.store import Store
+from iosonde.store.merge import merge
+
+
+def make(path: Path, *ids: str, **changes: object) -> Store:
+    store = Store.create(path)
+    for run_id in ids:
+        store.append(store_samples.run(run_id, **changes))
+    return store
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_runs_experiments_and_notes_are_joined(tmp_path: Path) -> None:
+    target, a, b = make(tmp_path / "t", "one"), make(tmp_path / "a", "two", "three"), make(tmp_path / "b", "four")
+    a.save_experiment(store_samples.experiment())
+    b.save_experiment(store_samples.experiment("e-2"))
+    a.notes.change("two", add=["baseline"], note="the switch was new")
+    before = tree(a.path)
+    done = merge(target, [a, b])
+    assert (done.runs, done.runs_there, done.experiments, done.problems) == (3, 0, 2, [])
+    assert target.run_ids() == ["four", "one", "three", "two"]
+    assert [item.id for item in target.experiments()] == ["e-1", "e-2"]
+    assert target.notes.of("two")["tags"] == ["baseline"]
+    assert target.notes.of("two")["notes"][0]["text"] == "the switch was new"
+    assert target.problems() == []
+    assert tree(target.path / "runs" / "two") == tree(a.path / "runs" / "two")
+    assert tree(a.path) == before
+    again = merge(target, [a, b])
+    assert (again.runs, again.runs_there, again.experiments) == (0, 3, 0)
+    assert len(target.notes.of("two")["notes"]) == 1
+
+
+def test_the_same_run_stored_twice_is_the_same(tmp_path: Path) -> None:
+    target, a, b = make(tmp_path / "t"), make(tmp_path / "a", "one"), make(tmp_path / "b", "one")
+    assert merge(target, [a, b]).runs == 1
+
+
+def test_other_content_under_one_id_is_an_error_before_anything_is_copied(tmp_path: Path) -> None:
+    target, a = make(tmp_path / "t", "one"), make(tmp_path / "a", "zero")
+    b = make(tmp_path / "b", "one", seconds=9.0)
+    a.save_experiment(store_samples.experiment())
+    with pytest.raises(InputError) as refused:
+        merge(target, [a, b])
+    assert refused.value.message == f"run one differs between {target.path} and {b.path}"
+    assert target.run_ids() == ["one"]
+    assert target.experiments() == []
+    b = make(tmp_path / "c")
+    b.save_experiment(store_samples.experiment(name="another question"))
+    with pytest.raises(InputError, match="experiment e-1 of .* differs"):
+        merge(target, [a, b])
+    assert target.run_ids() == ["one"]
+
+
+def test_a_damaged_run_stays_where_it_is(tmp_path: Path) -> None:
+    target, a = make(tmp_path / "t"), make(tmp_path / "a", "good", "bad")
+    path = a.path / "runs" / "bad" / "operations.parquet"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    a.notes.change("bad", add=["odd"])
+    done = merge(target, [a])
+    assert [item.evidence["path"] for item in done.problems] == ["runs/bad"]
+    assert target.run_ids() == ["good"]
+    assert os.listdir(target.path / "notes") == []
+
+
+def test_a_file_that_changes_while_it_is_copied_is_not_taken(tmp_path: Path) -> None:
+    from iosonde.store import merge as module
+
+    target, a = make(tmp_path / "t"), make(tmp_path / "a", "one")
+    directory = a.path / "runs" / "one"
+    document = module.rundir.read_document(directory)
+    (directory / "raw" / "out.txt").write_bytes(b"max read: 999\n")
+    with pytest.raises(DataError, match="changed while it was copied"):
+        target.add_run("one", lambda to: module.copy_run(target.disk, directory, document, to))
+    assert os.listdir(target.path / "runs") == []
