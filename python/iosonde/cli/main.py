@@ -21,6 +21,8 @@ COMMANDS = {
     "summary": "every metric with its interval",
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
+    "anova": "which factors the variation belongs to",
+    "check": "can these data be trusted",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
@@ -58,7 +60,9 @@ def cli() -> None:
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
+        if isinstance(code, int):  # a command that ended by ctx.exit(code)
+            sys.exit(code)
     except IosondeError as error:
         _say(error.message, error.hint)
         sys.exit(error.exit_code)

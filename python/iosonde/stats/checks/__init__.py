@@ -42,6 +42,7 @@ class Subject:
     runs: Sequence[Mapping[str, Any]] = ()
     table: Table | None = None
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
+    limit: float | None = None  # what the response cannot pass, in its own unit
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,14 @@ def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
 def run_fit(subject: FitSubject) -> list[Finding]:
     """All findings about a regression, errors first."""
     return _worst_first([found for check in _functions("check_fit") for found in check(subject)])
+
+
+def families(subject: Subject) -> dict[tuple[str, str], list[TrialCell]]:
+    """The cells by (operation, metric): only these have values of one kind."""
+    found: dict[tuple[str, str], list[TrialCell]] = {}
+    for cell in subject.cells:
+        found.setdefault((cell.operation, cell.metric), []).append(cell)
+    return found
 
 
 def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:

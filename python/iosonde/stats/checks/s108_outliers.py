@@ -51,8 +51,8 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"outlier in {first['cell']}: {significant(first['value'])} against a median of "
-            f"{significant(first['median'])} ({first['trial']}){more}; kept",
+            f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
+            f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
             {"trials": named[:SHOWN], "n": len(named)},
             "keep it, unless something besides its value shows that the trial was broken",
         )
