@@ -50,9 +50,9 @@ MATCHED = """\
 matched: one file per worker, written whole and in the page cache before; one page-aligned
 buffer per worker (plain Python: a new bytes object a read); writes overwrite, no fsync; open
 and close outside the clock for data; create = open(O_CREAT) + close; empty files in private
-directories; uniform random offsets (IOR, IOzone: each once); rate = all operations ÷ (last end − first
-start); workers: threads (iosonde, fio, IOzone, elbencho), processes (Python), MPI ranks (IOR, mdtest);
-IOzone prints the sum of its threads' own rates"""
+directories; uniform random offsets (IOR, IOzone: each once); rate = all operations ÷ (last end
+- first start), but IOzone prints the sum of its threads' own rates; workers: threads (iosonde,
+fio, IOzone, elbencho), processes (plain Python), MPI ranks (IOR, mdtest)"""
 
 
 @dataclass(frozen=True)
