@@ -13,6 +13,8 @@ from stats_sample import MEAN, run, store  # noqa: E402
 
 from iosonde.cli import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
+from iosonde.stats import overview  # noqa: E402
+from iosonde.stats.table import table_of  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -154,3 +156,11 @@ def test_explain_prints_the_page_or_the_nearest_code():
     assert "S101: " in CliRunner().invoke(explain.command, []).stdout
     with pytest.raises(InputError):
         CliRunner().invoke(explain.command, ["S999"], catch_exceptions=False, standalone_mode=False)
+
+
+def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so():
+    table = table_of({"value (MiB/s)": [1.0, 1.0, 40.0], "seconds (s)": [1.0, 1.0, 40.0]})
+    rate, time = overview.of_table(table, ["value", "seconds"], [], 0.95).rows
+    assert rate.mean.low == 0
+    assert "cut" in rate.mean.warnings[-1]
+    assert time.mean.low < 0
