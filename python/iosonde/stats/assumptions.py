@@ -72,28 +72,28 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     """Every check of one fit; ``values`` are the raw predictors, by which repeats are known."""
     residuals, cells = fit.residuals, _cells(values, fit.n)
     scale = float(np.sqrt(fit.sse / fit.n))
-    few = fit.df < _LEAST_DF
     exact = scale <= 1e-12 * (abs(fit.mean_y) + float(np.abs(fit.y).max()) if fit.y is not None else 1.0)
+    blind = exact or fit.df < _LEAST_DF
     cook, studentized = _influence(fit)
     limit = f_quantile(0.5, len(fit.names), fit.df)
     worst = float(np.abs(studentized).max())
-    outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not few and not exact else 1.0
+    outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
     above = np.flatnonzero(cook > limit)
     named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
     if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
         named.append(int(np.abs(studentized).argmax()))
-    w, w_p = _shapiro(residuals, exact or few)
-    r1, r1_p = _autocorrelation(residuals, exact or few)
-    drift = None if exact or few else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
+    w, w_p = _shapiro(residuals, blind)
+    r1, r1_p = _autocorrelation(residuals, blind)
+    drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
         lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
         design_like=_design_like(values, cells, fit.n), shapiro_w=w, shapiro_p=w_p,
-        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if exact or few else _breusch_pagan(fit, residuals),
+        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
         brown_forsythe_p=None if exact else _brown_forsythe(residuals, cells), autocorrelation=r1,
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
-        influential_rows=[] if exact or few else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
+        influential_rows=[] if blind else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
     )  # fmt: skip
 
 
