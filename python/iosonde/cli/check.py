@@ -14,6 +14,7 @@ from ._data import Source, check_level, open_data, options, split_names
 
 if TYPE_CHECKING:
     from iosonde.stats.checks import Subject
+    from iosonde.stats.noise import Noise
 
 
 @click.command(epilog="Example: iosonde check runs.csv --response bandwidth --by fs,size")
@@ -21,16 +22,12 @@ if TYPE_CHECKING:
 @click.option("--response", metavar="Y,…", help="The measured column(s); without it the one with the most values.")
 @click.option("--by", metavar="X,…", help="The settings; without it every column whose values come again.")
 @click.option("--limit", type=float, metavar="VALUE", help="What the response cannot pass, in its own unit.")
+@click.option("--noise", is_flag=True, help="Also the noise passport: what comparisons of such trials can see.")
 @options
 def command(
-    data: str,
-    response: str | None,
-    by: str | None,
-    limit: float | None,
-    where: tuple[str, ...],
-    level: float,
-    as_json: bool,
-) -> None:
+    data: str, response: str | None, by: str | None, limit: float | None, noise: bool, where: tuple[str, ...],
+    level: float, as_json: bool,
+) -> None:  # fmt: skip
     """Look for copies, leakage, drift, autocorrelation, outliers, modes, missing cells, coarse clocks, mixed units …
 
     Exit code 1 if an error is found (copied cells, impossible values), 0 otherwise. 'iosonde explain CODE' prints the
@@ -43,11 +40,15 @@ def command(
     source = open_data(data, where)
     subject, taken = subject_of(source, response, by, level, limit)
     findings = checks.run(subject)
+    passport = _passport(source, subject, level) if noise else []
     if as_json:
-        click.echo(json.dumps({"schema": 1, **taken, "findings": [f.to_json() for f in findings]}, indent=1,
+        click.echo(json.dumps({"schema": 1, **taken, "findings": [f.to_json() for f in findings],
+                               "noise": [entry.to_json() for entry in passport]}, indent=1,
                               ensure_ascii=False, allow_nan=False, default=float))  # fmt: skip
     else:
         _print(subject, taken, findings)
+        if noise:
+            _print_passport(passport)
     if any(finding.severity is Severity.ERROR for finding in findings):
         click.get_current_context().exit(1)
 
@@ -96,3 +97,33 @@ def _print(subject: Subject, taken: dict[str, list[str]], findings: list) -> Non
         )
     else:
         click.echo("Nothing found that speaks against these data.")
+
+
+def _passport(source: Source, subject: Subject, level: float) -> list[Noise]:
+    from iosonde.stats import noise
+
+    ranks = noise.between_ranks(source.table) if source.store is not None else None
+    return noise.passport(subject.cells, level, ranks)
+
+
+def _print_passport(passport: list[Noise]) -> None:
+    from iosonde.report.text import table
+    from iosonde.stats.noise import POWER, SIZES
+    from iosonde.stats.words import percent
+
+    def share(value: float | None) -> str:
+        return "~" if value is None else percent(value) if value else "0 %"
+
+    click.echo()
+    if not passport:
+        click.echo("No noise passport: no cell has two trials with values above 0.")
+        return
+    level = passport[0].level
+    click.echo(f"noise passport: spread between trials and ranks, false alarms of A/A at level {level:g}")
+    click.echo(f"(random halves, neighbouring halves), smallest difference seen in {100 * POWER:.0f} % of cases")
+    rows = [[entry.operation or entry.metric, share(entry.between_trials), share(entry.between_ranks),
+             share(entry.false_alarms_random), share(entry.false_alarms_neighbours),
+             *(share(entry.detectable.get(n)) for n in SIZES)] for entry in passport]  # fmt: skip
+    headers = ["", "trials", "ranks", "random", "neighb.", *(f"n={n}" for n in SIZES)]
+    for line in table(headers, rows, "l" + "r" * (len(headers) - 1), 79).splitlines():
+        click.echo(line)

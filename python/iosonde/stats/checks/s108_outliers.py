@@ -6,9 +6,9 @@ What it says
 
 How we know
     Rosner's generalised ESD test (Technometrics 25, 1983), which for one
-    candidate is Grubbs' test: on normal trials it speaks once in a hundred
-    tables, however many cells there are. At most one trial in five is looked
-    at.
+    candidate is Grubbs' test, of the values and of their logs: both must say
+    so. On normal and on log-normal trials it speaks once in a hundred tables,
+    however many cells there are. At most one trial in five is looked at.
 
 When it is wrong
     Latency and rates can have long tails by nature: then these trials are the
@@ -27,7 +27,7 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..outliers import outliers
+from ..outliers import far_off
 from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S108"
@@ -37,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
     """Trials that lie far from their cell."""
     named = []
     for cell in subject.cells:
-        for position in outliers(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
+        for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
             value = float(cell.values[position])
