@@ -119,8 +119,8 @@ def _print_passport(passport: list[Noise]) -> None:
         click.echo("No noise passport: no cell has two trials with values above 0.")
         return
     level = passport[0].level
-    click.echo(f"noise passport: spread between trials and ranks, false alarms of A/A at level {level:g}")
-    click.echo(f"(random halves, neighbouring halves), smallest difference seen in {100 * POWER:.0f} % of cases")
+    click.echo(f"noise passport: spread between trials and ranks; false alarms at level {level:g}")
+    click.echo(f"of random and neighbouring halves; difference seen by n trials ({100 * POWER:.0f} % power)")
     rows = [[entry.operation or entry.metric, share(entry.between_trials), share(entry.between_ranks),
              share(entry.false_alarms_random), share(entry.false_alarms_neighbours),
              *(share(entry.detectable.get(n)) for n in SIZES)] for entry in passport]  # fmt: skip
