@@ -134,6 +134,15 @@ def test_a_table_without_numbers_or_rows_is_refused(tmp_path):
         CliRunner().invoke(check.command, [str(path)], catch_exceptions=False, standalone_mode=False)
 
 
+@pytest.mark.parametrize("cell", ["nan", "inf", "1,5", "3o"])
+def test_a_column_that_is_numbers_but_for_a_cell_is_refused_and_not_passed_over(tmp_path, cell):
+    path = tmp_path / "t.csv"
+    path.write_text(f"a;y\n1;{cell}\n1;2\n2;3\n")
+    with pytest.raises(DataError) as refused:
+        CliRunner().invoke(check.command, [str(path)], catch_exceptions=False, standalone_mode=False)
+    assert "line 2, column 'y'" in refused.value.message
+
+
 def test_response_and_settings_are_guessed_by_their_values():
     made = rows()
     table = table_of({name: [row[name] for row in made] for name in made[0]})

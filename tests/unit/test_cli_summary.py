@@ -42,6 +42,26 @@ def test_the_published_cp_means_with_their_right_intervals():
     assert keys <= set(groups[0]) and groups[0]["harmonic_mean"] is None
 
 
+PUBLISHED_MEANS = {
+    "write_by_record_size.csv": {"NFS": 11045.444444, "AFS": 5234.888889, "PVFS": 10489.0, "CASTOR": 10580.111111},
+    "write_by_process_count.csv": {"NFS": 10280.1, "AFS": 8636.666667, "PVFS": 10717.9, "CASTOR": 11317.9},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_MEANS)
+def test_published_tables_with_a_missing_cell(name):
+    made = as_json(str(Path(CP).parent / name), "--response", "write", "--by", "fs")
+    assert {g["by"]["fs"]: g["mean"] for g in made["groups"]} == pytest.approx(PUBLISHED_MEANS[name], abs=1e-3)
+    sizes = [g["n"] for g in made["groups"]]
+    assert sizes == ([9] * 4 if "record" in name else [10, 9, 10, 10])
+    assert bool(made["warnings"]) == ("process" in name)
+    assert all(g["harmonic_mean"] < g["mean"] for g in made["groups"])
+    # The network carries 94.11 Mbit/s: nothing that was written is above it.
+    bound = 94.11e6 / 8 / 1024
+    assert bound == pytest.approx(11488.037109, abs=1e-5)
+    assert all(g["mean_high"] is not None and g["mean"] < bound for g in made["groups"])
+
+
 def test_text_fits_a_terminal_and_ends_with_a_sentence():
     text = invoke(CP, "--response", "real", "--by", "replicas")
     assert max(map(len, text.splitlines())) < 80

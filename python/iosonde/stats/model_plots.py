@@ -28,7 +28,8 @@ def plot_data(model: Model, response: str) -> dict[str, Any]:
     quantiles, ordered = qq_points(residuals)
     data = {
         "response": response, "level": fit.level, "y": fit.y[rows], "predicted": predicted[rows],
-        "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows], "ordered_residuals": ordered[rows],
+        "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows],
+        "ordered_residuals": ordered[rows],
     }  # fmt: skip
     return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))
 

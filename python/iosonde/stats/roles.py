@@ -6,12 +6,18 @@ from collections.abc import Sequence
 
 from iosonde.core.errors import DataError
 
+from .formula import is_mostly_numbers
 from .table import Table
 
 
 def likely_response(table: Table) -> str:
-    """The numeric column with the most different values; of equals the last. Raises DataError if none is
-    numeric."""
+    """The numeric column with the most different values; of equals the last.
+
+    Raises DataError if none is numeric, or if one would be but for a cell.
+    """
+    for name, column in table.columns.items():
+        if not column.numeric and is_mostly_numbers(column.values):
+            table.numbers(name)  # refuses, with the cell that is no number
     numeric = [name for name, column in table.columns.items() if column.numeric]
     if not numeric:
         raise DataError(
