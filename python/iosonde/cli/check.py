@@ -1,0 +1,91 @@
+"""``iosonde check``: can this data be trusted? Every finding with its evidence and its cure."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from iosonde.core.errors import InputError
+
+from ._data import Source, check_level, open_data, options, split_names
+
+
+@click.command(epilog="Example: iosonde check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s")
+@click.argument("data")
+@click.option("--response", metavar="Y,…", help="The measured columns; by default what looks measured.")
+@click.option("--by", metavar="X,…", help="The settings; by default all other columns that do not count rows.")
+@click.option("--bound", metavar="RATE", help="What the hardware can carry, as 117MB/s or 1Gbit/s.")
+@click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
+              help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--experiment", metavar="ID", help="Store: only this experiment.")
+@click.option("--noise", is_flag=True, help="The noise passport: false alarms, variances, smallest differences.")
+@options
+def command(
+    data: str, response: str | None, by: str | None, bound: str | None, clock: str, experiment: str | None,
+    noise: bool, where: tuple[str, ...], level: float, as_json: bool,
+) -> None:  # fmt: skip
+    """What is suspicious in DATA, before any analysis of it is believed.
+
+    DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
+    """
+    check_level(level)
+    carried = None if bound is None else _bound(bound)
+    source = open_data(data, where, experiment)
+    if noise:
+        _noise(source, level, response, by, clock, as_json)
+        return
+    from iosonde.stats import examine
+
+    responses = split_names(response)
+    if source.store is not None and not responses:
+        if by:
+            raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
+        made = examine.of_store(source.table, level, source.runs(), carried, clock, source.store.problems())
+    else:
+        made = examine.of_table(_whole(source), level, responses, split_names(by) if by else None, carried)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))
+    else:
+        from ._check_text import lines
+
+        for line in lines(made):
+            click.echo(line)
+    if made.suspicious:
+        raise click.exceptions.Exit(1)
+
+
+def _noise(source: Source, level: float, response: str | None, by: str | None, clock: str, as_json: bool) -> None:
+    from iosonde.stats import noise
+
+    responses = split_names(response)
+    if source.store is not None and not responses:
+        made = noise.of_store(source.table, level, clock)
+    else:
+        made = noise.of_table(_whole(source), level, responses, split_names(by) if by else None)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    from ._noise_text import lines
+
+    for line in lines(made):
+        click.echo(line)
+
+
+def _whole(source: Source):  # type: ignore[no-untyped-def]
+    from iosonde.stats.overview import whole_rows
+
+    return source.table if source.store is None else source.table.take(whole_rows(source.table))
+
+
+def _bound(text: str) -> float:
+    """Bytes/s of ``117MB/s``, ``1Gbit/s`` or a plain number of bytes/s. Raises InputError."""
+    import re
+
+    from iosonde.stats.column_units import bytes_per_s
+
+    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(found[2] or "B/s") if found else ()
+    if not found or not readings or not float(found[1]) > 0:
+        raise InputError(f"--bound '{text}' is no rate", "write it like 117MB/s, 11.2GiB/s or 1Gbit/s")
+    return float(found[1]) * min(readings)

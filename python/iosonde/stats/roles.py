@@ -1,0 +1,103 @@
+"""Which columns of somebody's table were measured, which were set, and which only number the rows.
+
+A guess from the values, which the user can overrule (``--response``, ``--by``) and which is always said. Names
+count only where they are words of the field: a unit (``time (s)``), or a word that numbers trials (``run``,
+``iteration``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+
+from .column_units import is_rate
+from .table import Column, Table
+
+_NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
+                        "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
+                        "number"))  # fmt: skip
+_TIMES = frozenset(("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"))
+_LEAST_DISTINCT = 0.5
+_SENTENCE = 5  # words
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the
+    rows, ``remarks`` are notes about single rows."""
+
+    responses: tuple[str, ...]
+    settings: tuple[str, ...]
+    numbering: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
+    """The roles of all columns; what the user named is taken as it is.
+
+    Raises InputError where no column, or no one in particular, looks measured.
+    """
+    named = [table.column(name).name for name in responses]
+    given = None if by is None else [table.column(name).name for name in by]
+    rest = [c for c in table.columns.values() if c.name not in named and c.name not in (given or ())]
+    numbering = [c.name for c in rest if _numbers_rows(c)]
+    remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
+    left = [c for c in rest if c.name not in numbering and c.name not in remarks]
+    measured = named or _measured(table, left)
+    settings = [c.name for c in left if c.name not in measured] if given is None else given
+    return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks))
+
+
+def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
+    """Numbers of which hardly any comes twice; else those with the unit of a rate or a time."""
+    numeric = [column for column in columns if column.numeric and not column.missing.all()]
+    found = [column.name for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
+    found = found or [c.name for c in numeric if (is_rate(c.unit) or c.unit in _TIMES) and _distinct_share(c) > 0]
+    if not found and len(numeric) == 1:
+        found = [numeric[0].name]
+    if found:
+        return found
+    raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
+                     f"name it with --response: {', '.join(table.names)}")  # fmt: skip
+
+
+def _distinct_share(column: Column) -> float:
+    present = column.values[~column.missing]
+    return np.unique(present).size / present.size if present.size else 0.0
+
+
+def _numbers_rows(column: Column) -> bool:
+    """A date, an integer that goes up by one from row to row, or a whole number whose name says that it counts."""
+    present = column.values[~column.missing]
+    if present.size < 2:
+        return False
+    if not column.numeric:
+        return bool(all(_is_date(value) for value in present[:20]))
+    whole = bool(np.all(present == np.round(present.astype(float))))
+    words = set(re.split(r"[\W_]+", column.label.lower()))
+    return whole and (bool(words & _NUMBERING) or bool(np.all(np.diff(present.astype(float)) == 1)))
+
+
+def _is_date(value: object) -> bool:
+    try:
+        datetime.fromisoformat(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_remark(column: Column) -> bool:
+    """Sentences, or text that only some rows have and hardly any of it twice."""
+    missing = column.missing
+    if column.numeric or missing.all():
+        return bool(missing.all())
+    present = column.values[~missing]
+    if sum(len(str(text).split()) for text in present) >= _SENTENCE * present.size:
+        return True
+    return bool(missing.any()) and 2 * len(set(present)) > present.size
