@@ -35,8 +35,8 @@ class Pattern:
 @dataclass(frozen=True)
 class Copies:
     """``cells``: (original, copy) of cells with all their trials equal; ``trials``: (place, place) of equal trials
-    inside a cell, or of single ones of different cells. ``n_repeats``: values that were there before; ``expected``: equal pairs that
-    chance would give."""
+    inside a cell, or of single ones of different cells. ``n_repeats``: values that were there before;
+    ``expected``: equal pairs that chance would give."""
 
     cells: tuple[tuple[TrialCell, TrialCell], ...]
     trials: tuple[tuple[str, str], ...]

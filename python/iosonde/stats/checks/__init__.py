@@ -35,8 +35,8 @@ CHECK = (*SUMMARY, "S121", "S122", "S123", "S124", "S125", "S126", "S127", "S128
 class Subject:
     """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
 
-    ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells. ``bound``: what the
-    network or the devices can carry, in bytes/s.
+    ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
+    ``bound``: what the network or the devices can carry, in bytes/s.
     """
 
     cells: Sequence[TrialCell]

@@ -57,7 +57,8 @@ def _values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             found.append(Finding(
-                CODE, Severity.WARNING, f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
+                CODE, Severity.WARNING,
+                f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
                 {"column": name, "n_missing": len(absent), "places": absent[:SHOWN]}, ACTION))  # fmt: skip
     return found
 
@@ -78,8 +79,8 @@ def _holes(name: str, cells: Sequence[TrialCell]) -> list[Finding]:
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [", ".join(f"{s}={show(v)}" for s, v in zip(levels, key, strict=True)) for key in holes]
     evidence["missing"] = names[:SHOWN]
-    return [Finding(CODE, Severity.WARNING,
-                    f"{len(holes)} of {whole} cells of {name} are missing: {some(names)}", evidence, ACTION)]  # fmt: skip
+    sentence = f"{len(holes)} of {whole} cells of {name} are missing: {some(names)}"
+    return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
 
 
 def _unbalanced(name: str, cells: Sequence[TrialCell]) -> list[Finding]:

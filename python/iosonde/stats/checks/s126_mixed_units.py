@@ -118,8 +118,8 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
             ):
                 yield Finding(
                     CODE, Severity.WARNING,
-                    f"{name} at {setting}={show(a)} and {setting}={show(b)} differ by a factor of about {factor[0]} in all "
-                    f"{ratios.size} settings that both have, as if in two units",
+                    f"{name} at {setting}={show(a)} and {setting}={show(b)} differ by a factor of about {factor[0]} "
+                    f"in all {ratios.size} settings that both have, as if in two units",
                     {"metric": name, "setting": setting, "levels": [a, b], "factor": factor[0],
                      "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip
 
@@ -139,6 +139,6 @@ def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
             expected = " or ".join(dict.fromkeys(significant(each, 4) for each in said))
             yield Finding(
                 CODE, Severity.ERROR,
-                f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in their names "
-                f"it should be {expected} times",
+                f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
+                f"their names it should be {expected} times",
                 {"columns": [a, b], "ratio": ratio, "expected": said}, ACTION)  # fmt: skip
