@@ -16,12 +16,11 @@ _SPLITS = {"random": "random halves", "alternating": "every other trial", "halve
 
 def lines(made: Passport) -> Iterator[str]:
     """The lines of the text."""
-    yield f"noise of the trials; {100 * made.level:g} % intervals"
-    yield ""
-    yield from table(["spread", "cells", "trials", "of trials", "between", "in a trial"],
+    yield "spread of trials in a cell; beyond what ranks explain; of ranks in a trial"
+    yield from table(["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
                      [_spread(item) for item in made.metrics], "lrrrrr", _WIDTH).splitlines()  # fmt: skip
     yield ""
-    yield f"smallest difference that is seen with probability {POWER:g} at level {made.level:g}, trials a side"
+    yield f"smallest difference seen with power {POWER:g} at level {made.level:g}, by trials a side"
     yield from table(["difference", *map(str, SIZES)], [_smallest(item) for item in made.metrics],
                      "l" + "r" * len(SIZES), _WIDTH).splitlines()  # fmt: skip
     yield ""

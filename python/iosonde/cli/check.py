@@ -41,7 +41,9 @@ def command(
     if source.store is not None and not responses:
         if by:
             raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
-        made = examine.of_store(source.table, level, source.runs(), carried, clock, source.store.problems())
+        planned = {factor.name for item in source.store.experiments() for factor in item.factors}
+        problems = source.store.problems()
+        made = examine.of_store(source.table, level, source.runs(), carried, clock, problems, sorted(planned))
     else:
         made = examine.of_table(_whole(source), level, responses, split_names(by) if by else None, carried)
     if as_json:

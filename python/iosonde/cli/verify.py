@@ -23,7 +23,8 @@ _SHOWN = 10
 def command(store: str, experiment: str | None, where: tuple[str, ...], level: float, as_json: bool) -> None:
     """Compute every rate of STORE again from its operations, and the summary from those rates.
 
-    Exit code 1 if a number differs, a file is damaged, or a sealed decision was changed.
+    Exit code 1 if a number differs, nothing can be computed again, a file is damaged, or a sealed decision was
+    changed.
     """
     from iosonde import _native
     from iosonde.stats import verify
@@ -67,6 +68,9 @@ def _lines(made: Any, n_damaged: int) -> Iterator[str]:
     yield ""
     if made.good and not n_damaged:
         yield "Every number that can be computed again is what was stored."
+        return
+    if not made.different and not any(made.decisions.values()) and not n_damaged:
+        yield "Nothing could be computed again, so nothing is verified."
         return
     parts = [f"{len(made.different)} numbers differ"] if made.different else []
     parts += [f"{sum(map(bool, made.decisions.values()))} broken seals"] if any(made.decisions.values()) else []

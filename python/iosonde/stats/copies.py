@@ -14,7 +14,7 @@ import numpy as np
 
 from .cells import TrialCell
 from .table import Cell as Level
-from .ticks import chance_of_ties, poisson_upper_p
+from .ticks import chance_of_ties, poisson_upper_p, tick
 
 ALPHA = 0.001
 
@@ -62,7 +62,9 @@ def find(cells: Sequence[TrialCell]) -> Copies | None:
     repeats = free.size - np.unique(free).size
     if not repeats:
         return None
-    expected = max(chance_of_ties(free), _by_equal_times(free))
+    # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
+    ticks = [tick(cell.values) or 0.0 for cell in used if np.unique(cell.values).size >= 3]
+    expected = max(chance_of_ties(free, max(ticks, default=0.0)), _by_equal_times(free))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
     whole = _whole_cells(used, limits)

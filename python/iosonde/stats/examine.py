@@ -17,7 +17,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import autocorrelation, checks, modes, outliers
 from .cells import cells_of
-from .overview import CLOCKS, cells_of_store
+from .overview import CLOCKS, cells_of_store, plain
 from .roles import Roles, guess
 from .table import Table
 
@@ -72,12 +72,13 @@ def of_table(
 
 def of_store(
     results: Table, level: float, runs: Sequence[Mapping[str, Any]], bound: float | None = None, clock: str = CLOCKS[0],
-    problems: Sequence[Finding] = (),
+    problems: Sequence[Finding] = (), planned: Sequence[str] = (),
 ) -> Examination:  # fmt: skip
-    """Everything that is suspicious in a store; ``problems`` are those of its files. Raises DataError for an unknown
-    clock."""
+    """Everything that is suspicious in a store; ``problems`` are those of its files, ``planned`` the factors that its
+    experiments set. Raises DataError for an unknown clock."""
     cells, table, by, hidden = cells_of_store(results, clock)
-    subject = checks.Subject(cells, level, runs, table, hidden, bound)
+    observed = [name for name in by if planned and plain(name) not in planned]
+    subject = checks.Subject(cells, level, runs, table, hidden, bound, observed)
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in cells))
     return _examine(subject, metrics, tuple(by), (), problems)
 

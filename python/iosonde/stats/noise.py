@@ -18,7 +18,6 @@ from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 
 from .cells import TrialCell, cells_of
-from .compare import DIFFERENT, NEGLIGIBLE, verdict
 from .components import Components, components
 from .distributions import binomial_interval
 from .overview import cells_of_store
@@ -68,7 +67,6 @@ class Passport:
     first against second half; and the noise of every metric."""
 
     level: float
-    margin: float
     random: Estimate
     alternating: Estimate
     halves: Estimate
@@ -77,59 +75,59 @@ class Passport:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde check --noise --json``."""
         return {
-            "level": self.level, "power": POWER, "margin": self.margin,
+            "level": self.level, "power": POWER,
             "false_alarms": {"random": self.random.to_json(), "alternating": self.alternating.to_json(),
                              "halves": self.halves.to_json()},
             "metrics": [metric.to_json() for metric in self.metrics],
         }  # fmt: skip
 
 
-def of_table(
-    table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None, margin: float = 0.02
-) -> Passport:
+def of_table(table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Passport:
     """The passport of a plain table; columns are read as ``roles.guess`` does."""
     roles = guess(table, responses, by)
-    return passport(cells_of(table, roles.responses, roles.settings), level, margin, {})
+    return passport(cells_of(table, roles.responses, roles.settings), level, {})
 
 
-def of_store(results: Table, level: float, clock: str, margin: float = 0.02) -> Passport:
+def of_store(results: Table, level: float, clock: str) -> Passport:
     """The passport of a store, with the ranks' own rates as the values inside a trial."""
     cells, rows, _, _ = cells_of_store(results, clock)
-    return passport(cells, level, margin, _own_rates(results, rows, cells))
+    return passport(cells, level, _own_rates(results, rows, cells))
 
 
 def passport(
-    cells: Sequence[TrialCell], level: float, margin: float, inside: dict[int, list[Array]]
+    cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
 ) -> Passport:  # fmt: skip
     """``inside``: id of a cell → for each of its trials the values inside. Raises DataError without repeats."""
     positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
     if not any(cell.values.size > 1 for cell in positive):
         raise DataError(
             "no cell has two trials (above 0): there is no noise to look at", "repeat every cell, 6 times or more"
-        )  # noqa: E501
+        )
     families: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in positive:
         families.setdefault((cell.operation, cell.metric), []).append(cell)
     metrics = tuple(_metric(name, found, level, inside) for name, found in families.items())
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
-    halves = [_differs(x[: x.size // 2], x[x.size // 2 :], level, margin) for x in enough]
-    alternating = [_differs(x[::2], x[1::2], level, margin) for x in enough]
-    return Passport(level, margin, _random_splits(enough, level, margin), _share(alternating, level),
+    halves = [_differs(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
+    alternating = [_differs(x[::2], x[1::2], level) for x in enough]
+    return Passport(level, _random_splits(enough, level), _share(alternating, level),
                     _share(halves, level), metrics)  # fmt: skip
 
 
-def _differs(a: Array, b: Array, level: float, margin: float) -> bool:
-    return verdict(ratio_of_means(side(b), side(a), level), margin) in (DIFFERENT, NEGLIGIBLE)
+def _differs(a: Array, b: Array, level: float) -> bool:
+    """Whether the interval that decides in ``compare`` excludes 1."""
+    ratio = ratio_of_means(side(b), side(a), level)
+    return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
 
 
-def _random_splits(samples: Sequence[Array], level: float, margin: float) -> Estimate:
+def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
     """The mean over cells of each cell's share; splits of one cell are no independent samples, cells are."""
     rng = np.random.default_rng(1)
     splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))
     shares = []
     for x in samples:
         mixed = [rng.permutation(x) for _ in range(splits)]
-        shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level, margin) for m in mixed])))
+        shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
     if not shares:
         return _share([], level)
     if len(shares) == 1:

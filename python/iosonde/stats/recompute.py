@@ -22,7 +22,7 @@ def rates(run: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[
     """Every rate of a run's phases of which all operations were recorded. ``run`` is the content of run.json."""
     found: dict[Key, float] = {}
     for phase in run.get("phases", ()):
-        if phase.get("recorded_all"):
+        if phase.get("recorded_all") and phase.get("measures"):
             rows = operations[operations["phase"] == phase["index"]]
             for name, chosen, counted in _series(phase, rows, run, kinds):
                 found |= _of_series(name, chosen, counted, phase, run, kinds)
@@ -59,7 +59,9 @@ def _of_series(
 ) -> dict[Key, float]:
     if not rows.size:
         return {}
-    offsets = {int(rank): ns for rank, ns in (run["facts"]["clocks"].get("offset_ns") or {}).items()}
+    offsets = {
+        int(rank): ns for rank, ns in ((run.get("facts", {}).get("clocks") or {}).get("offset_ns") or {}).items()
+    }
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
     start = rows["start_ns"].astype(np.int64) - shift
@@ -79,7 +81,7 @@ def _of_series(
     metric = phase["measures"]
     found: dict[Key, float] = {(name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)}
     found[name, f"{metric}_sum_of_ranks", None] = float(own.sum())
-    if phase["clock_error_ns"] > CLOCK_ERROR * (last.max() - first.min()):
+    if (phase.get("clock_error_ns") or 0) > CLOCK_ERROR * (last.max() - first.min()):
         return found
     found[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
     for clock, begin in (("first_done", first.min()), ("overlap", first.max())):

@@ -17,7 +17,7 @@ import numpy as np
 from iosonde.core.errors import InputError
 
 from .column_units import is_rate
-from .table import Column, Table
+from .table import Column, Table, is_number
 
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
@@ -41,7 +41,7 @@ class Roles:
 def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
     """The roles of all columns; what the user named is taken as it is.
 
-    Raises InputError where no column, or no one in particular, looks measured.
+    Raises InputError where no column looks measured, DataError where one does but for a cell that is no number.
     """
     named = [table.column(name).name for name in responses]
     given = None if by is None else [table.column(name).name for name in by]
@@ -49,6 +49,9 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     numbering = [c.name for c in rest if _numbers_rows(c)]
     remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
     left = [c for c in rest if c.name not in numbering and c.name not in remarks]
+    for column in left:
+        if _spoilt(column):
+            table.numbers(column.name)  # says where
     measured = named or _measured(table, left)
     settings = [c.name for c in left if c.name not in measured] if given is None else given
     return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks))
@@ -69,7 +72,19 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 def _distinct_share(column: Column) -> float:
     present = column.values[~column.missing]
-    return np.unique(present).size / present.size if present.size else 0.0
+    return len(set(present.tolist())) / present.size if present.size else 0.0
+
+
+def _spoilt(column: Column) -> bool:
+    """Text only because of cells such as nan or inf, or because of a few among numbers that hardly come twice."""
+    if column.numeric:
+        return False
+    present = [value for value in column.values if value is not None]
+    odd = [value for value in present if not is_number(value)]
+    if not odd or 2 * len(odd) > len(present):
+        return False
+    no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
+    return no_numbers or _distinct_share(column) > _LEAST_DISTINCT
 
 
 def _numbers_rows(column: Column) -> bool:

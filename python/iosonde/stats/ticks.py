@@ -8,14 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 _MOST_DECIMALS = 12
+_MOST_DIGITS = 13
+_ROUNDING = 2e-15  # relative: a few units of a float's last place
 ENDLESS = _MOST_DECIMALS + 1
 
 
 def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The fewest decimals that write each value exactly (to a relative 1e-12); ENDLESS: more than 12."""
+    """The fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in all."""
     found = np.full(values.size, ENDLESS)
     for places in range(_MOST_DECIMALS, -1, -1):
-        found[np.abs(np.round(values, places) - values) <= 1e-12 * np.abs(values)] = places
+        found[np.abs(np.round(values, places) - values) <= _ROUNDING * np.abs(values)] = places
+    with np.errstate(divide="ignore"):
+        whole = np.floor(np.log10(np.abs(values))) + 1
+    found[found + whole > _MOST_DIGITS] = ENDLESS
     return found
 
 
@@ -35,8 +40,10 @@ def tick(values: npt.NDArray[np.float64]) -> float | None:
     return step / 10.0**places if step else None
 
 
-def chance_of_ties(values: npt.NDArray[np.float64]) -> float:
+def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> float:
     """How many equal pairs a smooth distribution, written as finely as these values, would have.
+
+    ``coarsest``: a larger tick that some of the values have.
 
     Values that differ by 1, 2, … ticks are as likely to be neighbours as equal ones: the pairs within a window
     that is small against the spread, divided by the number of ticks in it. Half a pair is added, so that none
@@ -45,7 +52,7 @@ def chance_of_ties(values: npt.NDArray[np.float64]) -> float:
     x = np.unique(values[np.isfinite(values)])
     if x.size < 2:
         return float("inf")
-    step = tick(values) or float(np.spacing(np.abs(x).max()))
+    step = max(coarsest, tick(values) or float(np.spacing(np.abs(x).max())))
     window = int(np.clip(0.01 * float(np.std(x)) / step, 10, 1e9))
     counts = np.unique(values[np.isfinite(values)], return_counts=True)[1]
     before = np.concatenate([[0], np.cumsum(counts)])

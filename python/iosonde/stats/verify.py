@@ -46,8 +46,8 @@ class Verified:
 
     @property
     def good(self) -> bool:
-        """Whether nothing differs and no seal is broken."""
-        return not self.different and not any(self.decisions.values())
+        """Whether something was computed again, nothing differs and no seal is broken."""
+        return self.n_results > 0 and not self.different and not any(self.decisions.values())
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde verify --json``."""

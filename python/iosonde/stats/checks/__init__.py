@@ -36,7 +36,8 @@ class Subject:
     """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
 
     ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
-    ``bound``: what the network or the devices can carry, in bytes/s.
+    ``bound``: what the network or the devices can carry, in bytes/s. ``observed``: settings that were
+    only seen, as opposed to set: nobody owes all their combinations.
     """
 
     cells: Sequence[TrialCell]
@@ -45,6 +46,7 @@ class Subject:
     table: Table | None = None
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
     bound: float | None = None
+    observed: Sequence[str] = ()
 
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:
         """The cells of each operation and metric."""

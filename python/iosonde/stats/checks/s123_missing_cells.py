@@ -33,12 +33,15 @@ from typing import Any
 from iosonde.core.types import Finding, Severity
 
 from ..cells import TrialCell, missing_values, show
+from ..table import Cell as Level
 from ..table import Table
 from . import SHOWN, Subject, some
 
 CODE = "S123"
 _GRID_SHARE = 0.5
 _MOST_CELLS = 100_000
+Key = tuple[tuple[str, Level], ...]
+Sizes = dict[Key, int]
 ACTION = "measure them, or compare only what both sides have"
 
 
@@ -46,8 +49,18 @@ def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
     found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families().items():
-        found += _holes(operation or metric, cells) + _unbalanced(operation or metric, cells)
+        sizes = _sizes(cells, subject.observed)
+        found += _holes(operation or metric, sizes) + _unbalanced(operation or metric, sizes)
     return _said_once(found)
+
+
+def _sizes(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
+    """Trials at each combination of the settings that were set."""
+    sizes: Sizes = {}
+    for cell in cells:
+        key = tuple((name, level) for name, level in cell.by.items() if name not in observed)
+        sizes[key] = sizes.get(key, 0) + cell.values.size
+    return sizes
 
 
 def _values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
@@ -63,13 +76,13 @@ def _values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
     return found
 
 
-def _holes(name: str, cells: Sequence[TrialCell]) -> list[Finding]:
+def _holes(name: str, sizes: Sizes) -> list[Finding]:
     levels: dict[str, dict[Any, None]] = {}
-    for cell in cells:
-        for setting, level in cell.by.items():
+    for key in sizes:
+        for setting, level in key:
             levels.setdefault(setting, {})[level] = None
     whole = math.prod(len(found) for found in levels.values())
-    there = {tuple(cell.by.values()) for cell in cells if cell.values.size}
+    there = {tuple(level for _, level in key) for key, size in sizes.items() if size}
     if len(levels) < 2 or len(there) >= whole:
         return []
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
@@ -77,14 +90,14 @@ def _holes(name: str, cells: Sequence[TrialCell]) -> list[Finding]:
         return [Finding(CODE, Severity.INFO, f"the settings of {name} are no full grid: {len(there)} of {whole} "
                         "combinations were measured", evidence, "do not average over settings")]  # fmt: skip
     holes = [key for key in product(*levels.values()) if key not in there]
-    names = [", ".join(f"{s}={show(v)}" for s, v in zip(levels, key, strict=True)) for key in holes]
+    names = [_name(tuple(zip(levels, key, strict=True))) for key in holes]
     evidence["missing"] = names[:SHOWN]
     sentence = f"{len(holes)} of {whole} cells of {name} are missing: {some(names)}"
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
 
 
-def _unbalanced(name: str, cells: Sequence[TrialCell]) -> list[Finding]:
-    sizes = {cell.name: cell.values.size for cell in cells if cell.values.size}
+def _unbalanced(name: str, of_keys: Sizes) -> list[Finding]:
+    sizes = {_name(key): size for key, size in of_keys.items() if size}
     if not sizes or 2 * min(sizes.values()) > max(sizes.values()):
         return []
     fewest, most = min(sizes, key=lambda cell: sizes[cell]), max(sizes, key=lambda cell: sizes[cell])
@@ -93,6 +106,10 @@ def _unbalanced(name: str, cells: Sequence[TrialCell]) -> list[Finding]:
         f"cells of {name} are unbalanced: {sizes[fewest]} trials in {fewest}, {sizes[most]} in {most}",
         {"metric": name, "fewest": {fewest: sizes[fewest]}, "most": {most: sizes[most]}},
         "measure more trials of the small cells")]  # fmt: skip
+
+
+def _name(key: Key) -> str:
+    return ", ".join(f"{setting}={show(level)}" for setting, level in key) or "the only cell"
 
 
 def _said_once(found: Sequence[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ What it says
 How we know
     Trials of one cell fall into two groups of medians that far apart. For the
     small factors each group holds at least 3 trials, and the gap between them
-    is four times as wide as either group. Levels of a text column (a host, a
+    is ten times as wide as either group. Levels of a text column (a host, a
     system, a file) differ by a large factor in every setting that both have.
     Two columns have a constant ratio which is not that of the units in their
     names.
@@ -45,6 +45,7 @@ LARGE = {"1000": 1e3, "1024": 2.0**10, "1000²": 1e6, "1024²": 2.0**20, "1000³
 SMALL = {"8": 8.0, "1.024": 1.024, "1.0486 (1024² ÷ 1000²)": 1.024**2, "1.0737 (1024³ ÷ 1000³)": 1.024**3}
 _LARGE_TOLERANCE = math.log(4 / 3)
 _LEAST_GAP = 100.0
+_SMALL_GAP = 10.0
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -85,7 +86,7 @@ def _groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
     within = max(float(x[cut - 1] - x[0]), float(x[-1] - x[cut]))
     if gaps[cut - 1] >= math.log(_LEAST_GAP) and within < math.log(2):
         return _nearest(between, LARGE, _LARGE_TOLERANCE, cut)
-    if min(cut, x.size - cut) >= 3 and gaps[cut - 1] > 4 * within:
+    if min(cut, x.size - cut) >= 3 and gaps[cut - 1] > _SMALL_GAP * within:
         return _nearest(between, SMALL, max(within / 2, 1e-6), cut)
     return None
 
