@@ -85,7 +85,7 @@ def chi2_upper_p(x: float, df: float) -> float:
     return float(chdtrc(df, x))
 
 
-def binomial_interval(hits: int, n: int, level: float) -> tuple[float, float]:
+def binomial_interval(hits: float, n: int, level: float) -> tuple[float, float]:
     """Limits of a share by Clopper and Pearson (Biometrika 26, 1934, 404-413): they cover at least ``level``."""
     from scipy.special import betaincinv
 

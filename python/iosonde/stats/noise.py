@@ -24,7 +24,6 @@ from .overview import cells_of_store
 from .power import smallest_difference
 from .ratio import ratio_of_means, side
 from .roles import guess
-from .summarise import mean
 from .table import Table
 
 SIZES = (6, 10, 20, 50)
@@ -121,7 +120,8 @@ def _differs(a: Array, b: Array, level: float) -> bool:
 
 
 def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
-    """The mean over cells of each cell's share; splits of one cell are no independent samples, cells are."""
+    """The mean over cells of each cell's share. Splits of one cell are no independent samples, cells are: the
+    limits are those of as many yes-or-no answers as there are cells, which vary more than shares do."""
     rng = np.random.default_rng(1)
     splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))
     shares = []
@@ -130,11 +130,8 @@ def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
         shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
     if not shares:
         return _share([], level)
-    if len(shares) == 1:
-        return Estimate(shares[0], None, None, level, 1, ("one cell: no interval over cells",))
-    found = mean(shares, level)
-    assert found.low is not None and found.high is not None
-    return Estimate(found.value, max(0.0, found.low), min(1.0, found.high), level, len(shares))
+    low, high = binomial_interval(sum(shares), len(shares), level)
+    return Estimate(float(np.mean(shares)), low, high, level, len(shares))
 
 
 def _share(hits: Sequence[bool], level: float) -> Estimate:

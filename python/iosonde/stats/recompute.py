@@ -1,6 +1,6 @@
 """The rates of a run, computed a second time from nothing but its recorded operations.
 
-This is on purpose no call of the code that measured: the definitions (docs/method/rates.md) are written down here
+This is on purpose no call of the code that measured: the definitions (docs/envelope.md) are written down here
 again, over flat arrays, so that a mistake in one place is seen as a difference.
 """
 

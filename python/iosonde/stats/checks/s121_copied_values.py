@@ -59,7 +59,7 @@ def _cells(copies: Copies, name: str) -> Finding | None:
     if not copies.cells:
         return None
     n = len(copies.cells)
-    what = "a whole cell is a copy" if n == 1 else f"{n} whole cells are copies"
+    what = "a whole cell is a copy of another" if n == 1 else f"{n} whole cells are copies of others"
     example, twin = copies.cells[0]
     where = _in_words(copies.pattern) if copies.pattern else f"{twin.name} equals {example.name}"
     pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:SHOWN]),
@@ -71,7 +71,7 @@ def _cells(copies: Copies, name: str) -> Finding | None:
             "changed": [{"setting": s, "original": a, "copy": b} for s, a, b in copies.pattern.changed],
             "fixed": copies.pattern.fixed, "n_cells": copies.pattern.n, "of_cells": copies.pattern.of,
         }  # fmt: skip
-    return Finding(CODE, Severity.ERROR, f"{what} of others in {name}: {where}", evidence, ACTION)
+    return Finding(CODE, Severity.ERROR, f"{what} in {name}: {where}", evidence, ACTION)
 
 
 def _in_words(pattern: Pattern) -> str:
