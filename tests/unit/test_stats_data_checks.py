@@ -116,6 +116,15 @@ def test_the_null_of_dependence_is_that_of_all_orders():
     assert autocorrelation([x], [np.arange(8)]).p == pytest.approx(exact, abs=0.03)
 
 
+def test_a_long_series_is_looked_at_in_bounded_memory():
+    x = slow_walk(1, 50_000, 0.3)[0]
+    assert autocorrelation([x], [np.arange(x.size)]).n == 4000
+    from iosonde.stats.trend import trend
+
+    rising = trend([x + 1e-4 * np.arange(x.size)])
+    assert rising.p < 1e-6 and rising.relative_change == pytest.approx(5 / 102.5, rel=0.05)
+
+
 def test_too_few_trials_tell_nothing_about_dependence():
     assert autocorrelation([np.array([1.0, 2, 3])], [np.arange(3)]) is None
     assert autocorrelation([np.full(20, 3.0)], [np.arange(20)]) is None
@@ -134,6 +143,13 @@ def test_a_coarse_clock_is_found_by_its_step():
 def test_a_spread_below_two_steps_is_found():
     (finding,) = ask("S125", cell([100, 101, 100, 100], x=1), cell([153, 153, 153, 153], x=2))
     assert finding.evidence["n_cells_within_two_steps"] == 2
+
+
+def test_a_value_that_never_changes_is_no_measurement():
+    for value in (5.0, 0.0):
+        (finding,) = ask("S125", *[cell([value] * 4, x=i) for i in range(3)])
+        assert "all 12 values" in finding.sentence
+    assert not ask("S125", cell([5.0], x=1), cell([5.0], x=2))
 
 
 # S126
@@ -172,6 +188,8 @@ def test_columns_whose_ratio_belies_their_units_are_found():
 
     said = examine.of_table(table(rate / 8, "b_MiB/s"), 0.95).findings
     assert any(f.code == "S126" and f.severity == "error" for f in said)
+    said = examine.of_table(table(1.3 * rate, "b_MiB/s"), 0.95).findings  # proportional, as sizes and times are
+    assert not any(f.code == "S126" for f in said)
     said = examine.of_table(table(rate / 1.048576, "b_MiB/s"), 0.95).findings
     assert not any(f.code == "S126" for f in said)
 
@@ -256,6 +274,12 @@ def test_roles_are_read_from_values_and_words_of_the_field():
     assert roles.responses == ("speed",) and roles.settings == ("fs", "size")
     assert set(roles.numbering) == {"when", "run", "row"} and roles.remarks == ("remark",)
     assert guess(table_of(rows), ["speed"], ["fs"]).settings == ("fs",)
+
+
+def test_sizes_of_a_wide_table_are_settings():
+    rows = {"size": [1, 2, 4, 8, 16], "nfs_MB/s": [1.5, 2.25, 3.125, 5.5, 9.75], "files": [5, 7, 9, 11, 12]}
+    columns = {n: Column(n, np.array(v, float), n.split("_")[0], "MB/s" if "_" in n else "") for n, v in rows.items()}
+    assert guess(Table(columns)).responses == ("nfs_MB/s",)
 
 
 def test_a_table_in_which_nothing_looks_measured_is_refused():

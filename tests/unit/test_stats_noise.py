@@ -96,3 +96,7 @@ def test_data_without_repeats_have_no_passport():
 def test_few_trials_cannot_tell_about_false_alarms():
     made = noise.passport(cells([[1.0, 2.0, 3.0]]), 0.95, {})
     assert made.halves.value is None and "at least 6" in made.halves.warnings[0]
+
+
+def test_a_spread_beyond_all_numbers_gives_none():
+    assert smallest_difference(300.0, 5, 6, 0.95, 0.8).value is None

@@ -43,7 +43,8 @@ def _spread(item: MetricNoise) -> list[str]:
 
 
 def _smallest(item: MetricNoise) -> list[str]:
-    return [_name(item), *(percent(item.smallest[n].value or 0) if n in item.smallest else "~" for n in SIZES)]
+    values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
+    return [_name(item), *("~" if value is None else percent(value) for value in values)]
 
 
 def _rate(estimate: Estimate) -> list[str]:

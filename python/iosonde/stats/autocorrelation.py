@@ -19,7 +19,7 @@ from .distributions import normal_quantile
 
 LEAST = 8  # residuals in all
 _NUMBERS = 1_000_000  # drawn for the null distribution, in 200 to 2000 permutations
-_LARGEST = 4000
+_LARGEST = 4000  # residuals: enough to see any dependence that matters
 _SEED = 1943
 
 
@@ -43,14 +43,18 @@ def autocorrelation(
 ) -> Autocorrelation | None:
     """Of the cells' ``values``; ``order`` numbers each trial in the common series. None below 8 trials in cells of 3
     or more with a spread."""
-    used = [(x, at) for x, at in zip(values, order, strict=True) if x.size >= 3 and np.ptp(x) > 0]
+    used: list[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]] = []
+    room = _LARGEST
+    for x, at in zip(values, order, strict=True):
+        if room >= 3 and x.size >= 3 and np.ptp(x[:room]) > 0:
+            used.append((x[:room], at[:room]))
+            room -= x.size
     if sum(x.size for x, _ in used) < LEAST:
         return None
     places = np.argsort(np.argsort(np.concatenate([at for _, at in used]), kind="stable"), kind="stable")
     scores = [_scores(x) for x, _ in used]
     series = np.empty(places.size)
     series[places] = np.concatenate(scores)
-    series = series[:_LARGEST]
     observed = float(series[1:] @ series[:-1])
     null = _null(scores, places)
     lag1 = (observed - float(null.mean())) / float(series @ series)
@@ -75,7 +79,6 @@ def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp
     mixed = np.concatenate([rng.permuted(np.tile(score, (draws, 1)), axis=1) for score in scores], axis=1)
     series = np.empty_like(mixed)
     series[:, places] = mixed
-    series = series[:, :_LARGEST]
     return np.einsum("ij,ij->i", series[:, 1:], series[:, :-1])  # type: ignore[no-any-return]
 
 

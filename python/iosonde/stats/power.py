@@ -9,6 +9,8 @@ from iosonde.core.types import Estimate
 
 from .distributions import check_level, chi2_quantile, t_critical
 
+_LARGEST_LOG = 50.0  # beyond, a relative difference is no number that anybody wants
+
 
 def detectable_effect(n: int, level: float, power: float) -> float:
     """The difference, in standard deviations, that a two-sided t test of n trials a side finds with ``power``.
@@ -41,5 +43,7 @@ def smallest_difference(sd_log: float, df: int, n: int, level: float, power: flo
     """
     effect = detectable_effect(n, level, power)
     low, high = (sd_log * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
+    if effect * high > _LARGEST_LOG:
+        return Estimate(None, None, None, level, df + 1, ("the trials differ too much",))
     value, least, most = (math.expm1(effect * s) for s in (sd_log, low, high))
     return Estimate(value, least, most, level, df + 1)

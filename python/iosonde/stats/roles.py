@@ -60,7 +60,10 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
 def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
     """Numbers of which hardly any comes twice; else those with the unit of a rate or a time."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
-    found = [column.name for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
+    distinct = [column for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
+    # Sizes and counts of a table with one row for each are whole numbers without the unit of a rate or a time.
+    found = [c.name for c in distinct if is_rate(c.unit) or c.unit in _TIMES or not _whole(c)]
+    found = found or [c.name for c in distinct]
     found = found or [c.name for c in numeric if (is_rate(c.unit) or c.unit in _TIMES) and _distinct_share(c) > 0]
     if not found and len(numeric) == 1:
         found = [numeric[0].name]
@@ -94,9 +97,14 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    whole = bool(np.all(present == np.round(present.astype(float))))
+    whole = _whole(column)
     words = set(re.split(r"[\W_]+", column.label.lower()))
     return whole and (bool(words & _NUMBERING) or bool(np.all(np.diff(present.astype(float)) == 1)))
+
+
+def _whole(column: Column) -> bool:
+    present = column.values[~column.missing].astype(float)
+    return bool(np.all(present == np.round(present)))
 
 
 def _is_date(value: object) -> bool:

@@ -9,7 +9,8 @@ What it says
 How we know
     The step is the greatest common divisor of all values of a column. It is
     reported where half a step is more than 1 % of the median value of a cell,
-    or where in at least half of the cells all trials lie within two steps.
+    or where in at least half of the cells all trials lie within two steps, or
+    where all values of a column are the same.
 
 When it is wrong
     When the quantity is a count by nature and exact.
@@ -42,6 +43,9 @@ def check(subject: Subject) -> list[Finding]:
     """Metrics written in steps that hide their value or their spread."""
     found = []
     for (operation, metric), cells in subject.families().items():
+        if _constant(cells):
+            found.append(_no_spread(operation or metric, cells))
+            continue
         seen = _coarse(cells)
         if seen is None:
             continue
@@ -62,10 +66,27 @@ def check(subject: Subject) -> list[Finding]:
     return found
 
 
+def _constant(cells: Sequence[TrialCell]) -> bool:
+    """Whether all of many values, of trials that were repeated, are the same."""
+    values = np.concatenate([cell.values for cell in cells])
+    return values.size >= _LEAST and np.ptp(values) == 0 and max(cell.values.size for cell in cells) >= 3
+
+
+def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
+    n, value = (
+        sum(cell.values.size for cell in cells),
+        next(float(cell.values[0]) for cell in cells if cell.values.size),
+    )
+    return Finding(
+        CODE, Severity.WARNING, f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
+        {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
+        "write the values with all their digits, or leave the column out with --response")  # fmt: skip
+
+
 def _coarse(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:
     used = [cell for cell in cells if cell.values.size]
     values = np.concatenate([cell.values for cell in used]) if used else np.empty(0)
-    step = tick(values) if values.size >= _LEAST and np.unique(values).size > 1 else None
+    step = tick(values) if values.size >= _LEAST else None
     if step is None:
         return None
     medians = [abs(float(np.median(cell.values))) for cell in used]

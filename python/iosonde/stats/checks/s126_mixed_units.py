@@ -10,8 +10,8 @@ How we know
     small factors each group holds at least 3 trials, and the gap between them
     is ten times as wide as either group. Levels of a text column (a host, a
     system, a file) differ by a large factor in every setting that both have.
-    Two columns have a constant ratio which is not that of the units in their
-    names.
+    Two columns have a constant ratio which is such a factor away from that of
+    the units in their names.
 
 When it is wrong
     A cache can be a thousand times as fast as a disk, but it seldom is so in
@@ -136,10 +136,17 @@ def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
         ratios = y[both] / x[both]
         ratio = float(np.median(ratios))
         said = [p / q for p in units[0] for q in units[1]]
-        if np.ptp(ratios) < 0.002 * ratio and not any(abs(ratio / each - 1) < 0.005 for each in said):
+        if np.ptp(ratios) < 0.002 * ratio and _belies(ratio, said):
             expected = " or ".join(dict.fromkeys(significant(each, 4) for each in said))
             yield Finding(
                 CODE, Severity.ERROR,
                 f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
                 f"their names it should be {expected} times",
                 {"columns": [a, b], "ratio": ratio, "expected": said}, ACTION)  # fmt: skip
+
+
+def _belies(ratio: float, said: Sequence[float]) -> bool:
+    """Whether a ratio is none of those that were said, but a factor of units away from one."""
+    off = [abs(math.log(ratio / each)) for each in said]
+    factors = [math.log(factor) for factor in (LARGE | SMALL).values()]
+    return min(off) > 0.005 and any(abs(each - factor) < 0.005 for each in off for factor in factors)
