@@ -80,6 +80,14 @@ def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
     return shown.take(np.argsort(_texts(shown, "started_at"), kind="stable")), warnings
 
 
+def cells_of_store(results: Table, clock: str) -> tuple[list[TrialCell], Table, list[str], dict[str, list[str]]]:
+    """(cells, the rows behind them, the settings that make them, what varied in them unseen) of a store."""
+    ordered, _ = trials(results, clock)
+    by = settings(ordered)
+    cells = _store_cells(ordered, by)
+    return cells, ordered, by, hidden_factors(ordered, cells, _observed(ordered))
+
+
 def settings(results: Table) -> list[str]:
     """The factors that vary over the store's runs and are settings, not bookkeeping.
 
