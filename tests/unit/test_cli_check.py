@@ -1,179 +1,160 @@
-"""``iosonde check``: what is planted is found, clean data are left in peace."""
+"""``iosonde check`` and ``iosonde verify``: text, JSON, exit codes, and what is refused."""
 
 from __future__ import annotations
 
 import json
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import check
-from iosonde.core.errors import DataError, InputError
-from iosonde.stats import copies, roles
-from iosonde.stats.table import table_of
-from iosonde.stats.trend import neighbour_correlation
+_native = pytest.importorskip("iosonde._native")
+from stats_sample import run, store  # noqa: E402
 
-PUBLISHED = Path(__file__).parents[1] / "golden" / "data"
+from iosonde.cli import check, verify  # noqa: E402
+from iosonde.core.errors import InputError, IosondeError  # noqa: E402
+from iosonde.core.types import Observation  # noqa: E402
+from iosonde.stats.recompute import rates  # noqa: E402
+from iosonde.store import Store  # noqa: E402
 
-
-def rows(repeats: int = 6, seed: int = 1, decimals: int = 4) -> list[dict]:
-    """A clean grid: two file systems, three sizes, so many trials of each."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for (fs, size), repeat in product(product(("nfs", "afs"), (4, 64, 1024)), range(repeats)):
-        mean = {"nfs": 100, "afs": 80}[fs] + 5 * np.log2(size)
-        made.append(
-            {"fs": fs, "size": size, "run": repeat, "mibs": round(mean * (1 + 0.02 * rng.standard_normal()), decimals)}
-        )
-    return made
+CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
 
-def found(tmp_path, made: list[dict], *args: str) -> dict[str, dict]:
-    path = tmp_path / "t.csv"
-    names = list(made[0])
-    path.write_text("\n".join([",".join(names), *(",".join(str(row[n]) for n in names) for row in made)]))
-    text = CliRunner().invoke(check.command, [str(path), *args, "--json"], catch_exceptions=False).stdout
-    return {finding["code"]: finding for finding in json.loads(text)["findings"]}
+def invoke(*args: str, code: int = 0, command=check.command) -> str:
+    done = CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.stdout
 
 
-def test_clean_data_are_left_in_peace(tmp_path):
-    assert found(tmp_path, rows()) == {}
-    assert found(tmp_path, rows(), "--response", "mibs", "--by", "fs,size") == {}
+@pytest.fixture
+def bad(tmp_path) -> str:
+    """A table with a copied level, an evil name, and a row in other units."""
+    rng, rows = np.random.default_rng(1), ["mode,size,evil\x1b[2J_MB/s"]
+    for size in range(12):
+        value = rng.normal(100, 5)
+        rows += [f"a,{size},{rng.normal(90, 5):.6f}", f"b,{size},{value:.6f}", f"c,{size},{value:.6f}"]
+    path = tmp_path / "bad.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
 
 
-def test_copied_cells_are_an_error_and_leak(tmp_path):
-    made = rows()
-    by_cell = {(row["fs"], row["size"], row["run"]): row["mibs"] for row in made}
-    for row in made:
-        if row["fs"] == "afs":
-            row["mibs"] = by_cell["nfs", row["size"], row["run"]]
-    out = found(tmp_path, made)
-    assert out["S202"]["severity"] == "error" and out["S202"]["evidence"]["n_cells"] == 3
-    assert set(out["S202"]["evidence"]["levels"]) == {"nfs", "afs"}
-    assert out["S203"]["evidence"]["share_with_twin"] == 1.0
-    assert out["S201"]["evidence"]["pairs"] == 18
+def test_published_trials_are_clean():
+    text = invoke(CP)
+    assert text.splitlines()[0].startswith("3 cells of 8 trials; measured: real_s")
+    assert text.splitlines()[-1].startswith("Nothing suspicious")
 
 
-def test_pasted_rows_are_found_among_values_with_many_digits(tmp_path):
-    made = rows()
-    assert "S201" in found(tmp_path, [*made, *made[:3]])
+def test_a_suspicious_table_exits_with_1_and_names_its_defects(bad):
+    text = invoke(bad, code=1)
+    assert "12 whole cells are copies" in text.replace("\n     ", " ") and "\x1b" not in text
+    assert max(map(len, text.splitlines())) < 80
 
 
-def test_equal_values_that_rounding_explains_are_no_copies(tmp_path):
-    assert "S201" not in found(tmp_path, rows(20, decimals=0))
+def test_json_is_stable(bad):
+    made = json.loads(invoke(bad, "--json", code=1))
+    keys = {
+        "schema",
+        "findings",
+        "unseen",
+        "responses",
+        "settings",
+        "ignored",
+        "n_rows",
+        "n_cells",
+        "n_checks",
+        "trials",
+    }
+    assert set(made) == keys
+    assert {"code", "severity", "sentence", "evidence", "action"} == set(made["findings"][0])
+    assert made["findings"][0]["code"] == "S121" and made["settings"] == ["mode", "size"]
 
 
-@pytest.mark.parametrize("factor", [1024, 1000, 1 / 1024])
-def test_a_unit_mixed_up_in_one_trial(tmp_path, factor):
-    made = rows()
-    made[9]["mibs"] *= factor
-    assert found(tmp_path, made)["S207"]["evidence"]["n"] == 1
-
-
-def test_a_file_system_in_other_units(tmp_path):
-    made = rows()
-    for row in made:
-        row["mibs"] *= 1024 if row["fs"] == "afs" else 1
-    assert "fs" in str(found(tmp_path, made)["S207"]["evidence"])
-
-
-def test_values_beyond_the_bound(tmp_path):
-    out = found(tmp_path, rows(), "--limit", "130")
-    assert "above the bound of 130" in out["S207"]["sentence"]
-    assert found(tmp_path, rows(), "--limit", "200") == {}
-
-
-def test_missing_cells_and_unequal_numbers(tmp_path):
-    made = [row for row in rows() if (row["fs"], row["size"]) != ("afs", 64)]
-    assert "1 of 6 combinations" in found(tmp_path, made)["S204"]["sentence"]
-    assert "hold 5 to 6 trials" in found(tmp_path, rows()[1:])["S204"]["sentence"]
-
-
-def test_a_coarse_clock(tmp_path):
-    made = rows()
-    for row in made:
-        row["mibs"] = round(row["mibs"], -1)
-    assert "steps of 10" in found(tmp_path, made)["S206"]["sentence"]
-
-
-def test_neighbours_that_are_alike(tmp_path):
-    rng = np.random.default_rng(5)
-    made = rows(30)
-    for start in range(0, len(made), 30):
-        wave = np.convolve(rng.standard_normal(60), np.ones(4) / 2, "valid")[:30]
-        for offset in range(30):
-            made[start + offset]["mibs"] = 100 + 3 * wave[offset]
-    out = found(tmp_path, made, "--response", "mibs", "--by", "fs,size")
-    assert out["S205"]["evidence"]["correlation"] > 0.3
-
-
-def test_means_are_told_from_trials(tmp_path):
-    rng = np.random.default_rng(3)
-    grid = [{"fs": f, "size": s, "y": rng.normal(100)} for f, s in product("abcd", (1, 2, 4, 8))]
-    assert "S208" in found(tmp_path, grid, "--response", "y", "--by", "fs,size")
-
-
-def test_the_exit_code_is_1_for_errors_only(tmp_path):
-    clean, broken = tmp_path / "clean.csv", tmp_path / "broken.csv"
-    for path, made in ((clean, rows()), (broken, rows())):
-        if path == broken:
-            made[3]["mibs"] *= 1000
-        path.write_text("fs,size,mibs\n" + "".join(f"{r['fs']},{r['size']},{r['mibs']}\n" for r in made))
-    assert CliRunner().invoke(check.command, [str(clean)]).exit_code == 0
-    result = CliRunner().invoke(check.command, [str(broken)])
-    assert result.exit_code == 1 and max(map(len, result.stdout.splitlines())) < 80
-
-
-def test_a_table_without_numbers_or_rows_is_refused(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\nx,y\n")
-    with pytest.raises((DataError, InputError)):
-        CliRunner().invoke(check.command, [str(path)], catch_exceptions=False, standalone_mode=False)
-
-
-@pytest.mark.parametrize("cell", ["nan", "inf", "1,5", "3o"])
-def test_a_column_that_is_numbers_but_for_a_cell_is_refused_and_not_passed_over(tmp_path, cell):
-    path = tmp_path / "t.csv"
-    path.write_text(f"a;y\n1;{cell}\n1;2\n2;3\n")
-    with pytest.raises(DataError) as refused:
-        CliRunner().invoke(check.command, [str(path)], catch_exceptions=False, standalone_mode=False)
-    assert "line 2, column 'y'" in refused.value.message
-
-
-def test_response_and_settings_are_guessed_by_their_values():
-    made = rows()
-    table = table_of({name: [row[name] for row in made] for name in made[0]})
-    assert roles.likely_response(table) == "mibs"
-    assert roles.likely_settings(table, ["mibs"]) == ["fs", "size"]
+def test_a_bound_is_read_with_its_unit(bad):
+    name = "evil\x1b[2J_MB/s"
+    found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "80MB/s", code=1))["findings"]
+    assert "S127" in [finding["code"] for finding in found]
+    for wrong in ("fast", "80MB", "0MB/s", "-3MB/s"):
+        with pytest.raises(InputError, match="is no rate"):
+            invoke(bad, "--bound", wrong)
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"), [([1.5, 2.0, 3.5], 0.5 * 0.2), ([1000.0, 3000], 1000), ([1.23], 0.01), ([0.0], 0)]
-)
-def test_the_step_of_values_is_a_power_of_ten(values, expected):
-    assert copies.step(np.array(values)) == pytest.approx(expected)
+    ("text", "said"),
+    [("", "is empty"), ("a,b\n", "no rows"), ("a,a\n1,2\n", "both called"), ("a,b\n1,2\n1,2\n", "cannot tell which"),
+     ("a,b\n1,2.5\n2,nan\n", "line 3, column 'b'"), ("a,b\n1,2.5\n2,3.5\n3,fast\n", "line 4, column 'b'")],
+)  # fmt: skip
+def test_bad_input_is_one_sentence(tmp_path, text, said):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(IosondeError, match=said) as raised:
+        invoke(str(path))
+    assert raised.value.exit_code == 2 and raised.value.hint
 
 
-def test_expected_ties_are_those_of_rounding():
-    rng = np.random.default_rng(2)
-    seen, expected = [], []
-    for _ in range(30):
-        values = np.round(rng.normal(100, 5, 200), 1)
-        seen.append(copies.ties(values))
-        expected.append(copies.expected_ties(values, 0.1))
-    assert np.mean(expected) == pytest.approx(np.mean(seen), rel=0.25)
+@pytest.mark.parametrize("content", ["y\n1.5\n", "y\n" + "3.5\n" * 9, "x,y\n1,2.5\n2,\n"])
+def test_tiny_and_constant_tables_are_looked_at(tmp_path, content):
+    path = tmp_path / "x.csv"
+    path.write_text(content)
+    done = CliRunner().invoke(check.command, [str(path), "--response", "y"], catch_exceptions=False)
+    assert done.exit_code in (0, 1)
 
 
-def test_the_correlation_of_neighbours_is_fair():
-    rng = np.random.default_rng(7)
-    p = [neighbour_correlation([rng.normal(size=8) for _ in range(4)], 400)[1] for _ in range(200)]
-    assert np.mean(np.array(p) < 0.05) < 0.11
-    assert abs(np.mean(p) - 0.5) < 0.08
+def test_text_and_infinities_in_a_response_are_refused_with_their_place(tmp_path):
+    path = tmp_path / "x.csv"
+    for bad_cell in ("fast", "inf", "nan"):
+        path.write_text(f"x,y\n1,2.5\n2,{bad_cell}\n")
+        with pytest.raises(InputError, match="line 3, column 'y'"):
+            invoke(str(path), "--response", "y")
 
 
-def test_false_alarms_of_all_findings_together_are_rare(tmp_path):
-    alarms = [bool(found(tmp_path, rows(seed=seed))) for seed in range(60)]
-    assert np.mean(alarms) < 0.12
+def test_a_store_is_examined_and_its_noise_shown(tmp_path):
+    store(tmp_path / "s", repetitions=8)
+    made = json.loads(CliRunner().invoke(check.command, [str(tmp_path / "s"), "--json"]).stdout)
+    assert made["n_cells"] == 4 and made["settings"] == ["nodes"]
+    noise = json.loads(invoke(str(tmp_path / "s"), "--noise", "--json"))
+    assert noise["power"] == 0.8 and noise["level"] == 0.95
+    create = noise["metrics"][0]
+    assert create["sd_log"] == pytest.approx(0.02, rel=0.5)
+    assert [item["n"] for item in create["smallest_difference"]] == [6, 10, 20, 50]
+    text = invoke(str(tmp_path / "s"), "--noise")
+    assert max(map(len, text.splitlines())) < 80 and "level 0.95" in text
+
+
+def verifiable(path: Path, factor: float = 1.0) -> str:
+    """A store whose rates are those of its operations, times a factor."""
+    rng = np.random.default_rng(1)
+    made = run(2, 0, rng)
+    made.facts["nodes"] = [0, 1]
+    for phase, (kind, measures) in zip(made.phases, (("create", "rate"), ("read", "bandwidth")), strict=True):
+        phase["measures"] = measures
+        made.operations["kind"][made.operations["phase"] == phase["index"]] = _native.KINDS.index(kind)
+    made.operations["size"] = 4096
+    document = {"phases": made.phases, "facts": made.facts}
+    computed = rates(document, made.operations, list(_native.KINDS))
+    made.observations[:] = [
+        Observation(operation, metric, factor * value, "", rank)
+        for (operation, metric, rank), value in computed.items()
+    ]
+    Store.create(path).append(made)
+    return str(path)
+
+
+def test_verify_finds_an_honest_store_good_and_a_flattered_one_not(tmp_path):
+    text = invoke(verifiable(tmp_path / "good"), command=verify.command)
+    assert text.splitlines()[-1] == "Every number that can be computed again is what was stored."
+    text = invoke(verifiable(tmp_path / "bad", 1.01), code=1, command=verify.command)
+    assert "differs: run " in text and "Do not trust this store as it is" in text
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_verify_says_when_it_can_tell_nothing(tmp_path):
+    store(tmp_path / "s")
+    text = invoke(str(tmp_path / "s"), code=1, command=verify.command)
+    assert text.splitlines()[-1] == "Nothing could be computed again, so nothing is verified."
+    assert not json.loads(invoke(str(tmp_path / "s"), "--json", code=1, command=verify.command))["good"]
+
+
+def test_verify_wants_a_store():
+    with pytest.raises(InputError, match="not a store"):
+        invoke(CP, command=verify.command)

@@ -1,74 +1,102 @@
-"""The noise passport: known spreads come back, random halves keep the level, a drift shows in neighbouring ones."""
+"""The noise passport: false alarms where there is no difference, variances, the smallest difference."""
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from scipy import stats as scipy_stats
+from statsmodels.stats.power import TTestIndPower
+from statsmodels.stats.proportion import proportion_confint
 
+from iosonde.core.errors import DataError, InputError
 from iosonde.stats import noise
 from iosonde.stats.cells import TrialCell
-from iosonde.stats.ratio import ratio_of_means, side
-from iosonde.stats.table import table_of
+from iosonde.stats.components import components
+from iosonde.stats.distributions import binomial_interval
+from iosonde.stats.power import detectable_effect, smallest_difference
 
 
-def cells(spread: float, n: int = 12, drift: float = 0.0, many: int = 8) -> list[TrialCell]:
-    rng = np.random.default_rng(5)
-    walk = np.exp(drift * np.arange(n))
-    return [TrialCell({"k": k}, "rate", "op/s", 100 * k * walk * np.exp(spread * rng.standard_normal(n)), "open")
-            for k in range(1, many + 1)]  # fmt: skip
+def cells(values) -> list[TrialCell]:
+    return [TrialCell({"x": i}, "y", "s", np.asarray(row, float)) for i, row in enumerate(values)]
 
 
-def test_the_spread_comes_back_and_random_halves_keep_the_level():
-    (entry,) = noise.passport(cells(0.05), 0.95)
-    assert entry.between_trials == pytest.approx(0.05, rel=0.2)
-    assert entry.false_alarms_random == pytest.approx(0.05, abs=0.02)
-    assert (entry.n_cells, entry.n_trials) == (8, 96)
+@pytest.mark.parametrize("n", [3, 6, 10, 50])
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_the_smallest_effect_is_that_of_a_second_implementation(n, level):
+    theirs = TTestIndPower().solve_power(nobs1=n, alpha=1 - level, power=0.8)
+    assert detectable_effect(n, level, 0.8) == pytest.approx(theirs, rel=1e-5)
 
 
-def test_a_slow_change_shows_between_neighbouring_halves():
-    (entry,) = noise.passport(cells(0.01, drift=0.01), 0.95)
-    assert entry.false_alarms_neighbours == 1.0
-    assert entry.false_alarms_random < 0.1
+def test_a_difference_of_that_size_is_found_as_often_as_promised():
+    rng, n, sd = np.random.default_rng(1), 10, 0.1
+    ratio = 1 + smallest_difference(sd, 100, n, 0.95, 0.8).value
+    logs = rng.normal(0, sd, (4000, 2, n))
+    p = scipy_stats.ttest_ind(logs[:, 0] + np.log(ratio), logs[:, 1], axis=1).pvalue
+    assert np.mean(p < 0.05) == pytest.approx(0.8, abs=0.025)
 
 
-@pytest.mark.parametrize("n", [6, 20])
-def test_the_detectable_difference_is_detected_as_often_as_said(n):
-    rng, spread = np.random.default_rng(9), 0.04
-    shift = 1 + noise.detectable(spread, n, 0.95)
-    seen = []
-    for _ in range(600):
-        a, b = np.exp(spread * rng.standard_normal((2, n)))
-        seen.append(ratio_of_means(side(b * shift), side(a), 0.95).low > 1)
-    assert np.mean(seen) == pytest.approx(0.8, abs=0.06)
+def test_a_power_below_the_chance_of_a_false_alarm_is_refused():
+    for power in (0.04, 1.0):
+        with pytest.raises(InputError, match="power"):
+            detectable_effect(6, 0.95, power)
 
 
-def test_few_trials_give_no_rate():
-    (entry,) = noise.passport(cells(0.05, n=4), 0.95)
-    assert entry.false_alarms_random is None and entry.detectable[6] > entry.detectable[50]
-    assert noise.passport(cells(0.05, n=1), 0.95) == []
+@pytest.mark.parametrize(("hits", "n"), [(0, 10), (3, 12), (10, 10)])
+def test_limits_of_a_share_are_clopper_and_pearsons(hits, n):
+    assert binomial_interval(hits, n, 0.95) == pytest.approx(proportion_confint(hits, n, 0.05, "beta"))
 
 
-def test_the_spread_between_ranks_is_inside_trials():
-    rows = [
-        ("open", "rate_own", run, rank, 100 * (1 + run) * (1 + 0.1 * rank)) for run in range(4) for rank in range(2)
-    ]
-    names = ("operation", "metric", "run", "rank", "value")
-    table = table_of({name: [str(r[i]) if name == "run" else r[i] for r in rows] for i, name in enumerate(names)})
-    assert noise.between_ranks(table)["open"] == pytest.approx(np.std(np.log([1, 1.1]), ddof=1))
-    assert noise.between_ranks(table_of({"x": [1.0]})) == {}
+def nested(rng, between, within, trials=12, ranks=6, cells=3):
+    of_trial = rng.normal(0, between, (cells, trials, 1))
+    return [list(cell) for cell in of_trial + rng.normal(0, within, (cells, trials, ranks))]
 
 
-def test_check_prints_it(tmp_path):
-    from iosonde.cli import check
+def test_components_are_found_again_and_their_intervals_cover():
+    rng, hits, values = np.random.default_rng(4), [], []
+    for _ in range(200):
+        found = components(nested(rng, 0.1, 0.2), 0.9)
+        values.append((found.between.value**2, found.within.value**2))
+        hits.append((found.share.low <= 0.2 <= found.share.high, found.within.low <= 0.2 <= found.within.high))
+    assert np.mean(values, axis=0) == pytest.approx([0.01, 0.04], rel=0.1)
+    assert np.all(np.abs(np.mean(hits, axis=0) - 0.9) < 0.06)
 
-    path = tmp_path / "t.csv"
-    rng = np.random.default_rng(1)
-    path.write_text("fs,y\n" + "".join(f"{fs},{rng.normal(100, 2):.4f}\n" for fs in "ab" for _ in range(12)))
-    args = [str(path), "--noise"]
-    text = CliRunner().invoke(check.command, args, catch_exceptions=False).stdout
-    assert "noise passport" in text and max(map(len, text.splitlines())) < 80
-    (entry,) = json.loads(CliRunner().invoke(check.command, [*args, "--json"], catch_exceptions=False).stdout)["noise"]
-    assert 0.01 < entry["between_trials"] < 0.04 and set(entry["detectable"]) == {"6", "10", "20", "50"}
+
+def test_components_need_ranks_and_repeats():
+    assert components([[np.array([1.0]), np.array([2.0]), np.array([3.0])]], 0.95) is None
+    assert components([[np.array([1.0, 2.0])]], 0.95) is None
+    assert components([], 0.95) is None
+
+
+def test_no_false_alarms_beyond_the_promise_on_independent_trials():
+    made = noise.passport(cells(np.random.default_rng(1).normal(100, 5, (300, 12))), 0.95, {})
+    assert made.random.value == pytest.approx(0.05, abs=0.02)
+    for seen in (made.halves, made.alternating):
+        assert seen.low <= 0.05 <= seen.high and seen.n == 300
+
+
+def test_a_drift_shows_between_halves_and_not_between_neighbours():
+    x = np.random.default_rng(1).normal(100, 3, (40, 12)) + np.arange(12)
+    made = noise.passport(cells(x), 0.95, {})
+    assert made.halves.low > 0.3 and made.alternating.value < 0.1
+
+
+def test_every_number_of_the_passport_scales_with_the_unit():
+    x = np.random.default_rng(1).lognormal(3, 0.2, (5, 8))
+    a, b = (noise.passport(cells(factor * x), 0.95, {}).to_json() for factor in (1.0, 1024.0))
+    assert a["metrics"][0]["sd_log"] == pytest.approx(b["metrics"][0]["sd_log"])
+    assert a["false_alarms"] == b["false_alarms"]
+    assert [d["n"] for d in a["metrics"][0]["smallest_difference"]] == [6, 10, 20, 50]
+
+
+def test_data_without_repeats_have_no_passport():
+    with pytest.raises(DataError, match="no cell has two trials"):
+        noise.passport(cells([[1.0], [2.0]]), 0.95, {})
+
+
+def test_few_trials_cannot_tell_about_false_alarms():
+    made = noise.passport(cells([[1.0, 2.0, 3.0]]), 0.95, {})
+    assert made.halves.value is None and "at least 6" in made.halves.warnings[0]
+
+
+def test_a_spread_beyond_all_numbers_gives_none():
+    assert smallest_difference(300.0, 5, 6, 0.95, 0.8).value is None

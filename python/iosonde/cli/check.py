@@ -1,10 +1,8 @@
-"""``iosonde check``: can these data be trusted, before anything is concluded from them?"""
+"""``iosonde check``: can this data be trusted? Every finding with its evidence and its cure."""
 
 from __future__ import annotations
 
 import json
-import textwrap
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,118 +10,84 @@ from iosonde.core.errors import InputError
 
 from ._data import Source, check_level, open_data, options, split_names
 
-if TYPE_CHECKING:
-    from iosonde.stats.checks import Subject
-    from iosonde.stats.noise import Noise
 
-
-@click.command(epilog="Example: iosonde check runs.csv --response bandwidth --by fs,size")
+@click.command(epilog="Example: iosonde check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s")
 @click.argument("data")
-@click.option("--response", metavar="Y,…", help="The measured column(s); without it the one with the most values.")
-@click.option("--by", metavar="X,…", help="The settings; without it every column whose values come again.")
-@click.option("--limit", type=float, metavar="VALUE", help="What the response cannot pass, in its own unit.")
-@click.option("--noise", is_flag=True, help="Also the noise passport: what comparisons of such trials can see.")
+@click.option("--response", metavar="Y,…", help="The measured columns; by default what looks measured.")
+@click.option("--by", metavar="X,…", help="The settings; by default all other columns that do not count rows.")
+@click.option("--bound", metavar="RATE", help="What the hardware can carry, as 117MB/s or 1Gbit/s.")
+@click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
+              help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--experiment", metavar="ID", help="Store: only this experiment.")
+@click.option("--noise", is_flag=True, help="The noise passport: false alarms, variances, smallest differences.")
 @options
 def command(
-    data: str, response: str | None, by: str | None, limit: float | None, noise: bool, where: tuple[str, ...],
-    level: float, as_json: bool,
+    data: str, response: str | None, by: str | None, bound: str | None, clock: str, experiment: str | None,
+    noise: bool, where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
-    """Look for copies, leakage, drift, autocorrelation, outliers, modes, missing cells, coarse clocks, mixed units …
+    """What is suspicious in DATA, before any analysis of it is believed.
 
-    Exit code 1 if an error is found (copied cells, impossible values), 0 otherwise. 'iosonde explain CODE' prints the
-    page of a finding.
+    DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
     """
-    from iosonde.core.types import Severity
-    from iosonde.stats import checks
-
     check_level(level)
-    source = open_data(data, where)
-    subject, taken = subject_of(source, response, by, level, limit)
-    findings = checks.run(subject)
-    passport = _passport(source, subject, level) if noise else []
+    carried = None if bound is None else _bound(bound)
+    source = open_data(data, where, experiment)
+    if noise:
+        _noise(source, level, response, by, clock, as_json)
+        return
+    from iosonde.stats import examine
+
+    responses = split_names(response)
+    if source.store is not None and not responses:
+        if by:
+            raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
+        planned = {factor.name for item in source.store.experiments() for factor in item.factors}
+        problems = source.store.problems()
+        made = examine.of_store(source.table, level, source.runs(), carried, clock, problems, sorted(planned))
+    else:
+        made = examine.of_table(_whole(source), level, responses, split_names(by) if by else None, carried)
     if as_json:
-        click.echo(json.dumps({"schema": 1, **taken, "findings": [f.to_json() for f in findings],
-                               "noise": [entry.to_json() for entry in passport]}, indent=1,
-                              ensure_ascii=False, allow_nan=False, default=float))  # fmt: skip
+        click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))
     else:
-        _print(subject, taken, findings)
-        if noise:
-            _print_passport(passport)
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        click.get_current_context().exit(1)
+        from ._check_text import lines
 
-
-def subject_of(
-    source: Source, response: str | None, by: str | None, level: float, limit: float | None
-) -> tuple[Subject, dict[str, list[str]]]:
-    """What is to be checked, and which columns were taken for the response and the settings."""
-    from iosonde.stats import checks, overview, roles
-    from iosonde.stats.cells import cells_of, hidden_factors
-
-    if source.store is not None and response is None:
-        subject = overview.subject_of_store(source.table, level, source.runs())
-        return subject, {"response": ["value"], "by": list(subject.cells[0].by) if subject.cells else []}
-    table = source.table
-    if len(table) == 0:
-        raise InputError(f"{table.source} holds no rows", "give a table with measurements")
-    responses = [table.column(name).name for name in split_names(response)] or [roles.likely_response(table)]
-    chosen = [table.column(name).name for name in split_names(by)] or roles.likely_settings(table, responses)
-    cells = [cell for cell in cells_of(table, responses, chosen) if cell.values.size]
-    subject = checks.Subject(cells, level, (), table, hidden_factors(table, cells), limit)
-    return subject, {"response": responses, "by": chosen}
-
-
-def _print(subject: Subject, taken: dict[str, list[str]], findings: list) -> None:  # type: ignore[type-arg]
-    from iosonde.report.text import escape
-
-    n = sum(cell.values.size for cell in subject.cells)
-    settings = f" by {', '.join(taken['by'])}" if taken["by"] else ""
-    head = f"{', '.join(taken['response'])}{settings}: {n} values in {len(subject.cells)} cells"
-    for line in textwrap.wrap(escape(head), 79, subsequent_indent="  "):
-        click.echo(line)
-    click.echo()
-    for finding in findings:
-        for line in textwrap.wrap(
-            escape(f"{finding.code} {finding.severity}: {finding.sentence}"), 79, subsequent_indent="     "
-        ):
+        for line in lines(made):
             click.echo(line)
-        for line in textwrap.wrap(escape(finding.action), 74):
-            click.echo(f"     → {line}" if line == textwrap.wrap(escape(finding.action), 74)[0] else f"       {line}")
-    if findings:
-        click.echo()
-        word = "finding" if len(findings) == 1 else "findings"
-        click.echo(
-            f"{len(findings)} {word}; iosonde explain {findings[0].code} says how it is known and when it is wrong."
-        )
-    else:
-        click.echo("Nothing found that speaks against these data.")
+    if made.suspicious:
+        raise click.exceptions.Exit(1)
 
 
-def _passport(source: Source, subject: Subject, level: float) -> list[Noise]:
+def _noise(source: Source, level: float, response: str | None, by: str | None, clock: str, as_json: bool) -> None:
     from iosonde.stats import noise
 
-    ranks = noise.between_ranks(source.table) if source.store is not None else None
-    return noise.passport(subject.cells, level, ranks)
-
-
-def _print_passport(passport: list[Noise]) -> None:
-    from iosonde.report.text import table
-    from iosonde.stats.noise import POWER, SIZES
-    from iosonde.stats.words import percent
-
-    def share(value: float | None) -> str:
-        return "~" if value is None else percent(value) if value else "0 %"
-
-    click.echo()
-    if not passport:
-        click.echo("No noise passport: no cell has two trials with values above 0.")
+    responses = split_names(response)
+    if source.store is not None and not responses:
+        made = noise.of_store(source.table, level, clock)
+    else:
+        made = noise.of_table(_whole(source), level, responses, split_names(by) if by else None)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))
         return
-    level = passport[0].level
-    click.echo(f"noise passport: spread between trials and ranks; false alarms at level {level:g}")
-    click.echo(f"of random and neighbouring halves; difference seen by n trials ({100 * POWER:.0f} % power)")
-    rows = [[entry.operation or entry.metric, share(entry.between_trials), share(entry.between_ranks),
-             share(entry.false_alarms_random), share(entry.false_alarms_neighbours),
-             *(share(entry.detectable.get(n)) for n in SIZES)] for entry in passport]  # fmt: skip
-    headers = ["", "trials", "ranks", "random", "neighb.", *(f"n={n}" for n in SIZES)]
-    for line in table(headers, rows, "l" + "r" * (len(headers) - 1), 79).splitlines():
+    from ._noise_text import lines
+
+    for line in lines(made):
         click.echo(line)
+
+
+def _whole(source: Source):  # type: ignore[no-untyped-def]
+    from iosonde.stats.overview import whole_rows
+
+    return source.table if source.store is None else source.table.take(whole_rows(source.table))
+
+
+def _bound(text: str) -> float:
+    """Bytes/s of ``117MB/s``, ``1Gbit/s`` or a plain number of bytes/s. Raises InputError."""
+    import re
+
+    from iosonde.stats.column_units import bytes_per_s
+
+    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(found[2] or "B/s") if found else ()
+    if not found or not readings or not float(found[1]) > 0:
+        raise InputError(f"--bound '{text}' is no rate", "write it like 117MB/s, 11.2GiB/s or 1Gbit/s")
+    return float(found[1]) * min(readings)

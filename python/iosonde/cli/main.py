@@ -22,11 +22,12 @@ COMMANDS = {
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
     "anova": "which factors the variation belongs to",
-    "check": "can these data be trusted",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
     "store": "check, tag, annotate, merge and redact stores",
+    "check": "can this data be trusted? findings with their cures",
+    "verify": "compute every stored number again from the operations",
     "explain": "the manual page of a finding",
     "doctor": "what this machine can do, and what to install",
 }
@@ -60,17 +61,14 @@ def cli() -> None:
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
     try:
-        code = cli.main(standalone_mode=False)
-        if isinstance(code, int):  # a command that ended by ctx.exit(code)
-            sys.exit(code)
+        # Instead of raising Exit, click returns its code.
+        sys.exit(cli.main(standalone_mode=False) or 0)
     except IosondeError as error:
         _say(error.message, error.hint)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)

@@ -31,3 +31,21 @@ def split_unit(name: str) -> tuple[str, str]:
 def is_rate(unit: str) -> bool:
     """Whether a unit is work per time, so that a harmonic mean makes sense."""
     return unit.endswith("/s") or unit.lower().endswith("iops")
+
+
+_RATE = re.compile(r"^(?P<prefix>[kKmMgGtT]?)(?P<binary>i?)(?P<what>[bB]ytes?|[bB]its?|[bB])/s$")
+
+
+def bytes_per_s(unit: str) -> tuple[float, ...]:
+    """What one ``unit`` of a rate may be in bytes/s: two values where ``KB`` may be 1000 or 1024; none if it is no
+    rate of bytes."""
+    found = _RATE.match(unit)
+    if not found:
+        return ()
+    share = 0.125 if found["what"].lower().startswith("bit") else 1.0
+    power = " KMGT".index(found["prefix"].upper() or " ")
+    if found["binary"]:
+        return (share * 1024.0**power,)
+    if share != 1.0 or power == 0:
+        return (share * 1000.0**power,)
+    return (1000.0**power, 1024.0**power)

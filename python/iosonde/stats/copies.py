@@ -1,105 +1,146 @@
-"""Values that occur too often: the steps they come in, and cells that hold each other's values to the last
-digit."""
+"""Values that come again where they should not: copied rows, and cells copied as a whole.
+
+Equal values are no proof: a clock counts in ticks. So equal pairs are counted and set against those that a smooth
+distribution, written as finely, would have (``ticks.chance_of_ties``).
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from .cells import TrialCell
-from .table import Cell
+from .table import Cell as Level
+from .ticks import chance_of_ties, poisson_upper_p, tick
 
-Array = npt.NDArray[np.float64]
-_NEAR = 20
-_ENOUGH = 10
-_LEAST_PAIRS = 3
-_SHARE = 0.9
+ALPHA = 0.001
+
+Difference = tuple[tuple[str, Level, Level], ...]
 
 
 @dataclass(frozen=True)
-class CopiedLevels:
-    """``n_equal`` of ``n_pairs`` cells that differ only in ``factor`` (``one`` or ``other``) hold the same
-    values."""
+class Pattern:
+    """What tells the copied cells from their originals: ``changed`` settings (name, original's level, copy's), at
+    ``fixed`` levels of others. ``n`` cells are copies, of ``of`` that there are at these levels."""
 
-    factor: str
-    one: Cell
-    other: Cell
-    n_equal: int
-    n_pairs: int
-    rows: tuple[int, ...]  # of the cells that are copies: those of ``other``
+    changed: Difference
+    fixed: dict[str, Level]
+    n: int
+    of: int
 
 
-def step(values: Array) -> float:
-    """The step that all values are multiples of: 1 for whole numbers, 0.1 for one decimal …; 0 if none is seen.
+@dataclass(frozen=True)
+class Copies:
+    """``cells``: (original, copy) of cells with all their trials equal; ``trials``: (place, place) of equal trials
+    inside a cell, or of single ones of different cells. ``n_repeats``: values that were there before;
+    ``expected``: equal pairs that chance would give."""
 
-    Only powers of ten are looked for, down to 15 significant digits of the largest value.
+    cells: tuple[tuple[TrialCell, TrialCell], ...]
+    trials: tuple[tuple[str, str], ...]
+    n_repeats: int
+    expected: float
+    pattern: Pattern | None
+
+    @property
+    def rows_with_twin(self) -> int:
+        """Trials that have an equal in another place."""
+        whole = {id(cell): cell.values.size for pair in self.cells for cell in pair}
+        return sum(whole.values()) + len({place for pair in self.trials for place in pair})
+
+
+def find(cells: Sequence[TrialCell]) -> Copies | None:
+    """Copies among the cells of one metric; None where equal values are no more than chance would give."""
+    used = [cell for cell in cells if cell.values.size]
+    if not used:
+        return None
+    values = np.concatenate([cell.values for cell in used])
+    limits = _limits(values)
+    free = values[~np.isin(values, limits)]
+    repeats = free.size - np.unique(free).size
+    if not repeats:
+        return None
+    # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
+    ticks = [tick(cell.values) or 0.0 for cell in used if np.unique(cell.values).size >= 3]
+    expected = max(chance_of_ties(free, max(ticks, default=0.0)), _by_equal_times(free))
+    if poisson_upper_p(repeats, expected) >= ALPHA:
+        return None
+    whole = _whole_cells(used, limits)
+    inside = {id(cell) for pair in whole for cell in pair}
+    trials = _single_trials([cell for cell in used if id(cell) not in inside], limits)
+    return Copies(tuple(whole), tuple(trials), repeats, expected, _pattern(whole, used))
+
+
+def _limits(values: np.ndarray) -> np.ndarray:
+    """0, the lowest and the highest value where they come three times or more: a timeout, a saturated counter."""
+    return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
+
+
+def _by_equal_times(values: np.ndarray) -> float:
+    """The same chance where the values are work ÷ a time that was counted in ticks, else 0.
+
+    Then the reciprocals lie on a grid, which continuous values do by a chance of a fifth for each of them.
     """
-    x = np.asarray(values, dtype=float)
-    largest = float(np.abs(x).max()) if x.size else 0.0
-    if largest == 0:
+    if values.size < 6 or np.any(values <= 0):
         return 0.0
-    top = int(np.floor(np.log10(largest)))
-    for exponent in range(top, top - 15, -1):
-        scaled = x / 10.0**exponent
-        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled))):
-            return float(10.0**exponent)
-    return 0.0
-
-
-def expected_ties(values: Array, width: float) -> float:
-    """Pairs of equal values that chance gives to values rounded to ``width``.
-
-    Where the density is smooth, pairs one step apart are twice as many as equal ones, and so are pairs two steps apart:
-    their mean over as few steps as give 10 pairs (at most 20).
-    """
-    if width <= 0:
+    inverse = np.unique(1 / values)
+    gaps = np.diff(inverse)
+    if gaps.size < 5 or gaps.min() < 1e-7 * inverse.max():
         return 0.0
-    steps, counts = np.unique(np.round(values / width), return_counts=True)
-    pairs = 0
-    for k in range(1, _NEAR + 1):
-        places = np.searchsorted(steps, steps + k)
-        matched = places < steps.size
-        matched[matched] = steps[places[matched]] == steps[matched] + k
-        pairs += int((counts[matched] * counts[places[matched]]).sum())
-        if pairs >= _ENOUGH:
-            break
-    return pairs / (2 * k)
+    steps = (inverse - inverse[0]) / gaps.min()
+    if np.abs(steps - np.round(steps)).max() > 0.1:
+        return 0.0
+    return chance_of_ties(np.round((1 / values - inverse[0]) / gaps.min()))
 
 
-def ties(values: Array) -> int:
-    """Pairs of equal values."""
-    counts = np.unique(values, return_counts=True)[1]
-    return int((counts * (counts - 1) // 2).sum())
-
-
-def copied_levels(cells: Sequence[TrialCell]) -> list[CopiedLevels]:
-    """Pairs of levels of one factor whose cells hold the same values, wherever both were measured.
-
-    At least 3 such pairs of cells are needed, nine in ten of them equal, and values that are not all one
-    number.
-    """
+def _whole_cells(cells: Sequence[TrialCell], limits: np.ndarray) -> list[tuple[TrialCell, TrialCell]]:
+    first: dict[bytes, TrialCell] = {}
     found = []
-    for factor in cells[0].by if cells else ():
-        by_level: dict[Cell, dict[tuple[Cell, ...], TrialCell]] = {}
-        for cell in cells:
-            others = tuple(level for name, level in cell.by.items() if name != factor)
-            by_level.setdefault(cell.by[factor], {})[others] = cell
-        for one, other in combinations(by_level, 2):
-            both = [key for key in by_level[one] if key in by_level[other]]
-            equal = [key for key in both if _same(by_level[one][key].values, by_level[other][key].values)]
-            if len(equal) < _LEAST_PAIRS or len(equal) < _SHARE * len(both):
-                continue
-            if np.ptp([by_level[one][key].values[0] for key in equal]) == 0:
-                continue
-            copies = [by_level[other][key] for key in equal]
-            rows = tuple(int(row) for cell in copies if cell.rows is not None for row in cell.rows)
-            found.append(CopiedLevels(factor, one, other, len(equal), len(both), rows))
+    for cell in cells:
+        if np.isin(cell.values, limits).all():
+            continue
+        key = np.sort(cell.values).tobytes()
+        if key in first:
+            found.append((first[key], cell))
+        else:
+            first[key] = cell
     return found
 
 
-def _same(a: Array, b: Array) -> bool:
-    return a.size == b.size and a.size > 0 and bool(np.array_equal(np.sort(a), np.sort(b)))
+def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray) -> list[tuple[str, str]]:
+    first: dict[float, str] = {}
+    found = []
+    for cell in cells:
+        for number, value in enumerate(cell.values.tolist()):
+            if value in limits:
+                continue
+            place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
+            if value in first:
+                found.append((first[value], place))
+            first.setdefault(value, place)
+    return found
+
+
+def _pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
+    """The commonest difference between copy and original, and how much of the cells there it covers."""
+    if not pairs:
+        return None
+    changed, n = Counter(_difference(a, b) for a, b in pairs).most_common(1)[0]
+    if not changed or n < 2:
+        return None
+    copied = [b for a, b in pairs if _difference(a, b) == changed]
+    moved = {name: level for name, _, level in changed}
+    fixed = {}
+    for name in copied[0].by:
+        levels = {cell.by[name] for cell in copied}
+        if name not in moved and len(levels) == 1 and len({cell.by[name] for cell in cells}) > 1:
+            fixed[name] = copied[0].by[name]
+    there = moved | fixed
+    of = sum(all(cell.by[name] == level for name, level in there.items()) for cell in cells)
+    return Pattern(changed, fixed, n, of)
+
+
+def _difference(original: TrialCell, copy: TrialCell) -> Difference:
+    return tuple((name, original.by[name], level) for name, level in copy.by.items() if original.by[name] != level)

@@ -83,3 +83,13 @@ def chi2_upper_p(x: float, df: float) -> float:
     from scipy.special import chdtrc
 
     return float(chdtrc(df, x))
+
+
+def binomial_interval(hits: float, n: int, level: float) -> tuple[float, float]:
+    """Limits of a share by Clopper and Pearson (Biometrika 26, 1934, 404-413): they cover at least ``level``."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits, n - hits + 1, tail))
+    high = 1.0 if hits == n else float(betaincinv(hits + 1, n - hits, 1 - tail))
+    return low, high

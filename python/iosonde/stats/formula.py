@@ -130,7 +130,7 @@ def _factor(text: str, table: Table, response: bool = False) -> Factor:
     column = table.column(name)
     if column.missing.all():
         return Factor(column.name, function)
-    if function == "C" or (not column.numeric and not function and not is_mostly_numbers(column.values)):
+    if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):
         levels = tuple(level for level in column.codes()[1] if level is not None)
         if not response and len(levels) < 2:
             raise DataError(f"column '{column.name}' has one level: it cannot explain anything", "leave it out of --on")
@@ -139,7 +139,7 @@ def _factor(text: str, table: Table, response: bool = False) -> Factor:
     return Factor(column.name, function)
 
 
-def is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:
+def _is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:
     """A text column of numbers with a slip in it: that slip is an error and not a level."""
     present = [str(cell) for cell in cells[:10_000] if cell is not None]
     readable = sum(bool(re.match(r"^[-+]?[\d.,]+(?:[eE][-+]?\d+)?$", cell)) for cell in present)

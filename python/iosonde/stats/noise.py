@@ -1,127 +1,172 @@
-"""The noise passport: what comparisons can see on this very system, and how often they see what is not there.
+"""The noise passport: how often ``compare`` cries wolf on this very data, and how small a difference it can see.
 
-A/A: the trials of one cell, all of one setting, are parted into two halves and compared. Whatever is then
-"different" is a false alarm. Random halves show whether the interval keeps its level for trials of this shape;
-neighbouring halves (first against second) show what a slow change of the system does to a comparison made on
-two days.
+A/A: the trials of one cell are split in two and compared as if they were A and B. There is no difference, so
+every "different" is a false alarm. Splitting at random asks about the form of the distribution, splitting into
+first and second half about drift and dependence: before and after are measured like that.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .cells import TrialCell
-from .compare import CANNOT_TELL, verdict
-from .distributions import t_quantile
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+
+from .cells import TrialCell, cells_of
+from .components import Components, components
+from .distributions import binomial_interval
+from .overview import cells_of_store
+from .power import smallest_difference
 from .ratio import ratio_of_means, side
+from .roles import guess
 from .table import Table
 
-LEAST = 6
 SIZES = (6, 10, 20, 50)
 POWER = 0.8
-_DRAWS = 2000
+LEAST = 6  # trials in a cell, three a side
+_SPLITS = 200  # random ones of each cell
+_OWN = "_own"
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Noise:
-    """One operation and metric. ``between_trials`` and ``between_ranks`` are coefficients of variation
-    (fractions).
-
-    ``detectable`` maps a number of trials a side to the smallest relative difference that is found in 80 % of
-    cases. The rates are None where no cell has 6 trials.
-    """
+class MetricNoise:
+    """One metric: ``sd_log`` of its trials inside the cells (near the coefficient of variation), the variance
+    inside a trial where ranks are known, and the smallest difference for each number of trials a side."""
 
     operation: str
     metric: str
-    level: float
     n_cells: int
     n_trials: int
-    between_trials: float | None
-    between_ranks: float | None
-    false_alarms_random: float | None
-    false_alarms_neighbours: float | None
-    detectable: dict[int, float]
+    sd_log: float | None
+    components: Components | None
+    smallest: dict[int, Estimate]
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
-        return {**vars(self), "detectable": {str(n): share for n, share in self.detectable.items()}, "power": POWER}
+        """The flat form."""
+        parts = self.components
+        return {
+            "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
+            "n_trials": self.n_trials, "sd_log": self.sd_log,
+            "between_trials": None if parts is None else parts.between.to_json(),
+            "within_trial": None if parts is None else parts.within.to_json(),
+            "between_share": None if parts is None else parts.share.to_json(),
+            "smallest_difference": [{"n": n, "power": POWER, **e.flat("difference")} for n, e in self.smallest.items()],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Passport:
+    """False alarms as shares of comparisons that should find nothing: of random splits, of every other trial, of
+    first against second half; and the noise of every metric."""
+
+    level: float
+    random: Estimate
+    alternating: Estimate
+    halves: Estimate
+    metrics: tuple[MetricNoise, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form of ``iosonde check --noise --json``."""
+        return {
+            "level": self.level, "power": POWER,
+            "false_alarms": {"random": self.random.to_json(), "alternating": self.alternating.to_json(),
+                             "halves": self.halves.to_json()},
+            "metrics": [metric.to_json() for metric in self.metrics],
+        }  # fmt: skip
+
+
+def of_table(table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Passport:
+    """The passport of a plain table; columns are read as ``roles.guess`` does."""
+    roles = guess(table, responses, by)
+    return passport(cells_of(table, roles.responses, roles.settings), level, {})
+
+
+def of_store(results: Table, level: float, clock: str) -> Passport:
+    """The passport of a store, with the ranks' own rates as the values inside a trial."""
+    cells, rows, _, _ = cells_of_store(results, clock)
+    return passport(cells, level, _own_rates(results, rows, cells))
 
 
 def passport(
-    cells: Sequence[TrialCell], level: float, ranks: Mapping[str, float] | None = None, seed: int = 1
-) -> list[Noise]:
-    """One entry for each operation and metric; only cells with positive values and at least 2 trials count."""
-    families: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
-    for cell in cells:
-        if cell.values.size >= 2 and np.all(cell.values > 0):
-            families.setdefault((cell.operation, cell.metric), []).append(cell.values)
-    rng, found = np.random.default_rng(seed), []
-    for (operation, metric), samples in families.items():
-        spread = _pooled_sd([np.log(x) for x in samples])
-        large = [x for x in samples if x.size >= LEAST]
-        found.append(
-            Noise(
-                operation, metric, level, len(samples), sum(x.size for x in samples), spread,
-                (ranks or {}).get(operation), _random_halves(large, level, rng), _neighbouring_halves(large, level),
-                {n: detectable(spread, n, level) for n in SIZES} if spread is not None else {},
-            )
-        )  # fmt: skip
-    return found
+    cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
+) -> Passport:  # fmt: skip
+    """``inside``: id of a cell → for each of its trials the values inside. Raises DataError without repeats."""
+    positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
+    if not any(cell.values.size > 1 for cell in positive):
+        raise DataError(
+            "no cell has two trials (above 0): there is no noise to look at", "repeat every cell, 6 times or more"
+        )
+    families: dict[tuple[str, str], list[TrialCell]] = {}
+    for cell in positive:
+        families.setdefault((cell.operation, cell.metric), []).append(cell)
+    metrics = tuple(_metric(name, found, level, inside) for name, found in families.items())
+    enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
+    halves = [_differs(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
+    alternating = [_differs(x[::2], x[1::2], level) for x in enough]
+    return Passport(level, _random_splits(enough, level), _share(alternating, level),
+                    _share(halves, level), metrics)  # fmt: skip
 
 
-def detectable(spread: float, n: int, level: float, power: float = POWER) -> float:
-    """The smallest relative difference that n trials a side find with this power: exp((t₁₋α/₂ +
-    t_power)·s·√(2/n)) - 1.
-
-    ``spread`` is the sd of the logs of the trials; t has 2n - 2 degrees of freedom (Jain 1991, §13.9, on logs).
-    """
-    df = 2 * n - 2
-    return math.expm1((t_quantile(0.5 + level / 2, df) + t_quantile(power, df)) * spread * math.sqrt(2 / n))
+def _differs(a: Array, b: Array, level: float) -> bool:
+    """Whether the interval that decides in ``compare`` excludes 1."""
+    ratio = ratio_of_means(side(b), side(a), level)
+    return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
 
 
-def between_ranks(results: Table) -> dict[str, float]:
-    """Operation → the spread of the ranks' own rates inside one trial (a fraction), pooled over trials with
-    several ranks."""
-    if "rank" not in results.columns or "metric" not in results.columns:
+def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
+    """The mean over cells of each cell's share. Splits of one cell are no independent samples, cells are: the
+    limits are those of as many yes-or-no answers as there are cells, which vary more than shares do."""
+    rng = np.random.default_rng(1)
+    splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))
+    shares = []
+    for x in samples:
+        mixed = [rng.permutation(x) for _ in range(splits)]
+        shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
+    if not shares:
+        return _share([], level)
+    low, high = binomial_interval(sum(shares), len(shares), level)
+    return Estimate(float(np.mean(shares)), low, high, level, len(shares))
+
+
+def _share(hits: Sequence[bool], level: float) -> Estimate:
+    if not hits:
+        return Estimate(None, None, None, level, 0, (f"needs cells of at least {LEAST} trials",))
+    low, high = binomial_interval(sum(hits), len(hits), level)
+    return Estimate(sum(hits) / len(hits), low, high, level, len(hits))
+
+
+def _metric(
+    name: tuple[str, str], cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
+) -> MetricNoise:
+    logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
+    df = sum(x.size - 1 for x in logs)
+    variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
+    smallest = {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {}
+    nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
+    return MetricNoise(name[0], name[1], len(cells), sum(cell.values.size for cell in cells),
+                       variance**0.5 if df else None, components(nested, level), smallest)  # fmt: skip
+
+
+def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
+    """Cell → for each of its trials the rates of its ranks (metric ``rate_own``, ``bandwidth_own``)."""
+    if "rank" not in results.columns:
         return {}
-    own = np.array([str(metric).endswith("_own") for metric in results.columns["metric"].values], dtype=bool)
-    rows = results.take(own & ~results.columns["rank"].missing)
-    values = rows.numbers("value") if len(rows) else np.empty(0)
-    logs: dict[str, list[npt.NDArray[np.float64]]] = {}
-    for key, members in rows.groups(["operation", "run"]) if len(rows) else ():
-        here = values[members]
-        if here.size >= 2 and np.all(here > 0):
-            logs.setdefault(str(key[0]), []).append(np.log(here))
-    pooled = {operation: _pooled_sd(series) for operation, series in logs.items()}
-    return {operation: spread for operation, spread in pooled.items() if spread is not None}
-
-
-def _pooled_sd(samples: Sequence[npt.NDArray[np.float64]]) -> float | None:
-    df = sum(x.size - 1 for x in samples)
-    return math.sqrt(sum(float(np.sum((x - x.mean()) ** 2)) for x in samples) / df) if df else None
-
-
-def _random_halves(samples: Sequence[npt.NDArray[np.float64]], level: float, rng: np.random.Generator) -> float | None:
-    if not samples:
-        return None
-    draws = max(1, _DRAWS // len(samples))
-    alarms = [_differs(*_halves(rng.permutation(x)), level) for x in samples for _ in range(draws)]
-    return float(np.mean(alarms))
-
-
-def _neighbouring_halves(samples: Sequence[npt.NDArray[np.float64]], level: float) -> float | None:
-    return float(np.mean([_differs(*_halves(x), level) for x in samples])) if samples else None
-
-
-def _halves(x: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    return x[: x.size // 2], x[x.size // 2 :]
-
-
-def _differs(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], level: float) -> bool:
-    return verdict(ratio_of_means(side(b), side(a), level), 0.0) != CANNOT_TELL
+    metric, values = results.columns["metric"].values, results.numbers("value")
+    found: dict[tuple[str, str, str], list[float]] = {}
+    runs, operations = results.columns["run"].values, results.columns["operation"].values
+    for row in np.flatnonzero(~results.columns["rank"].missing):
+        if str(metric[row]).endswith(_OWN) and values[row] > 0:
+            key = (str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN))
+            found.setdefault(key, []).append(float(values[row]))
+    run_of = rows.columns["run"].values if "run" in rows.columns else ()
+    return {
+        id(cell): [np.array(found.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
+                   for row in (cell.rows if cell.rows is not None else ())]
+        for cell in cells
+    }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import Estimate
 
 from . import checks, words
@@ -80,6 +81,14 @@ def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
     return shown.take(np.argsort(_texts(shown, "started_at"), kind="stable")), warnings
 
 
+def cells_of_store(results: Table, clock: str) -> tuple[list[TrialCell], Table, list[str], dict[str, list[str]]]:
+    """(cells, the rows behind them, the settings that make them, what varied in them unseen) of a store."""
+    ordered, _ = trials(results, clock)
+    by = settings(ordered)
+    cells = _store_cells(ordered, by)
+    return cells, ordered, by, hidden_factors(ordered, cells, _observed(ordered))
+
+
 def settings(results: Table) -> list[str]:
     """The factors that vary over the store's runs and are settings, not bookkeeping.
 
@@ -91,7 +100,8 @@ def settings(results: Table) -> list[str]:
         return kept
     runs = results.take(_first_rows(results, "run"))
     first = [name for name in ("nodes", "ranks_per_node", "ranks") if name in runs.columns]
-    for name in first + [name for name in runs.columns if name not in first and plain(name) not in _BOOKKEEPING]:
+    never = (*_BOOKKEEPING, *OBSERVED_FACTORS)
+    for name in first + [name for name in runs.columns if name not in first and plain(name) not in never]:
         codes, levels = runs.columns[name].codes()
         if len(levels) < 2 or (name not in first and 2 * len(levels) > len(runs)):
             continue

@@ -1,54 +1,126 @@
-"""Which column of a table is likely the response, and which are settings, where nobody says."""
+"""Which columns of somebody's table were measured, which were set, and which only number the rows.
+
+A guess from the values, which the user can overrule (``--response``, ``--by``) and which is always said. Names
+count only where they are words of the field: a unit (``time (s)``), or a word that numbers trials (``run``,
+``iteration``).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
-from iosonde.core.errors import DataError
+import numpy as np
 
-from .formula import is_mostly_numbers
-from .table import Table
+from iosonde.core.errors import InputError
+
+from .column_units import is_rate
+from .table import Column, Table, is_number
+
+_NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
+                        "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
+                        "number"))  # fmt: skip
+_TIMES = frozenset(("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"))
+_LEAST_DISTINCT = 0.5
+_SENTENCE = 5  # words
 
 
-def likely_response(table: Table) -> str:
-    """The numeric column with the most different values; of equals the last.
+@dataclass(frozen=True)
+class Roles:
+    """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the
+    rows, ``remarks`` are notes about single rows."""
 
-    Raises DataError if none is numeric, or if one would be but for a cell.
+    responses: tuple[str, ...]
+    settings: tuple[str, ...]
+    numbering: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
+    """The roles of all columns; what the user named is taken as it is.
+
+    Raises InputError where no column looks measured, DataError where one does but for a cell that is no number.
     """
-    for name, column in table.columns.items():
-        if not column.numeric and is_mostly_numbers(column.values):
-            table.numbers(name)  # refuses, with the cell that is no number
-    numeric = [name for name, column in table.columns.items() if column.numeric]
-    if not numeric:
-        raise DataError(
-            f"{table.source or 'the table'} has no column of numbers", "name the measured one with --response"
-        )
-    return max(reversed(numeric), key=lambda name: len(table.columns[name].codes()[1]))
+    named = [table.column(name).name for name in responses]
+    given = None if by is None else [table.column(name).name for name in by]
+    rest = [c for c in table.columns.values() if c.name not in named and c.name not in (given or ())]
+    numbering = [c.name for c in rest if _numbers_rows(c)]
+    remarks = [c.name for c in rest if c.name not in numbering and _is_remark(c)]
+    left = [c for c in rest if c.name not in numbering and c.name not in remarks]
+    for column in left:
+        if _spoilt(column):
+            table.numbers(column.name)  # says where
+    measured = named or _measured(table, left)
+    settings = [c.name for c in left if c.name not in measured] if given is None else given
+    return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks))
 
 
-def likely_settings(table: Table, responses: Sequence[str]) -> list[str]:
-    """Columns whose values come again: at most half as many levels as rows, and more than one.
-
-    A column that numbers the trials inside the cells of the others is none: its removal leaves every cell with
-    more rows and its values are all different inside each.
-    """
-    chosen = []
-    for name, column in table.columns.items():
-        codes, levels = column.codes()
-        if name not in responses and len(levels) > 1 and 2 * len(levels) <= len(table) and not column.missing.any():
-            chosen.append(name)
-    for name in sorted(chosen, key=lambda name: -len(table.columns[name].codes()[1])):
-        rest = [other for other in chosen if other != name]
-        codes = table.columns[name].codes()[0]
-        cells = [rows for _, rows in table.groups(rest)] if rest else []
-        numbering = table.columns[name].numeric and _counts_from_start(table.numbers(name).tolist())
-        if cells and numbering and all(len(set(codes[rows].tolist())) == rows.size > 1 for rows in cells):
-            chosen.remove(name)
-            break
-    return chosen
+def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
+    """Numbers of which hardly any comes twice; else those with the unit of a rate or a time."""
+    numeric = [column for column in columns if column.numeric and not column.missing.all()]
+    distinct = [column for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
+    # Sizes and counts of a table with one row for each are whole numbers without the unit of a rate or a time.
+    found = [c.name for c in distinct if is_rate(c.unit) or c.unit in _TIMES or not _whole(c)]
+    found = found or [c.name for c in distinct]
+    found = found or [c.name for c in numeric if (is_rate(c.unit) or c.unit in _TIMES) and _distinct_share(c) > 0]
+    if not found and len(numeric) == 1:
+        found = [numeric[0].name]
+    if found:
+        return found
+    raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
+                     f"name it with --response: {', '.join(table.names)}")  # fmt: skip
 
 
-def _counts_from_start(values: list[float]) -> bool:
-    """Whether the values are the whole numbers 0 … m or 1 … m."""
-    levels = sorted(set(values))
-    return levels[0] in (0.0, 1.0) and levels == [levels[0] + i for i in range(len(levels))]
+def _distinct_share(column: Column) -> float:
+    present = column.values[~column.missing]
+    return len(set(present.tolist())) / present.size if present.size else 0.0
+
+
+def _spoilt(column: Column) -> bool:
+    """Text only because of cells such as nan or inf, or because of a few among numbers that hardly come twice."""
+    if column.numeric:
+        return False
+    present = [value for value in column.values if value is not None]
+    odd = [value for value in present if not is_number(value)]
+    if not odd or 2 * len(odd) > len(present):
+        return False
+    no_numbers = all(str(value).lower().lstrip("+-") in ("nan", "inf", "infinity") for value in odd)
+    return no_numbers or _distinct_share(column) > _LEAST_DISTINCT
+
+
+def _numbers_rows(column: Column) -> bool:
+    """A date, an integer that goes up by one from row to row, or a whole number whose name says that it counts."""
+    present = column.values[~column.missing]
+    if present.size < 2:
+        return False
+    if not column.numeric:
+        return bool(all(_is_date(value) for value in present[:20]))
+    whole = _whole(column)
+    words = set(re.split(r"[\W_]+", column.label.lower()))
+    return whole and (bool(words & _NUMBERING) or bool(np.all(np.diff(present.astype(float)) == 1)))
+
+
+def _whole(column: Column) -> bool:
+    present = column.values[~column.missing].astype(float)
+    return bool(np.all(present == np.round(present)))
+
+
+def _is_date(value: object) -> bool:
+    try:
+        datetime.fromisoformat(str(value))
+    except ValueError:
+        return False
+    return True
+
+
+def _is_remark(column: Column) -> bool:
+    """Sentences, or text that only some rows have and hardly any of it twice."""
+    missing = column.missing
+    if column.numeric or missing.all():
+        return bool(missing.all())
+    present = column.values[~missing]
+    if sum(len(str(text).split()) for text in present) >= _SENTENCE * present.size:
+        return True
+    return bool(missing.any()) and 2 * len(set(present)) > present.size

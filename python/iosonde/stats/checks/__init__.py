@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10
-# The findings that a summary shows; `check` runs them all.
+# The findings that a summary shows, and those about the data that `check` shows.
 SUMMARY = ("S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108", "S109", "S110")
+CHECK = (*SUMMARY, "S121", "S122", "S123", "S124", "S125", "S126", "S127", "S128", "S129")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Subject:
     """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
 
     ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
+    ``bound``: what the network or the devices can carry, in bytes/s. ``observed``: settings that were
+    only seen, as opposed to set: nobody owes all their combinations.
     """
 
     cells: Sequence[TrialCell]
@@ -42,7 +45,15 @@ class Subject:
     runs: Sequence[Mapping[str, Any]] = ()
     table: Table | None = None
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
-    limit: float | None = None  # what the response cannot pass, in its own unit
+    bound: float | None = None
+    observed: Sequence[str] = ()
+
+    def families(self) -> dict[tuple[str, str], list[TrialCell]]:
+        """The cells of each operation and metric."""
+        found: dict[tuple[str, str], list[TrialCell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.operation, cell.metric), []).append(cell)
+        return found
 
 
 @dataclass(frozen=True)
@@ -73,20 +84,12 @@ def page(code: str) -> str | None:
 
 def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
     """All findings (or only those of ``codes``), errors first."""
-    return _worst_first([found for check in _functions("check", codes) for found in check(subject)])
+    return worst_first([found for check in _functions("check", codes) for found in check(subject)])
 
 
 def run_fit(subject: FitSubject) -> list[Finding]:
     """All findings about a regression, errors first."""
-    return _worst_first([found for check in _functions("check_fit") for found in check(subject)])
-
-
-def families(subject: Subject) -> dict[tuple[str, str], list[TrialCell]]:
-    """The cells by (operation, metric): only these have values of one kind."""
-    found: dict[tuple[str, str], list[TrialCell]] = {}
-    for cell in subject.cells:
-        found.setdefault((cell.operation, cell.metric), []).append(cell)
-    return found
+    return worst_first([found for check in _functions("check_fit") for found in check(subject)])
 
 
 def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
@@ -97,9 +100,10 @@ def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:
                 yield function
 
 
-def _worst_first(found: list[Finding]) -> list[Finding]:
-    worst_first = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    return sorted(found, key=lambda finding: worst_first.index(finding.severity))
+def worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    """Errors, then warnings, then information."""
+    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    return sorted(findings, key=lambda finding: order.index(finding.severity))
 
 
 def some(names: Sequence[str]) -> str:

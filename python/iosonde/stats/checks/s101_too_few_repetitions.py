@@ -37,14 +37,12 @@ def check(subject: Subject) -> list[Finding]:
         return []
     fewest = min(cell.values.size for cell in few)
     names = [cell.name for cell in few]
-    every = len(few) == len(subject.cells)
-    which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
-    named = "" if every else f": {some(list(dict.fromkeys(names)))}"
+    which = "all cells have" if len(few) == len(subject.cells) else f"{len(few)} of {len(subject.cells)} cells have"
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{which} fewer than {least} trials (the fewest: {fewest}){named}",
+            f"{which} fewer than {least} trials (the fewest: {fewest}): {some(list(dict.fromkeys(names)))}",
             {"needed": least, "fewest": fewest, "cells": names[:SHOWN], "n_cells": len(few)},
             f"measure at least {least} trials of every cell",
         )

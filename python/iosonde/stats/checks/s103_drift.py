@@ -28,18 +28,22 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
+from ..cells import TrialCell
 from ..trend import trend
-from . import FAMILY_ALPHA, SHOWN, Subject, families
+from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S103"
 
 
 def check(subject: Subject) -> list[Finding]:
     """A common trend of the cells of one operation and metric."""
-    found, by_kind = [], families(subject)
-    for (operation, metric), cells in by_kind.items():
+    families: dict[tuple[str, str], list[TrialCell]] = {}
+    for cell in subject.cells:
+        families.setdefault((cell.operation, cell.metric), []).append(cell)
+    found = []
+    for (operation, metric), cells in families.items():
         seen = trend([cell.values for cell in cells])
-        if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
+        if seen is None or seen.p >= FAMILY_ALPHA / len(families):
             continue
         way = "rises" if seen.s > 0 else "falls"
         name = operation or metric

@@ -1,0 +1,135 @@
+"""Do intervals cover what they promise? Simulation of every interval that iosonde prints.
+
+    python benches/bench_coverage.py [--samples N] [--quick]
+
+Prints the tables of docs/method/coverage.md. The same functions that `summary` and `compare` call are called.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+from iosonde.stats.ratio import ratio_of_means, side
+from iosonde.stats.stopping import PILOT, stein, stein_interval
+from iosonde.stats.summarise import mean, median
+
+LEVELS = (0.90, 0.95, 0.99)
+SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
+WIDTH = 0.05  # Stein's relative half-width
+BETTER = 1.05  # the true ratio of the compared means
+
+
+@dataclass(frozen=True)
+class Population:
+    """Trials with a known mean and median. ``draw(rng, n)`` gives n of them in a row."""
+
+    name: str
+    draw: Callable[[np.random.Generator, int], np.ndarray]
+    mean: float
+    median: float
+
+
+def _lognormal(rng: np.random.Generator, n: int) -> np.ndarray:
+    return 100 * np.exp(0.5 * rng.standard_normal(n))
+
+
+def _bimodal(rng: np.random.Generator, n: int) -> np.ndarray:
+    return np.where(rng.random(n) < 0.3, 60.0, 100.0) + 2 * rng.standard_normal(n)
+
+
+def _autoregressive(rng: np.random.Generator, n: int, correlation: float = 0.5) -> np.ndarray:
+    x = rng.standard_normal(n)
+    for i in range(1, n):
+        x[i] = correlation * x[i - 1] + np.sqrt(1 - correlation**2) * x[i]
+    return 100 + 10 * x
+
+
+def _bimodal_median() -> float:
+    """Of 0.3 × N(60, 2) + 0.7 × N(100, 2): the two do not overlap, so it is the 2/7 quantile of the upper."""
+    from scipy.special import ndtri
+
+    return float(100 + 2 * ndtri(0.2 / 0.7))
+
+
+POPULATIONS = (
+    Population("normal, cv 10 %", lambda rng, n: 100 + 10 * rng.standard_normal(n), 100.0, 100.0),
+    Population("lognormal, sigma 0.5", _lognormal, 100 * float(np.exp(0.125)), 100.0),
+    Population("bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _bimodal_median()),
+    Population("AR(1), correlation 0.5", _autoregressive, 100.0, 100.0),
+)
+
+
+def covered(estimate: Estimate, truth: float) -> bool | None:
+    """None where no interval was given."""
+    if estimate.low is None or estimate.high is None:
+        return None
+    return bool(estimate.low <= truth <= estimate.high)
+
+
+def of_mean(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
+    return covered(mean(population.draw(rng, n), level), population.mean)
+
+
+def of_median(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
+    return covered(median(population.draw(rng, n), level), population.median)
+
+
+def of_ratio(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
+    """Two sides of the same form, one 5 % larger."""
+    larger, smaller = side(BETTER * population.draw(rng, n)), side(population.draw(rng, n))
+    return covered(ratio_of_means(larger, smaller, level), BETTER)
+
+
+def of_stein(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
+    """A pilot of ``n`` fixes the number of trials."""
+    pilot = population.draw(rng, max(n, PILOT))
+    total = min(stein(pilot, WIDTH, level), 20_000)
+    rest = population.draw(rng, total - pilot.size) if total > pilot.size else np.empty(0)
+    return covered(stein_interval(np.concatenate([pilot, rest]), pilot.size, level), population.mean)
+
+
+METHODS = {"mean (t)": of_mean, "median (order statistics)": of_median, "ratio of means": of_ratio,
+           "mean (Stein's rule)": of_stein}  # fmt: skip
+
+
+def coverage(method: str, population: Population, n: int, level: float, samples: int, seed: int = 1) -> float | None:
+    """The share of intervals that hold the truth; None where the method gives none."""
+    rng = np.random.default_rng(seed)
+    seen = [METHODS[method](population, n, level, rng) for _ in range(samples)]
+    known = [hit for hit in seen if hit is not None]
+    return float(np.mean(known)) if known else None
+
+
+def table(method: str, samples: int) -> Iterator[str]:
+    """One table: populations and levels down, n across. ``~``: no interval is given."""
+    sizes = [n for n in SIZES if method != "mean (Stein's rule)" or n in (6, 10, 20)]
+    yield f"| {method} | level | {' | '.join(f'n = {n}' for n in sizes)} |"
+    yield f"|---|---|{'---|' * len(sizes)}"
+    for population in POPULATIONS:
+        for level in LEVELS:
+            shares = [coverage(method, population, n, level, samples) for n in sizes]
+            cells = ["~" if share is None else f"{100 * share:.1f}" for share in shares]
+            yield f"| {population.name} | {100 * level:g} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=4000)
+    parser.add_argument("--quick", action="store_true", help="100 samples of each")
+    asked, _ = parser.parse_known_args()
+    samples = 100 if asked.quick else asked.samples
+    error = 100 * 1.96 * np.sqrt(0.95 * 0.05 / samples)
+    print(f"per cent of intervals that hold the truth; {samples} samples each (± {error:.1f} at 95)\n")
+    for method in METHODS:
+        for line in table(method, samples):
+            print(line, flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()

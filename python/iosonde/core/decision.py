@@ -1,0 +1,58 @@
+"""What will be decided, by which number, and when measuring ends: written and hashed before the first trial.
+
+Choosing the metric, the margin or the moment to stop after looking at the values makes any verdict reachable. The
+hash shows that they were not changed afterwards; it protects from oneself, not from a forger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+KEY = "decision"  # in Experiment.settings
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``metric`` decides, at confidence ``level``; differences below ``margin`` (a fraction) do not matter;
+    ``stopping`` says when measuring ends, as ``6 trials`` or ``ci<5%``."""
+
+    metric: str
+    margin: float
+    level: float
+    stopping: str
+
+
+def seal(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:
+    """The decision as it is stored in the settings of this experiment, with the moment and the hash of it all."""
+    moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    content = asdict(decision) | {"experiment": experiment, "sealed_at": moment}
+    return content | {"sha256": _digest(content)}
+
+
+def broken(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | None) -> str:
+    """Why the seal does not hold, in words; empty if it does."""
+    content = {key: value for key, value in sealed.items() if key != "sha256"}
+    if sealed.get("sha256") != _digest(content):
+        return "the decision was changed after it was sealed"
+    if sealed.get("experiment") != experiment:
+        return f"the decision was sealed for experiment {sealed.get('experiment')}"
+    if first_trial_at is not None and _moment(str(sealed.get("sealed_at"))) > _moment(first_trial_at):
+        return "the decision was sealed after the first trial"
+    return ""
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

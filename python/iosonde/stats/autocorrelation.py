@@ -1,0 +1,88 @@
+"""Do trials that follow each other resemble each other? Then they are fewer than they seem.
+
+The statistic is the sum of products of neighbours' ranks (Wald & Wolfowitz 1943, Annals of Mathematical
+Statistics 14, 378-388, on ranks as Bartels 1982, JASA 77, 40-46). Ranks are taken inside each cell, and all cells
+of a metric are looked at as one series in the order in which they were made, so a slow change of the system shows
+also where a random order mixes the cells. The null distribution permutes the trials inside their cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .distributions import normal_quantile
+
+LEAST = 8  # residuals in all
+_NUMBERS = 1_000_000  # drawn for the null distribution, in 200 to 2000 permutations
+_LARGEST = 4000  # residuals: enough to see any dependence that matters
+_SEED = 1943
+
+
+@dataclass(frozen=True)
+class Autocorrelation:
+    """``lag1``: the correlation of neighbouring residuals. ``p``: the chance of one as large without any.
+    ``effective_share``: n trials are worth so many times n independent ones, (1 - lag1) / (1 + lag1)."""
+
+    lag1: float
+    p: float
+    n: int
+
+    @property
+    def effective_share(self) -> float:
+        """For a first-order autoregressive series (Jain 1991, §25.5); 1 where neighbours do not resemble."""
+        return 1.0 if self.lag1 <= 0 else (1 - self.lag1) / (1 + self.lag1)
+
+
+def autocorrelation(
+    values: Sequence[npt.NDArray[np.float64]], order: Sequence[npt.NDArray[np.int64]]
+) -> Autocorrelation | None:
+    """Of the cells' ``values``; ``order`` numbers each trial in the common series. None below 8 trials in cells of 3
+    or more with a spread."""
+    used: list[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]] = []
+    room = _LARGEST
+    for x, at in zip(values, order, strict=True):
+        if room >= 3 and x.size >= 3 and np.ptp(x[:room]) > 0:
+            used.append((x[:room], at[:room]))
+            room -= x.size
+    if sum(x.size for x, _ in used) < LEAST:
+        return None
+    places = np.argsort(np.argsort(np.concatenate([at for _, at in used]), kind="stable"), kind="stable")
+    scores = [_scores(x) for x, _ in used]
+    series = np.empty(places.size)
+    series[places] = np.concatenate(scores)
+    observed = float(series[1:] @ series[:-1])
+    null = _null(scores, places)
+    lag1 = (observed - float(null.mean())) / float(series @ series)
+    spread = float(null.std(ddof=1))
+    if spread == 0:
+        return None
+    z = (observed - float(null.mean())) / spread
+    return Autocorrelation(float(np.clip(lag1, -1, 1)), _tail(observed, z, null), int(series.size))
+
+
+def _scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Normal scores of mid-ranks, standardised: every cell counts alike, whatever its spread."""
+    below, upto = np.searchsorted(np.sort(x), x, "left"), np.searchsorted(np.sort(x), x, "right")
+    ranks = (below + upto + 1) / 2
+    scores = np.array([normal_quantile(p) for p in ranks / (x.size + 1)])
+    return (scores - scores.mean()) / scores.std()  # type: ignore[no-any-return]
+
+
+def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    rng = np.random.default_rng(_SEED)
+    draws = int(np.clip(_NUMBERS // places.size, 200, 2000))
+    mixed = np.concatenate([rng.permuted(np.tile(score, (draws, 1)), axis=1) for score in scores], axis=1)
+    series = np.empty_like(mixed)
+    series[:, places] = mixed
+    return np.einsum("ij,ij->i", series[:, 1:], series[:, :-1])  # type: ignore[no-any-return]
+
+
+def _tail(observed: float, z: float, null: npt.NDArray[np.float64]) -> float:
+    """One-sided; beyond what the draws can tell, the normal tail."""
+    counted = (int((null >= observed).sum()) + 1) / (null.size + 1)
+    return counted if counted > 10 / null.size else min(counted, math.erfc(z / math.sqrt(2)) / 2)

@@ -1,0 +1,117 @@
+"""S121: copied values
+
+What it says
+    The same values stand in more than one place: whole cells (all trials of
+    one setting equal those of another), single rows, or a whole column. They
+    were measured once and written twice.
+
+How we know
+    Equal pairs of values are counted, and set against the number that chance
+    would give for values written with so many digits: pairs that are a few
+    ticks apart are as likely as equal ones (Poisson, one in a thousand). A
+    0, lowest or highest value that comes three times or more (a timeout) is
+    left out. The setting in which most copies differ from their originals is
+    named.
+
+When it is wrong
+    When the values come from a model or a simulation without noise. When a
+    rate was computed from a coarse time, equal rates are natural: this is
+    recognised for rates of equal work only.
+
+What to do
+    Look at the rows that are named and find out which setting was really
+    measured. Remove the copies before fitting or validating anything: they
+    make repeats that never were (S122), and hide the effect of the setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+
+from ..cells import TrialCell, show
+from ..copies import Copies, Pattern, find
+from ..table import Table
+from . import SHOWN, Subject
+
+CODE = "S121"
+ACTION = "find out which of them was measured, and remove the copies before any analysis"
+_LEAST_ROWS = 5
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Copied cells and rows of each metric, then columns that repeat another."""
+    found = []
+    for (operation, metric), cells in subject.families().items():
+        copies = find(cells)
+        if copies is not None:
+            found += [finding for finding in (_cells(copies, operation or metric), _trials(copies, operation or metric))
+                      if finding]  # fmt: skip
+    if subject.table is not None and not subject.runs:
+        found += _columns(subject.table, subject.cells)
+    return found
+
+
+def _cells(copies: Copies, name: str) -> Finding | None:
+    if not copies.cells:
+        return None
+    n = len(copies.cells)
+    what = "a whole cell is a copy of another" if n == 1 else f"{n} whole cells are copies of others"
+    example, twin = copies.cells[0]
+    where = _in_words(copies.pattern) if copies.pattern else f"{twin.name} equals {example.name}"
+    pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:SHOWN]),
+              "copy_places": list(b.places[:SHOWN])} for a, b in copies.cells[:SHOWN]]  # fmt: skip
+    evidence = {"metric": name, "n_cells": n, "n_trials": sum(b.values.size for _, b in copies.cells),
+                "expected_by_chance": copies.expected, "pairs": pairs}  # fmt: skip
+    if copies.pattern:
+        evidence["pattern"] = {
+            "changed": [{"setting": s, "original": a, "copy": b} for s, a, b in copies.pattern.changed],
+            "fixed": copies.pattern.fixed, "n_cells": copies.pattern.n, "of_cells": copies.pattern.of,
+        }  # fmt: skip
+    return Finding(CODE, Severity.ERROR, f"{what} in {name}: {where}", evidence, ACTION)
+
+
+def _in_words(pattern: Pattern) -> str:
+    at = ", ".join(f"{name}={show(level)}" for name, level in pattern.fixed.items())
+    here = ", ".join(f"{name}={show(copy)}" for name, _, copy in pattern.changed)
+    there = ", ".join(f"{name}={show(original)}" for name, original, _ in pattern.changed)
+    share = f"all {pattern.n}" if pattern.n == pattern.of else f"{pattern.n} of {pattern.of}"
+    return f"{share} cells at {here} equal those at {there}{f' ({at})' if at else ''}"
+
+
+def _trials(copies: Copies, name: str) -> Finding | None:
+    if not copies.trials:
+        return None
+    n = len(copies.trials)
+    first, second = copies.trials[0]
+    return Finding(
+        CODE,
+        Severity.WARNING,
+        f"{n} trial{'s have' if n > 1 else ' has'} the value of another one in {name}, where chance would give "
+        f"{copies.expected:.2g} equal pairs: {first} and {second}",
+        {
+            "metric": name,
+            "n_trials": n,
+            "expected_by_chance": copies.expected,
+            "places": [list(pair) for pair in copies.trials[:SHOWN]],
+        },  # fmt: skip
+        ACTION,
+    )
+
+
+def _columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
+    """Measured columns that are equal in every row."""
+    names = list(dict.fromkeys(cell.metric for cell in cells))
+    found = []
+    for place, name in enumerate(names):
+        for other in names[:place]:
+            a, b = table.numbers(other), table.numbers(name)
+            both = ~(np.isnan(a) | np.isnan(b))
+            if both.sum() >= _LEAST_ROWS and np.ptp(a[both]) > 0 and np.array_equal(a[both], b[both]):
+                found.append(Finding(
+                    CODE, Severity.ERROR, f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
+                    {"columns": [other, name], "n_rows": int(both.sum())}, ACTION))  # fmt: skip
+    return found

@@ -1,0 +1,53 @@
+"""S122: copies would leak into a validation
+
+What it says
+    Rows that are copies of each other (S121) would fall into different folds
+    of a cross-validation: the model is then tested on values that it has seen,
+    and its error looks smaller than it is.
+
+How we know
+    A row with one twin meets it in the training part of k random folds with
+    probability (k - 1) / k. The share of rows for which that happens is
+    computed for 2, 4 and 8 folds.
+
+When it is wrong
+    When the folds are made by hand so that twins stay together, or when
+    nothing is to be validated.
+
+What to do
+    Remove the copies, or keep all rows of one origin in one fold. Trials of
+    one cell belong into one fold too: to predict a new setting, leave whole
+    settings out.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from ..copies import find
+from . import Subject
+
+CODE = "S122"
+FOLDS = (2, 4, 8)
+
+
+def check(subject: Subject) -> list[Finding]:
+    """For each metric with copies, how many rows would be tested on what was trained."""
+    found = []
+    for (operation, metric), cells in subject.families().items():
+        copies = find(cells)
+        if copies is None:
+            continue
+        rows = sum(cell.values.size for cell in cells)
+        share = copies.rows_with_twin / rows
+        leaked = {str(k): share * (k - 1) / k for k in FOLDS}
+        found.append(Finding(
+            CODE,
+            Severity.WARNING,
+            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {operation or metric} on values that "
+            f"were trained on (8 folds; {copies.rows_with_twin} of {rows} rows have a twin)",
+            {"metric": operation or metric, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
+             "leaked_share_by_folds": leaked},
+            "remove the copies, or keep all rows of one origin in one fold",
+        ))  # fmt: skip
+    return found

@@ -1,0 +1,56 @@
+"""S124: trials depend on each other
+
+What it says
+    A trial resembles the one before it more than chance allows. The trials
+    then tell less than their number: intervals of the mean are too narrow.
+
+How we know
+    The correlation of neighbouring trials on ranks inside each cell, over all
+    cells of a metric in the order in which they were made (Wald & Wolfowitz
+    1943; Bartels 1982), against what permuting the trials inside their cells
+    gives, at one in a hundred tables. For a plain table the order is that of
+    its dates if it has a column of them, else of its rows. How much an
+    interval loses is in docs/method/coverage.md.
+
+When it is wrong
+    When the rows were sorted by value before they came here. A drift (S103) is
+    seen here too. Below 8 trials nothing is seen.
+
+What to do
+    Let more time pass between trials, put the cells in random order within
+    blocks (the default of iosonde run), average neighbouring trials into one,
+    or use fewer degrees of freedom: the number of independent trials that
+    these are worth is in the evidence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+
+from ..autocorrelation import autocorrelation
+from . import FAMILY_ALPHA, Subject
+
+CODE = "S124"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Metrics whose neighbouring trials resemble each other."""
+    families = subject.families()
+    found = []
+    for (operation, metric), cells in families.items():
+        order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]
+        seen = autocorrelation([cell.values for cell in cells], order)
+        if seen is None or seen.p >= FAMILY_ALPHA / len(families):
+            continue
+        found.append(Finding(
+            CODE,
+            Severity.WARNING,
+            f"neighbouring trials of {operation or metric} resemble each other (correlation {seen.lag1:.2f}, "
+            f"p={seen.p:.2g}): {seen.n} trials are worth about {seen.n * seen.effective_share:.0f}",
+            {"operation": operation, "metric": metric, "lag1": seen.lag1, "p": seen.p, "n": seen.n,
+             "effective_n": seen.n * seen.effective_share},
+            "let more time pass between trials, or put the cells in random order",
+        ))  # fmt: skip
+    return found

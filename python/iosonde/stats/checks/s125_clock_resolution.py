@@ -1,0 +1,99 @@
+"""S125: too coarse a clock
+
+What it says
+    The values are whole multiples of a step (a tick of the clock, or digits
+    that were rounded away) that is large against the values or against their
+    spread. What lies between two ticks cannot be seen, and a spread of 0 is
+    not a sure value.
+
+How we know
+    The step is the greatest common divisor of all values of a column. It is
+    reported where half a step is more than 1 % of the median value of a cell,
+    or where in at least half of the cells all trials lie within two steps, or
+    where all values of a column are the same.
+
+When it is wrong
+    When the quantity is a count by nature and exact.
+
+What to do
+    Measure longer (more operations, larger files), so that a trial takes
+    thousands of ticks; write the values with all their digits; compute rates
+    from unrounded times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import significant
+
+from ..cells import TrialCell
+from ..ticks import tick
+from . import SHOWN, Subject
+
+CODE = "S125"
+_COARSE = 0.01
+_LEAST = 6  # values, to take a common divisor for a step
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Metrics written in steps that hide their value or their spread."""
+    found = []
+    for (operation, metric), cells in subject.families().items():
+        if _constant(cells):
+            found.append(_no_spread(operation or metric, cells))
+            continue
+        seen = _coarse(cells)
+        if seen is None:
+            continue
+        step, error, flat = seen
+        unit = f" {cells[0].unit}" if cells[0].unit else ""
+        name = operation or metric
+        sentence = f"{name} is written in steps of {significant(step)}{unit}: "
+        if error > _COARSE:
+            sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"
+        else:
+            sentence += f"{len(flat)} cells show less spread than two steps"
+        found.append(Finding(
+            CODE, Severity.WARNING, sentence,
+            {"operation": operation, "metric": metric, "step": step, "relative_error": error,
+             "cells_within_two_steps": [cell.name for cell in flat[:SHOWN]], "n_cells_within_two_steps": len(flat)},
+            "measure longer, or write the values with all their digits",
+        ))  # fmt: skip
+    return found
+
+
+def _constant(cells: Sequence[TrialCell]) -> bool:
+    """Whether all of many values, of trials that were repeated, are the same."""
+    values = np.concatenate([cell.values for cell in cells])
+    return values.size >= _LEAST and np.ptp(values) == 0 and max(cell.values.size for cell in cells) >= 3
+
+
+def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
+    n, value = (
+        sum(cell.values.size for cell in cells),
+        next(float(cell.values[0]) for cell in cells if cell.values.size),
+    )
+    return Finding(
+        CODE, Severity.WARNING, f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
+        {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
+        "write the values with all their digits, or leave the column out with --response")  # fmt: skip
+
+
+def _coarse(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] | None:
+    used = [cell for cell in cells if cell.values.size]
+    values = np.concatenate([cell.values for cell in used]) if used else np.empty(0)
+    step = tick(values) if values.size >= _LEAST else None
+    if step is None:
+        return None
+    medians = [abs(float(np.median(cell.values))) for cell in used]
+    smallest = min((median for median in medians if median > 0), default=0.0)
+    error = 0.5 * step / smallest if smallest else 0.0
+    repeated = [cell for cell in used if cell.values.size >= 3]
+    flat = [cell for cell in repeated if np.ptp(cell.values) <= 2.000001 * step]
+    if error > _COARSE or (repeated and 2 * len(flat) >= len(repeated) and flat):
+        return step, error, flat
+    return None

@@ -1,0 +1,152 @@
+"""S126: units mixed up
+
+What it says
+    Some values differ from the others by a factor that units are mixed up by:
+    1000 or 1024 (once, twice or three times), 8 (bits and bytes), or 1.024,
+    1.0486 and 1.0737 (kB and KiB, MB and MiB, GB and GiB).
+
+How we know
+    Trials of one cell fall into two groups of medians that far apart. For the
+    small factors each group holds at least 3 trials, and the gap between them
+    is ten times as wide as either group. Levels of a text column (a host, a
+    system, a file) differ by a large factor in every setting that both have.
+    Two columns have a constant ratio which is such a factor away from that of
+    the units in their names.
+
+When it is wrong
+    A cache can be a thousand times as fast as a disk, but it seldom is so in
+    every setting to within a third.
+
+What to do
+    Look at where the rows came from, correct the unit of the group that is
+    wrong, and write the unit into the column's name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import significant
+
+from ..cells import TrialCell, show
+from ..column_units import bytes_per_s
+from ..table import Table
+from . import SHOWN, Subject
+
+CODE = "S126"
+ACTION = "look at where these rows came from, and write the unit into the column's name"
+LARGE = {"1000": 1e3, "1024": 2.0**10, "1000²": 1e6, "1024²": 2.0**20, "1000³": 1e9, "1024³": 2.0**30}
+SMALL = {"8": 8.0, "1.024": 1.024, "1.0486 (1024² ÷ 1000²)": 1.024**2, "1.0737 (1024³ ÷ 1000³)": 1.024**3}
+_LARGE_TOLERANCE = math.log(4 / 3)
+_LEAST_GAP = 100.0
+_SMALL_GAP = 10.0
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Groups of values, levels and columns that are a factor of units apart."""
+    found = []
+    for (operation, metric), cells in subject.families().items():
+        name = operation or metric
+        found += [*_in_cells(name, cells), *_between_levels(name, cells)]
+    if subject.table is not None and not subject.runs:
+        found += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
+    return found
+
+
+def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+    hits = [(cell, *seen) for cell in cells for seen in [_groups(cell.values)] if seen]
+    if not hits:
+        return
+    cell, factor, cut = hits[0]
+    few = np.argsort(cell.values)[:cut] if 2 * cut <= cell.values.size else np.argsort(cell.values)[cut:]
+    places = [cell.places[i] for i in few if i < len(cell.places)]
+    more = f", and in {len(hits) - 1} more cells" if len(hits) > 1 else ""
+    yield Finding(
+        CODE, Severity.WARNING,
+        f"trials of {cell.name} fall into two groups a factor of {factor} apart, as if in two units "
+        f"({places[0] if places else name}){more}",
+        {"metric": name, "factor": factor, "cells": {c.name: f for c, f, _ in hits[:SHOWN]}, "places": places[:SHOWN]},
+        ACTION)  # fmt: skip
+
+
+def _groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
+    """(factor, size of the lower group) of the widest gap in the logs, if it is one of units."""
+    if values.size < 3 or np.any(values <= 0):
+        return None
+    x = np.sort(np.log(values))
+    gaps = np.diff(x)
+    cut = int(np.argmax(gaps)) + 1
+    between = float(np.median(x[cut:]) - np.median(x[:cut]))
+    within = max(float(x[cut - 1] - x[0]), float(x[-1] - x[cut]))
+    if gaps[cut - 1] >= math.log(_LEAST_GAP) and within < math.log(2):
+        return _nearest(between, LARGE, _LARGE_TOLERANCE, cut)
+    if min(cut, x.size - cut) >= 3 and gaps[cut - 1] > _SMALL_GAP * within:
+        return _nearest(between, SMALL, max(within / 2, 1e-6), cut)
+    return None
+
+
+def _nearest(distance: float, factors: dict[str, float], tolerance: float, cut: int) -> tuple[str, int] | None:
+    name = min(factors, key=lambda each: abs(distance - math.log(factors[each])))
+    return (name, cut) if abs(distance - math.log(factors[name])) <= tolerance else None
+
+
+def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+    medians = {tuple(cell.by.items()): float(np.median(cell.values)) for cell in cells
+               if cell.values.size and np.median(cell.values) > 0}  # fmt: skip
+    texts = {setting for key in medians for setting, level in key if isinstance(level, str)}
+    for setting in sorted(texts):
+        by_rest: dict[tuple[object, ...], dict[object, float]] = {}
+        for key, value in medians.items():
+            rest = tuple(item for item in key if item[0] != setting)
+            by_rest.setdefault(rest, {})[dict(key)[setting]] = value
+        levels = list(dict.fromkeys(level for found in by_rest.values() for level in found))
+        for a, b in combinations(levels[:50], 2):
+            ratios = np.array(
+                [math.log(found[b] / found[a]) for found in by_rest.values() if a in found and b in found]
+            )
+            middle = abs(float(np.median(ratios))) if ratios.size >= 3 else 0.0
+            factor = _nearest(middle, LARGE, _LARGE_TOLERANCE, 0)
+            if (
+                factor
+                and np.all(np.abs(np.abs(ratios) - middle) < _LARGE_TOLERANCE)
+                and abs(np.sign(ratios).sum()) == ratios.size
+            ):
+                yield Finding(
+                    CODE, Severity.WARNING,
+                    f"{name} at {setting}={show(a)} and {setting}={show(b)} differ by a factor of about {factor[0]} "
+                    f"in all {ratios.size} settings that both have, as if in two units",
+                    {"metric": name, "setting": setting, "levels": [a, b], "factor": factor[0],
+                     "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip
+
+
+def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
+    """Columns of one quantity whose ratio belies the units in their names."""
+    for a, b in combinations(names, 2):
+        x, y = table.numbers(a), table.numbers(b)
+        both = ~(np.isnan(x) | np.isnan(y))
+        units = bytes_per_s(table.column(a).unit), bytes_per_s(table.column(b).unit)
+        if both.sum() < 3 or not all(units) or np.any(x[both] <= 0) or np.any(y[both] <= 0) or np.ptp(x[both]) == 0:
+            continue
+        ratios = y[both] / x[both]
+        ratio = float(np.median(ratios))
+        said = [p / q for p in units[0] for q in units[1]]
+        if np.ptp(ratios) < 0.002 * ratio and _belies(ratio, said):
+            expected = " or ".join(dict.fromkeys(significant(each, 4) for each in said))
+            yield Finding(
+                CODE, Severity.ERROR,
+                f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
+                f"their names it should be {expected} times",
+                {"columns": [a, b], "ratio": ratio, "expected": said}, ACTION)  # fmt: skip
+
+
+def _belies(ratio: float, said: Sequence[float]) -> bool:
+    """Whether a ratio is none of those that were said, but a factor of units away from one."""
+    off = [abs(math.log(ratio / each)) for each in said]
+    factors = [math.log(factor) for factor in (LARGE | SMALL).values()]
+    return min(off) > 0.005 and any(abs(each - factor) < 0.005 for each in off for factor in factors)

@@ -1,0 +1,65 @@
+"""S127: above what the hardware can carry
+
+What it says
+    Some rates are higher than the network or the devices can be. They were
+    served from a cache, were computed with the wrong amount of data or time,
+    or stand in another unit than their column says.
+
+How we know
+    Rates are compared with the bound that was given (--bound 117MB/s). A unit
+    such as KB is read both as 1000 and as 1024 bytes: an error is what lies
+    above the bound in both readings, a warning what does so in one.
+
+When it is wrong
+    When the bound is (more nodes have more network), or when the cache is what
+    was to be measured.
+
+What to do
+    If the excess is a factor near 8, 1000 or 1024, look at the unit. If reads
+    exceed and writes do not, it is the cache (S104): drop it, or read more
+    than the memory. Else look at how bytes and seconds were counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import format_rate
+
+from ..column_units import bytes_per_s
+from . import SHOWN, Subject
+
+CODE = "S127"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Metrics with rates above ``subject.bound``."""
+    if subject.bound is None:
+        return []
+    found = []
+    for (operation, metric), cells in subject.families().items():
+        readings = bytes_per_s(cells[0].unit)
+        if not readings:
+            continue
+        places, worst = [], 0.0
+        for cell in cells:
+            above = np.flatnonzero(cell.values * max(readings) > subject.bound)
+            places += [cell.places[i] if i < len(cell.places) else cell.name for i in above]
+            worst = max(worst, float(cell.values.max(initial=0.0)))
+        if not places:
+            continue
+        sure = worst * min(readings) > subject.bound
+        high, n = worst * (min(readings) if sure else max(readings)), sum(cell.values.size for cell in cells)
+        doubt = "" if sure else f" if {cells[0].unit} counts in 1024 and not in 1000"
+        found.append(Finding(
+            CODE,
+            Severity.ERROR if sure else Severity.WARNING,
+            f"{len(places)} of {n} values of {operation or metric} are above the bound of "
+            f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
+            f"{high / subject.bound:.3g} times as much ({places[0]})",
+            {"operation": operation, "metric": metric, "unit": cells[0].unit, "bound": subject.bound,
+             "highest": high, "times": high / subject.bound, "n": len(places), "places": places[:SHOWN]},
+            "look at the unit, then at the cache",
+        ))  # fmt: skip
+    return found

@@ -1,0 +1,85 @@
+"""S128: means instead of measurements
+
+What it says
+    The values look like means of several measurements. Their spread is that of
+    means: smaller, so that intervals come out too narrow and a regression's R²
+    too high.
+
+How we know
+    From any of these: the column's name says mean, average or median; there is
+    one row for each setting beside a column of standard deviations, errors or
+    counts; or there is one row for each setting and all values, multiplied by
+    the same small number, need a decimal less (a mean of 5 values with 6
+    decimals has a 7th, which is always even).
+
+When it is wrong
+    When a tool prints a mean over the operations of one trial: this is one
+    measurement. When a clock counts in steps of 2 or 5 units of the last
+    digit.
+
+What to do
+    Get the raw values. Until then compare only with the published standard
+    deviations and numbers of trials, and do not take the number of rows for a
+    number of trials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+
+from ..cells import TrialCell
+from ..ticks import ENDLESS, decimals
+from . import Subject
+
+CODE = "S128"
+_CENTERS = frozenset(("mean", "means", "avg", "average", "averaged", "median", "geomean", "hmean"))
+_SPREADS = frozenset(("sd", "std", "stdev", "stddev", "stderr", "sem", "ci", "ci95", "cv", "variance", "var"))
+_LEAST = 20
+_SHARE = 0.95
+_FEW = 6  # decimals of a sum whose mean has no end
+_MEANS_OF = (2, 3, 5, 6, 7, 9, 11, 12, 13, 14)  # times 10, 20, … needs a decimal less always
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Measured columns of a plain table that look like means."""
+    if subject.table is None or subject.runs:
+        return []
+    spreads = [name for name, column in subject.table.columns.items() if _words(column.label) & _SPREADS]
+    found = []
+    for (_, metric), cells in subject.families().items():
+        single = max(cell.values.size for cell in cells) == 1
+        named = bool(_words(subject.table.column(metric).label) & _CENTERS)
+        of = _mean_of(cells) if single else None
+        reasons = [f"its name says so ('{metric}')"] if named else []
+        reasons += [f"one row a setting, beside '{spreads[0]}'"] if single and spreads else []
+        reasons += [f"every value times {of} needs a decimal less"] if of else []
+        if reasons and metric not in spreads:
+            found.append(Finding(
+                CODE, Severity.WARNING, f"{metric} holds means, not measurements: {'; '.join(reasons)}",
+                {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
+                "get the raw values; the number of rows is no number of trials"))  # fmt: skip
+    return found
+
+
+def _words(label: str) -> frozenset[str]:
+    return frozenset(re.split(r"[\W_\d]+", label.lower()))
+
+
+def _mean_of(cells: Sequence[TrialCell]) -> int | None:
+    """The smallest k for which k·x needs a decimal less than x, for nearly all values with the most decimals.
+
+    Values with less (their last digit is a 0 that is not written) tell nothing, nor do a few means of another k.
+    """
+    values = np.unique(np.concatenate([cell.values for cell in cells]))
+    own = decimals(values)
+    longest = next(places for places in range(ENDLESS + 1) if np.mean(own <= places) >= _SHARE)
+    told = values[own == longest]
+    if told.size < _LEAST or longest == 0:
+        return None
+    enough = _FEW if longest == ENDLESS else longest - 1
+    return next((k for k in _MEANS_OF if np.mean(decimals(told * k) <= enough) >= _SHARE), None)

@@ -1,0 +1,66 @@
+"""S129: the first trial differs
+
+What it says
+    The first trial of the cells is the slowest (or the fastest) of its cell
+    more often than chance allows: a cold cache, a mount, a connection, a clock
+    that speeds up. The later trials then measure a warmed-up system.
+
+How we know
+    In a cell of n trials without such an effect, the first is the lowest with
+    probability 1/n. The cells of a metric in which it is are counted, and so
+    are those in which it is the highest (Poisson-binomial, one in a hundred
+    tables). One cell of a few trials is not enough to see it.
+
+When it is wrong
+    When the first row of a cell is not the trial that was made first.
+
+What to do
+    Decide what is to be measured. For a cold system make every trial cold
+    (--cache cold); for a warm one discard a first trial on purpose, in every
+    cell, and say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iosonde.core.types import Finding, Severity
+
+from . import FAMILY_ALPHA, SHOWN, Subject
+
+CODE = "S129"
+
+
+def check(subject: Subject) -> list[Finding]:
+    """Metrics whose first trial is too often an extreme one."""
+    families = subject.families()
+    found = []
+    for (operation, metric), cells in families.items():
+        used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]
+        chances = [1 / cell.values.size for cell in used]
+        for way, extreme in (("lowest", np.argmin), ("highest", np.argmax)):
+            hit = [cell for cell in used if extreme(cell.values) == 0]
+            p = at_least(len(hit), chances)
+            if p >= FAMILY_ALPHA / 2 / len(families):
+                continue
+            change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
+            found.append(Finding(
+                CODE,
+                Severity.WARNING,
+                f"the first trial of {operation or metric} is the {way} in {len(hit)} of {len(used)} cells "
+                f"(by {100 * abs(change):.0f} %, p={p:.2g})",
+                {"operation": operation, "metric": metric, "way": way, "n_cells": len(hit), "of_cells": len(used),
+                 "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:SHOWN]]},
+                "make every trial cold, or discard the first one of every cell on purpose",
+            ))  # fmt: skip
+    return found
+
+
+def at_least(count: int, chances: Sequence[float]) -> float:
+    """P(at least ``count`` of independent events with these chances)."""
+    exactly = np.ones(1)
+    for chance in chances:
+        exactly = np.convolve(exactly, [1 - chance, chance])
+    return float(min(1.0, exactly[count:].sum()))

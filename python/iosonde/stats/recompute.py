@@ -1,0 +1,103 @@
+"""The rates of a run, computed a second time from nothing but its recorded operations.
+
+This is on purpose no call of the code that measured: the definitions (docs/envelope.md) are written down here
+again, over flat arrays, so that a mistake in one place is seen as a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CLOCK_ERROR = 0.01  # of the phase: with more, times of different ranks are not set against each other
+_WRITER = "_writer_node"
+
+Key = tuple[str, str, int | None]  # operation, metric, rank (None: the whole)
+
+
+def rates(run: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
+    """Every rate of a run's phases of which all operations were recorded. ``run`` is the content of run.json."""
+    found: dict[Key, float] = {}
+    for phase in run.get("phases", ()):
+        if phase.get("recorded_all") and phase.get("measures"):
+            rows = operations[operations["phase"] == phase["index"]]
+            for name, chosen, counted in _series(phase, rows, run, kinds):
+                found |= _of_series(name, chosen, counted, phase, run, kinds)
+    return found
+
+
+def _series(
+    phase: Mapping[str, Any], rows: npt.NDArray[Any], run: Mapping[str, Any], kinds: Sequence[str]
+) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
+    """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write."""
+    operation, present = str(phase["operation"]), [kinds[kind] for kind in np.unique(rows["kind"])]
+    counted = _counted(phase["measures"], operation, present)
+    if counted is None:
+        return
+    nodes = run.get("facts", {}).get("nodes") or []
+    away = [rank for rank in np.unique(rows["rank"]).tolist() if rank < len(nodes) and nodes[rank] != nodes[0]]
+    kind = list(kinds).index(counted)
+    if phase.get("shared") and counted != "write" and away:
+        yield operation, rows[np.isin(rows["rank"], away)], kind
+        yield operation + _WRITER, rows[~np.isin(rows["rank"], away)], kind
+    else:
+        yield operation, rows, kind
+
+
+def _counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
+    """The kind of operation that a phase counts: data kinds for bandwidth; for a rate the kind that names the
+    phase, else whole files, by their close."""
+    wanted = ("write", "read") if measures == "bandwidth" else (operation, "close")
+    return next((kind for kind in wanted if kind in present), None)
+
+
+def _of_series(
+    name: str, rows: npt.NDArray[Any], kind: int, phase: Mapping[str, Any], run: Mapping[str, Any], kinds: Sequence[str]
+) -> dict[Key, float]:
+    if not rows.size:
+        return {}
+    offsets = {
+        int(rank): ns for rank, ns in ((run.get("facts", {}).get("clocks") or {}).get("offset_ns") or {}).items()
+    }
+    ranks, of = np.unique(rows["rank"], return_inverse=True)
+    shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
+    start = rows["start_ns"].astype(np.int64) - shift
+    end = start + rows["duration_ns"].astype(np.int64)
+    first = np.full(ranks.size, np.iinfo(np.int64).max)
+    last = np.full(ranks.size, np.iinfo(np.int64).min)
+    np.minimum.at(first, of, start)
+    np.maximum.at(last, of, end)
+    work = np.where((rows["kind"] == kind) & (rows["status"] == 0), 1.0, 0.0)
+    bandwidth = phase["measures"] == "bandwidth"
+    if bandwidth:
+        work *= rows["size"]
+    done = np.bincount(of, work, ranks.size)
+    if done.sum() == 0 or np.any(last <= first):
+        return {}
+    own = done / (last - first) * 1e9
+    metric = phase["measures"]
+    found: dict[Key, float] = {(name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)}
+    found[name, f"{metric}_sum_of_ranks", None] = float(own.sum())
+    if (phase.get("clock_error_ns") or 0) > CLOCK_ERROR * (last.max() - first.min()):
+        return found
+    found[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
+    for clock, begin in (("first_done", first.min()), ("overlap", first.max())):
+        if last.min() > begin:
+            found[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
+    counting = rows["kind"] == kind
+    if bandwidth and kinds[kind] == "write":
+        span = end[counting].max() - start[counting].min()
+        buffered = name.replace("write", "write_buffered", 1)
+        found[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)
+    return found
+
+
+def _between(
+    work: npt.NDArray[np.float64], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], low: int, high: int
+) -> float:
+    """Work per second in a window; an operation across its edge counts by the share inside."""
+    inside = np.clip(np.minimum(end, high) - np.maximum(start, low), 0, None)
+    return float((work * inside / np.maximum(end - start, 1)).sum() / (high - low) * 1e9)

@@ -1,0 +1,80 @@
+"""The step in which a column counts: what clock resolution, rounding and equal values are judged by."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+_MOST_DECIMALS = 12
+_MOST_DIGITS = 13
+_ROUNDING = 2e-15  # relative: a few units of a float's last place
+ENDLESS = _MOST_DECIMALS + 1
+
+
+def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in all."""
+    found = np.full(values.size, ENDLESS)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        for places in range(_MOST_DECIMALS, -1, -1):
+            found[np.abs(np.round(values, places) - values) <= _ROUNDING * np.abs(values)] = places
+        whole = np.floor(np.log10(np.abs(values))) + 1
+    found[found + whole > _MOST_DIGITS] = ENDLESS
+    return found
+
+
+def tick(values: npt.NDArray[np.float64]) -> float | None:
+    """The largest step of which all values are multiples; None where they are not written in steps.
+
+    The greatest common divisor of the values as integers of their last decimal.
+    """
+    finite = values[np.isfinite(values)]
+    places = int(decimals(finite).max(initial=0))
+    if places == ENDLESS or not finite.size:
+        return None
+    scaled = np.abs(np.round(finite * 10.0**places))
+    if scaled.max() >= 2**53:
+        return None
+    step = int(np.gcd.reduce(scaled.astype(np.int64)))
+    return step / 10.0**places if step else None
+
+
+def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> float:
+    """How many equal pairs a smooth distribution, written as finely as these values, would have.
+
+    ``coarsest``: a larger tick that some of the values have.
+
+    Values that differ by 1, 2, … ticks are as likely to be neighbours as equal ones: the pairs within a window
+    that is small against the spread, divided by the number of ticks in it. Half a pair is added, so that none
+    found is not taken for never. No fewer than if they were spread evenly over their range or their logs.
+    """
+    x = np.unique(values[np.isfinite(values)])
+    if x.size < 2:
+        return float("inf")
+    step = max(coarsest, tick(values) or float(np.spacing(np.abs(x).max())))
+    window = int(np.clip(0.01 * float(np.std(x)) / step, 10, 1e9))
+    counts = np.unique(values[np.isfinite(values)], return_counts=True)[1]
+    before = np.concatenate([[0], np.cumsum(counts)])
+    upper = np.searchsorted(x, x + (window + 0.5) * step, "right")
+    pairs = float((counts * (before[upper] - before[1:])).sum())
+    even = values.size * (values.size - 1) / 2 * step / float(np.ptp(x))
+    return max((pairs + 0.5) / window, even, _by_significant_digits(values))
+
+
+def _by_significant_digits(values: npt.NDArray[np.float64]) -> float:
+    """The same for values written with so many significant digits (0.29, 54), spread evenly over their logs."""
+    x = np.abs(values[values != 0])
+    places = decimals(x)
+    if x.size < 2 or np.ptp(x) == 0 or np.median(places) == ENDLESS:
+        return 0.0
+    digits = float(np.median(places + np.floor(np.log10(x)) + 1))
+    # The mean step of a mantissa between 1 and 10, relative to it, is 0.39 of its unit in the last place.
+    return float(x.size * (x.size - 1) / 2 * 0.39 * 10 ** (1 - digits) / np.log(x.max() / x.min()))
+
+
+def poisson_upper_p(count: int, expected: float) -> float:
+    """P(N >= count) for N Poisson with this mean."""
+    from scipy.special import pdtrc
+
+    return 1.0 if count <= 0 else float(pdtrc(count - 1, expected)) if math.isfinite(expected) else 1.0

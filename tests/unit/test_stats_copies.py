@@ -1,0 +1,149 @@
+"""Copied values are found whatever the columns are called, and equal values of a coarse clock are no copies."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.stats import checks, copies, examine
+from iosonde.stats.cells import TrialCell
+from iosonde.stats.table import table_of
+from iosonde.stats.ticks import chance_of_ties, decimals, tick
+
+
+def cells(values) -> list[TrialCell]:
+    return [TrialCell({"x": i}, "y", "", np.atleast_1d(np.asarray(row, float))) for i, row in enumerate(values)]
+
+
+def grid(n_copied: int, seed: int = 3) -> dict[str, list]:
+    """size × mode (a, b, c), one row each, of which the first ``n_copied`` of mode c repeat mode b."""
+    rng = np.random.default_rng(seed)
+    rows = {"size": [], "mode": [], "rate": []}
+    for size in range(30):
+        values = dict(zip("abc", np.round(100 + 20 * rng.standard_normal(3), 6), strict=True))
+        if size < n_copied:
+            values["c"] = values["b"]
+        for mode, value in values.items():
+            rows["size"].append(2**size)
+            rows["mode"].append(mode)
+            rows["rate"].append(float(value))
+    return rows
+
+
+def codes(rows: dict[str, list], **rest) -> dict[str, checks.Finding]:
+    return {finding.code: finding for finding in examine.of_table(table_of(rows), 0.95, **rest).findings}
+
+
+def test_a_copied_level_is_found_and_named():
+    finding = codes(grid(30))["S121"]
+    assert finding.severity == "error"
+    assert finding.evidence["n_cells"] == 30
+    assert finding.evidence["pattern"]["changed"] == [{"setting": "mode", "original": "b", "copy": "c"}]
+    assert "all 30 cells at mode=c equal those at mode=b" in finding.sentence
+
+
+def test_a_part_of_a_level_is_said_to_be_a_part():
+    finding = codes(grid(7))["S121"]
+    assert finding.evidence["n_cells"] == 7
+    assert "7 of 30 cells at mode=c" in finding.sentence
+
+
+def test_copies_leak_into_folds_and_clean_data_do_not():
+    leaked = codes(grid(30))["S122"].evidence
+    assert leaked["rows_with_twin"] == 60 and leaked["n_rows"] == 90
+    assert leaked["leaked_share_by_folds"]["2"] == pytest.approx(60 / 90 / 2)
+    assert not {"S121", "S122"} & set(codes(grid(0)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.permutations(range(90)), st.sampled_from([1e-6, 0.1, 8.0, 1024.0]))
+def test_neither_the_order_of_rows_nor_the_unit_matters(order, factor):
+    rows = grid(12)
+    moved = {name: [column[i] for i in order] for name, column in rows.items()}
+    moved["rate"] = [value * factor for value in moved["rate"]]
+    finding = codes(moved)["S121"]
+    assert finding.evidence["n_cells"] == 12
+    assert {p for c in finding.evidence["pattern"]["changed"] for p in (c["original"], c["copy"])} == {"b", "c"}
+
+
+def test_copied_rows_inside_a_cell_are_no_cells():
+    rng = np.random.default_rng(1)
+    x = rng.normal(100, 5, (4, 8))
+    x[2, 5:] = x[2, :3]
+    found = copies.find(cells(x))
+    assert not found.cells and len(found.trials) == 3
+
+
+def test_a_whole_cell_of_trials_is_one_copy_in_any_order_of_its_trials():
+    rng = np.random.default_rng(1)
+    x = rng.normal(100, 5, (5, 6))
+    x[4] = rng.permutation(x[1])
+    found = copies.find(cells(x))
+    assert [(a.by["x"], b.by["x"]) for a, b in found.cells] == [(1, 4)] and not found.trials
+
+
+@pytest.mark.parametrize("digits", [0, 1])
+def test_equal_values_of_a_coarse_clock_are_no_copies(digits):
+    for seed in range(20):
+        x = np.round(np.random.default_rng(seed).normal(100, 5, (20, 6)), digits)
+        assert copies.find(cells(x)) is None
+
+
+def test_rates_of_equal_work_over_coarse_times_are_no_copies():
+    seconds = np.round(np.random.default_rng(2).normal(1.5, 0.1, (20, 6)), 2)
+    assert copies.find(cells(64.0 / seconds)) is None
+
+
+def test_zeros_and_timeouts_are_no_copies():
+    x = np.random.default_rng(2).normal(10, 1, (6, 6))
+    x[:, 0], x[:, 1] = 0.0, 30.0
+    assert copies.find(cells(x)) is None
+
+
+def test_a_copied_column_is_found():
+    rows = grid(0)
+    rows["again"] = list(rows["rate"])
+    sentences = [f.sentence for f in examine.of_table(table_of(rows), 0.95, ["rate", "again"]).findings]
+    assert any("column 'again' is a copy of column 'rate'" in sentence for sentence in sentences)
+
+
+def test_the_tick_is_the_greatest_common_divisor():
+    assert tick(np.array([0.25, 1.5, 3.0])) == 0.25
+    assert tick(np.array([10.0, 40.0])) == 10.0
+    assert tick(np.random.default_rng(1).random(5)) is None
+    assert decimals(np.array([1.0, 0.25, 1 / 3])).tolist() == [0, 2, 13]
+
+
+def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
+    rng = np.random.default_rng(5)
+    seen, expected = 0, 0.0
+    for _ in range(50):
+        x = np.round(rng.normal(0, 10, 200), 1)
+        seen += sum(n * (n - 1) // 2 for n in np.unique(x, return_counts=True)[1])
+        expected += chance_of_ties(x)
+    assert 0.9 * seen < expected < 4 * seen
+
+
+def shared_data() -> Path | None:
+    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
+    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
+
+
+@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
+def test_the_copied_cells_of_a_published_table_are_found():
+    from iosonde.cli._csv import read_csv
+
+    made = examine.of_table(read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv"), 0.95)
+    found = {finding.code: finding for finding in made.findings}
+    assert found["S121"].evidence["n_cells"] == 198
+    pattern = found["S121"].evidence["pattern"]
+    assert (pattern["n_cells"], pattern["of_cells"]) == (198, 198)
+    assert {pattern["changed"][0]["original"], pattern["changed"][0]["copy"]} == {4, 100}
+    assert list(pattern["fixed"].values()) == [1]
+    assert found["S122"].evidence["rows_with_twin"] == 396
+    assert found["S128"].evidence["mean_of"] == 5
