@@ -126,6 +126,23 @@ def test_text_of_a_store(measured):
     assert "On 2 nodes create scales best" in text.replace("\n", " ")
 
 
+def sentence(tmp_path: Path, nodes: dict[int, list[float]]) -> str:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "nodes,rate (op/s)\n" + "".join(f"{k},{value}\n" for k, values in nodes.items() for value in values)
+    )
+    made: str = as_json(str(path), "--response", "rate", "--by", "nodes")["sentence"]
+    return made
+
+
+def test_the_sentence_claims_only_what_the_trials_tell(tmp_path):
+    steady = [99.0, 100, 101, 100, 99.5, 100.5]
+    told = sentence(tmp_path, {1: steady, 2: [2 * value for value in steady]})
+    assert told.startswith("Means are known to ± ") and told.endswith(": linear.")
+    wild = sentence(tmp_path, {1: [50.0, 150], 2: [90.0, 260]})
+    assert "more trials are needed" in wild and wild.endswith("What 2 nodes add cannot be told from these trials.")
+
+
 def test_other_clocks_are_other_metrics(measured):
     assert {g["metric"] for g in as_json(measured, "--clock", "sum_of_ranks")["groups"]} == {
         "rate_sum_of_ranks", "bandwidth_sum_of_ranks",
