@@ -59,6 +59,33 @@ class Source:
     experiment: str | None = None
     where: tuple[Any, ...] = ()
 
+    def trials(self, response: str | None = None, named: Sequence[str] = ()) -> Table:
+        """The rows that are trials: of a store those of the whole run, in the order they were made.
+
+        A store's ``value`` is of many operations and metrics; where ``response`` names it, the columns
+        ``named`` or --where must tell them apart. Raises InputError.
+        """
+        if self.store is None:
+            return self.table
+        from iosonde.stats import overview
+
+        table, _ = overview.trials(self.table, "all")
+        if len(self.table) and not len(table):
+            raise InputError(
+                "all rows that are left are of single ranks, which are parts of a trial and no trials",
+                "add rank to --by",
+            )
+        kinds = (
+            [key for key, _ in table.groups([n for n in ("operation", "metric") if n not in named])]
+            if len(table)
+            else []
+        )
+        if response == "value" and len(kinds) > 1:
+            first = " ".join(f"--where '{name}={value}'" for name, value in zip(
+                [n for n in ("operation", "metric") if n not in named], kinds[0], strict=True))  # fmt: skip
+            raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {first}")
+        return table
+
     def runs(self) -> list[dict[str, Any]]:
         """The run.json of every run that fulfils the conditions (incomplete ones too), the oldest first."""
         return [] if self.store is None else self.store.runs(experiment=self.experiment, where=_of_runs(self))

@@ -62,19 +62,16 @@ def _of_data(
     data: str | None, response: str | None, on: str | None, points: list[dict[str, str]], m: int, robust: bool,
     where: tuple[str, ...], level: float,
 ) -> Regression:  # fmt: skip
-    from iosonde.stats import overview
     from iosonde.stats.regress import regress
 
     if data is None:
         raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
     source = open_data(data, where)
-    table = source.table
-    if source.store is not None:
-        table = table.take(overview.whole_rows(table))
     for name, value in (("--response", response), ("--on", on)):
         if not value:
-            raise InputError(f"{name} is missing", f"columns: {', '.join(table.names)}")
+            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
     assert response is not None
+    table = source.trials(response, split_names(on))
     return regress(table, response, split_names(on), level, at=points, m=m, robust=robust)
 
 
