@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -83,7 +84,7 @@ def _options() -> argparse.Namespace:
 def _title(rounds: int) -> str:
     versions = [
         f"iosonde {__version__}",
-        *map(_version, ("fio", "ior", "mdtest")),
+        *map(_version, _VERSIONS),
         f"Python {platform.python_version()}",
     ]
     return (
@@ -92,12 +93,22 @@ def _title(rounds: int) -> str:
     )
 
 
+# How each tool says its version: the arguments, and what to take of what it prints.
+_VERSIONS = {
+    "fio": (["--version"], r"fio-(\S+)"),
+    "ior": (["--help"], r"IOR-(\S+)"),
+    "iozone": (["-v"], r"Revision: (\S+)"),
+    "elbencho": (["--version"], r"Version: (\S+)"),
+}
+
+
 def _version(tool: str) -> str:
     if not shutil.which(tool):
         return ""
-    if tool != "fio":
-        return tool
-    return subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    arguments, pattern = _VERSIONS[tool]
+    said = subprocess.run([tool, *arguments], capture_output=True, text=True, check=False)
+    found = re.search(pattern, said.stdout + said.stderr)
+    return f"{tool} {found[1]}" if found else tool
 
 
 def _compare(case: Case, workers: int, place: str, parent: Path, contenders: list[Peer], rounds: int) -> list[Cell]:

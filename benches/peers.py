@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import harmonic_mean
 
 import plain_python
 from cases import Job
@@ -37,6 +38,7 @@ def peers(mpiexec: str | None) -> list[Peer]:
         Peer("plain Python", True, plain_python.measure),
         Peer("IOR", bool(mpiexec and shutil.which("ior")), lambda job: _ior(job, str(mpiexec))),
         Peer("IOzone", shutil.which("iozone") is not None, _iozone),
+        Peer("elbencho", shutil.which("elbencho") is not None, _elbencho),
         Peer("mdtest", bool(mpiexec and shutil.which("mdtest")), lambda job: _mdtest(job, str(mpiexec))),
     ]
 
@@ -101,6 +103,38 @@ def _iozone(job: Job) -> dict[str, float]:
              "-r", f"{case.transfer_size // 1024}k", "-F", *files], scratch)  # fmt: skip
     kib_per_s = re.findall(rf"Children see throughput for\s+\d+ {line}\s+=\s+([\d.]+)", text)[0]
     return {operation: case.rate(1, case.transfer_size / 1024 / float(kib_per_s))}
+
+
+def _elbencho(job: Job) -> dict[str, float]:
+    """One thread per worker; its rates until the last thread was done."""
+    case = job.case
+    common = ["elbencho", "--nolive", "--jsonfile", "result.json", "-t", str(job.workers)]
+    with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
+        if case.files:
+            (Path(scratch) / "out").mkdir()
+            words = ["-d", "-w", "--stat", "-F", "-D", "-n", "1", "-N", str(case.files), "-s", "0", "out"]
+            phases, key = {"create": "WRITE", "stat": "STAT", "unlink": "RMFILES"}, "entries/s"
+        else:
+            (operation,) = case.operations
+            size = case.file_size * case.passes * job.workers
+            how = ["--rand", "--randalgo", "fast", "--randamount", str(size)]
+            words = [
+                *(["-r"] if operation == "read" else ["-w", "--blockvarpct", "0"]),
+                "-b",
+                str(case.transfer_size),
+                "-s",
+                str(case.file_size),
+            ]
+            words += how if case.random else ["-i", str(case.passes)]
+            words += [str(job.file(worker)) for worker in range(job.workers)]
+            phases, key = {operation: operation.upper()}, "iops"
+        _run([*common, *words], scratch)
+        results = [json.loads(line) for line in (Path(scratch) / "result.json").read_text().splitlines()]
+    rates = {}
+    for operation, phase in phases.items():
+        passes = [float(one["last_done"][key]) for one in results if one["phase_type"] == phase]
+        rates[operation] = case.rate(1, 1 / harmonic_mean(passes))
+    return rates
 
 
 def _mdtest(job: Job, mpiexec: str) -> dict[str, float]:

@@ -1,10 +1,10 @@
 //! This node's page cache of a file: how much is there, and letting go of it.
 
 use crate::beneath::c_string;
+use crate::buffer::page_size;
 use crate::error::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-const PAGE: u64 = 4096;
 /// Looked at in pieces, so that a large file needs little memory.
 const WINDOW: u64 = 1 << 30;
 
@@ -41,11 +41,12 @@ pub fn page_cache(path: &str) -> Result<(u64, u64)> {
         return Err(Error::os(libc::EPERM, path));
     }
     let size = found.st_size as u64;
+    let page = page_size() as u64;
     let mut resident = 0;
     let mut pages = Vec::new();
     for start in (0..size).step_by(WINDOW as usize) {
         let length = WINDOW.min(size - start);
-        pages.resize(length.div_ceil(PAGE) as usize, 0u8);
+        pages.resize(length.div_ceil(page) as usize, 0u8);
         // SAFETY: the mapping is only asked about, never read; `pages` has a byte for each of its pages.
         let failed = unsafe {
             let (fd, length) = (file.as_raw_fd(), length as usize);
@@ -62,7 +63,7 @@ pub fn page_cache(path: &str) -> Result<(u64, u64)> {
         if let Some(error) = failed {
             return Err(error);
         }
-        resident += pages.iter().filter(|&&page| page & 1 == 1).count() as u64 * PAGE;
+        resident += pages.iter().filter(|&&flags| flags & 1 == 1).count() as u64 * page;
     }
     Ok((resident.min(size), size))
 }

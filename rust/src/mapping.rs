@@ -4,12 +4,11 @@
 //! raises SIGBUS, which would end the process. The handler here puts an empty page of memory under the address
 //! and notes it, so that the copy comes to its end and the operation is recorded as failed with EIO.
 
+use crate::buffer::page_size;
 use crate::pattern::Range;
 use std::cell::Cell;
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
-
-const PAGE: u64 = 4096;
 
 #[derive(Clone, Copy, PartialEq)]
 pub struct Wanted {
@@ -42,7 +41,7 @@ impl Mapping {
     pub fn new(wanted: Wanted) -> Result<Self, i64> {
         catch_bus_errors();
         let Range { base, size, .. } = wanted.range;
-        let skip = base % PAGE;
+        let skip = base % page_size() as u64;
         let length = (skip + size) as usize;
         let access = libc::PROT_READ | if wanted.write { libc::PROT_WRITE } else { 0 };
         // SAFETY: a new mapping at an address that the kernel chooses; fstat writes into a valid stat.
@@ -67,7 +66,7 @@ impl Mapping {
         if start == libc::MAP_FAILED {
             return Err(crate::backend::posix::errno());
         }
-        WATCHED.set((start as usize, start as usize + length.next_multiple_of(PAGE as usize), false));
+        WATCHED.set((start as usize, start as usize + length.next_multiple_of(page_size()), false));
         Ok(Self { wanted, start: start.cast(), length, skip })
     }
 
@@ -117,9 +116,10 @@ extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
         let address = (*info).si_addr() as usize;
         let (start, end, _) = WATCHED.get();
         if (start..end).contains(&address) {
-            let page = (address & !(PAGE as usize - 1)) as *mut libc::c_void;
+            let size = page_size();
+            let page = (address & !(size - 1)) as *mut libc::c_void;
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-            libc::mmap(page, PAGE as usize, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+            libc::mmap(page, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
             WATCHED.set((start, end, true));
         } else if let Some(earlier) = EARLIER.get() {
             // Not ours: the instruction runs again and meets whoever was there before.

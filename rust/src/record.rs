@@ -5,6 +5,7 @@
 //! leaves it, or never enters it, goes into exact totals and histograms. What stays is added to them at the end, so
 //! that the timed loop does no more than store a record.
 
+use crate::buffer::fits_memory;
 use crate::error::{Error, Result};
 use crate::histogram::Histogram;
 use crate::kind::{Kind, NAMES};
@@ -80,7 +81,8 @@ impl Recorder {
     pub fn new(capacity: usize, enabled: bool, rng: Rng) -> Result<Self> {
         let capacity = if enabled { capacity } else { 0 };
         let mut records: Vec<Record> = Vec::new();
-        if records.try_reserve_exact(capacity).is_err() {
+        let bytes = capacity.saturating_mul(size_of::<Record>());
+        if !fits_memory(bytes) || records.try_reserve_exact(capacity).is_err() {
             return Err(Error::os(libc::ENOMEM, format!("{capacity} records")));
         }
         touch(&mut records);

@@ -30,7 +30,7 @@ impl Schedule {
             self.number as f64 / self.arrival.rate_per_s
         };
         self.number += 1;
-        self.begin_ns + (due_s * 1e9).round() as u64
+        self.begin_ns.saturating_add((due_s * 1e9).round() as u64)
     }
 }
 

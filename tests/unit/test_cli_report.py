@@ -95,6 +95,7 @@ def test_what_and_how_to_do_it_again(whole):
     page = page_at(whole)
     assert "nfs4 (server:/export)" in page.answers.what[0]
     assert page.reproduce.commands[0][1] == "iosonde run --target '/mnt/my scratch'"
+    assert ("mpi", "MPICH 5") in page.reproduce.facts
     facts = {group.title: dict(group.rows) for group in page.facts.items}
     assert facts["Memory"] == {"total": "16 GiB"}
     assert facts["Network"] == {"eth0 mtu bytes": "1500"}
@@ -206,6 +207,7 @@ def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
     assert [row[0] for row in page.trials.rows] == ["new"]
     assert "holds 2 experiments" in page.answers.what[-1]
     assert ("seed of the order", "77") in page.reproduce.facts
+    assert "seed 77" in " ".join(page.answers.what)
     assert len(page_at(tmp_path / "store", experiment="x").trials.rows) == 4
 
 
@@ -283,6 +285,11 @@ def test_one_rank_has_nobody_to_wait_for():
     section, _ = timelines.timelines_of([trial(phase([(0, 100)]))], AXIS)
     assert not section.items
     assert "one rank" in section.missing[0]
+
+
+def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
+    section, _ = timelines.timelines_of([trial({"index": 0, "name": "write"}), trial()], AXIS)
+    assert section.missing == ("No trial holds the times of its ranks.",)
 
 
 @pytest.mark.parametrize(

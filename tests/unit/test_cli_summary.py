@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +14,8 @@ from stats_sample import MEAN, run, store  # noqa: E402
 
 from iosonde.cli import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
+from iosonde.stats import overview  # noqa: E402
+from iosonde.stats.cells import TrialCell  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -154,3 +157,11 @@ def test_explain_prints_the_page_or_the_nearest_code():
     assert "S101: " in CliRunner().invoke(explain.command, []).stdout
     with pytest.raises(InputError):
         CliRunner().invoke(explain.command, ["S999"], catch_exceptions=False, standalone_mode=False)
+
+
+@pytest.mark.parametrize(("unit", "cut"), [("bytes/s", True), ("K", False)])
+def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
+    row = overview.row_of(TrialCell({}, "y", unit, np.array([1.0, 1.0, 40.0])), 0.95)
+    assert (row.mean.low == 0) == cut
+    assert (row.mean.low < 0) != cut
+    assert any("cut" in warning for warning in row.mean.warnings) == cut

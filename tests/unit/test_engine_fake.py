@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from engine_helpers import READS, fake, phase, rows, session, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -216,57 +215,3 @@ def test_without_recording_counts_stay():
     assert len(record.operations) == 0 and not record.complete and record.histograms == {}
     assert total(record, "read")["count"] == 256 and total(record, "read")["bytes"] == 1 << 20
     assert record.ended_ns - record.started_ns == 256_000
-
-
-@pytest.mark.parametrize(
-    ("change", "key", "why"),
-    [
-        ({"size": "4k"}, "workers[0].phases[0].steps[0].size", "whole number"),
-        ({"transfer_size": 0}, "workers[0].phases[0].steps[0].transfer_size", "from 1 to"),
-        ({"size": 100}, "workers[0].phases[0].steps[0].transfer_size", "larger than"),
-        ({"kind": "reed"}, "workers[0].phases[0].steps[0].kind", "reed"),
-        ({"offsets": "random"}, "workers[0].phases[0].steps[0].offsets", "rnd"),
-        ({"offsets": {"rnd_near": {"distance": 5}}}, "offsets.rnd_near.distance", "transfer size"),
-        ({"sise": 4096}, "workers[0].phases[0].steps[0]", "sise"),
-    ],
-)
-def test_a_wrong_step_is_refused_by_name(change, key, why):
-    with pytest.raises(_native.EngineError) as error:
-        session("/nowhere", phase({**READS, **change}))
-    assert key in str(error.value) and why in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["/etc/passwd", "../x", "a/../../x", "a//b", ".", ""])
-def test_a_name_that_leaves_the_root_is_refused(name):
-    with pytest.raises(_native.EngineError, match=r"phases\[0\]\.files\.names\[0\]"):
-        session("/nowhere", phase(READS, files={"names": [name]}))
-
-
-@pytest.mark.parametrize(
-    ("keys", "why"),
-    [
-        ({"passes": 0}, "never ends"),
-        ({"alignment": 3}, "power of two"),
-        ({"order": "sorted"}, "listed"),
-        ({"open_flags": ["fast"]}, "direct"),
-        ({"files": {"template": "../f"}}, "component"),
-        ({"content": {"compressible": 2}}, "between 0 and 1"),
-        ({"arrival": {"rate_per_s": 0}}, "more than 0"),
-    ],
-)
-def test_a_wrong_phase_is_refused(keys, why):
-    with pytest.raises(_native.EngineError, match=why):
-        session("/nowhere", phase(READS, **keys))
-
-
-def test_no_json_and_no_such_phase():
-    with pytest.raises(_native.EngineError, match="JSON"):
-        _native.Session("{", 10)
-    opened = session("/nowhere", phase(READS), backend={"name": "fake"})
-    with pytest.raises(_native.EngineError, match="no phase 1"):
-        opened.prepare(1)
-    with pytest.raises(_native.EngineError, match="not prepared"):
-        opened.run(0)
-    opened.close()
-    with pytest.raises(_native.EngineError, match="closed"):
-        opened.prepare(0)

@@ -115,7 +115,8 @@ def test_an_interrupt_ends_the_command_and_is_raised_again(tmp_path, monkeypatch
     monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
 
     def interrupt(beats):
-        raise KeyboardInterrupt
+        if (tmp_path / "child").exists() and (tmp_path / "child").read_text():
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, on_tick=interrupt, grace_s=0.1)

@@ -123,8 +123,10 @@ def test_cache_suspicion_is_about_reads_only():
     )
 
 
-@pytest.mark.parametrize(("bits_per_s", "server", "speaks"), [(1e9, "10.0.0.1", True), (1e10, "10.0.0.1", False),
-                                                             (1e9, None, False), (None, "10.0.0.1", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("bits_per_s", "server", "speaks"),
+    [(1e9, "10.0.0.1", True), (1e10, "10.0.0.1", False), (1e9, None, False), (None, "10.0.0.1", False)],
+)
 def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, server, speaks):
     run = read_run(state="cold-verified", resident_bytes=0, bytes=10)
     run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}

@@ -54,7 +54,8 @@ def test_published_sums_give_the_whole_report_with_the_right_degrees_of_freedom(
     got = (fit.df, fit.r2, fit.adjusted_r2, fit.mse, fit.s_e, fit.f, fit.f_critical, b0.std_error, b1.std_error,
            b0.low, b0.high, b1.low, b1.high, fit.mean_y)  # fmt: skip
     assert got == pytest.approx((42, 0.554891, 0.544293, 1462.796667, 38.246525, 52.358883, 2.828964, 11.530358,
-                                 2.798394, 148.726487, 187.513513, 15.543235, 24.956765, 240.375682), abs=1e-3)  # fmt: skip
+                                 2.798394, 148.726487, 187.513513, 15.543235, 24.956765, 240.375682),
+                                abs=1e-3)  # fmt: skip
     assert fit.f_p == pytest.approx(6.69611e-09, rel=1e-3)
     (point,) = made.points
     p = point.prediction

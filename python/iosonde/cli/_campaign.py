@@ -99,7 +99,7 @@ OPTIONS = [
     click.option("--name", metavar="TEXT", help="A name for this experiment."),
     click.option("--seed", type=int, metavar="S", help="Of the order and the data [default: drawn]."),
     click.option("--small-files", type=click.IntRange(1), metavar="N",
-                 help="Small files per rank [default: 2000]."),
+                 help="Small files per rank [default: 1000]."),
     click.option("--small-size", type=Size(), metavar="SIZE", help="Of a small file [default: 4KiB]."),
     click.option("--large-files", type=click.IntRange(1), metavar="N",
                  help="Large files per rank [default: 1]."),

@@ -17,7 +17,7 @@ _LATE = 0.01  # of the phase
 
 def timelines_of(runs: Sequence[Mapping[str, Any]], axis: Axis) -> tuple[Section[Timeline], str]:
     """The phases of one trial, and a sentence on which trial it is."""
-    ready = [run for run in runs if run.get("phases")]
+    ready = [run for run in runs if _timed(run)]
     complete = [run for run in ready if not run["missing"]] or ready
     if not complete:
         return Section(missing=("No trial holds the times of its ranks.",)), ""
@@ -27,18 +27,23 @@ def timelines_of(runs: Sequence[Mapping[str, Any]], axis: Axis) -> tuple[Section
     run = max((run for run in complete if _ranks(run) == most), key=_spread)
     size = counted(axis.size(run["factors"]), axis.noun)
     label = f"trial {run['id']}, {size}" + (", incomplete" if run["missing"] else "")
-    items = tuple(_timeline(phase, label) for phase in sorted(run["phases"], key=lambda p: place(p["name"])))
+    items = tuple(_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p["name"])))
     chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
     return Section(items), chosen
 
 
+def _timed(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The phases that hold the times of their ranks: those of imported runs do not."""
+    return [phase for phase in run.get("phases") or [] if phase.get("ranks")]
+
+
 def _ranks(run: Mapping[str, Any]) -> int:
-    return max(len(phase["ranks"]) for phase in run["phases"])
+    return max(len(phase["ranks"]) for phase in _timed(run))
 
 
 def _spread(run: Mapping[str, Any]) -> float:
     """Σ of what share of each phase lies between the first and the last rank's end."""
-    return sum((phase.get("end_spread_ns") or 0) / (phase.get("duration_ns") or 1) for phase in run["phases"])
+    return sum((phase.get("end_spread_ns") or 0) / (phase.get("duration_ns") or 1) for phase in _timed(run))
 
 
 def _timeline(phase: Mapping[str, Any], label: str) -> Timeline:

@@ -175,7 +175,7 @@ def facts_of(runs: Sequence[Mapping[str, Any]]) -> Section[Facts]:
     if not isinstance(machine, dict):
         return Section(missing=("No facts of the machine are stored with these runs.",))
     groups = [
-        Facts(_MACHINE_TITLES.get(name, name), tuple(_flat(value)))
+        Facts(_MACHINE_TITLES.get(name, str(name)), tuple(_flat(value)))
         for name, value in sorted(machine.items(), key=lambda item: _order(item[0]))
         if value
     ]
@@ -218,12 +218,14 @@ def _fact(name: str, value: Any) -> tuple[str, str]:
 def reproduce_of(runs: Sequence[Mapping[str, Any]], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
     """The command lines, the seed, the versions."""
     last = runs[-1] if runs else {}
-    measured = _deep(last, "facts", "command") or []
-    commands = [("Measure the same again", shlex.join(map(str, measured)))] if measured else []
+    measured = [str(word) for word in _deep(last, "facts", "command") or []][1:]
+    if measured and seed is not None and "--seed" not in measured:
+        measured += ["--seed", str(seed)]
+    commands = [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
     commands.append(("Make this page", shlex.join(command)))
+    versions = dict(_flat(last.get("versions") or {})) | dict(_flat(_deep(last, "facts", "software") or {}))
     facts = [("seed of the order", str(seed))] if seed is not None else []
-    facts += [(f"version of {name}", str(value)) for name, value in (last.get("versions") or {}).items()]
-    facts += [(f"software {name}", text) for name, text in _flat(_deep(last, "facts", "software") or {})]
+    facts += versions.items()
     ids = dict.fromkeys(str(run["experiment"]) for run in runs)
     return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
 

@@ -83,7 +83,8 @@ def _share(part: float, whole: float) -> str:
 
 
 def _number(value: float) -> str:
-    return significant(value, 5)
+    # To 12 digits first: what least squares leaves in the last bits must not turn a tie over.
+    return significant(float(f"{value:.12g}"), 5)
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:

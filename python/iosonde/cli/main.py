@@ -21,6 +21,7 @@ COMMANDS = {
     "summary": "every metric with its interval",
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
+    "anova": "which factors the variation belongs to",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

@@ -44,7 +44,7 @@ def command(
         else _of_data(data, response, on, points, m, robust, where, level)
     )
     if as_json:
-        click.echo(json.dumps({"schema": 1, **_finite(made.to_json())}, indent=1, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps({"schema": 1, **finite(made.to_json())}, indent=1, ensure_ascii=False, allow_nan=False))
         return
     from ._regress_text import lines
 
@@ -99,12 +99,12 @@ def _point(text: str) -> dict[str, str]:
     return point
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Infinite numbers (an F where nothing is left over) have no JSON: null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     return value

@@ -26,7 +26,7 @@ SAME_RANK = "same_rank"
 class Settings:
     """What the envelope does; sizes in bytes. ``small_files`` and ``large_files`` are per rank."""
 
-    small_files: int = 2000
+    small_files: int = 1000
     small_file_size: int = 4096
     large_files: int = 1
     large_file_size: int = 64 * 2**20

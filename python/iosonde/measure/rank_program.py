@@ -121,7 +121,7 @@ def _phase(
     if plan.phase is None:
         ranks.wait_for_all()
         return True
-    workload = Workload(assignment.root, ((plan.phase,),), seed=assignment.seed)
+    workload = Workload(assignment.root, ((plan.phase,),), seed=assignment.seed, rank=ranks.rank)
     budget = max(1, assignment.max_operations // ranks.size) if plan.timed else 0
     session = _native.Session(workload.to_json(), budget, record=plan.timed)
     try:

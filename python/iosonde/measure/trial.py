@@ -24,12 +24,11 @@ from .target import Workspace
 RESCUE_S = 60.0
 
 # File systems whose data lies behind a server, by the type that the mount table gives.
-NETWORK_TYPES = frozenset(
-    """
-    nfs nfs4 cifs smb3 smbfs 9p afs lustre ceph glusterfs beegfs gpfs orangefs pvfs2 panfs wekafs
-    fuse.glusterfs fuse.sshfs fuse.ceph fuse.moosefs fuse.mfs fuse.juicefs fuse.s3fs fuse.mountpoint-s3
-    """.split()
-)
+NETWORK_TYPES = frozenset({
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "lustre", "ceph", "glusterfs", "beegfs", "gpfs", "orangefs",
+    "pvfs2", "panfs", "wekafs", "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs",
+    "fuse.s3fs", "fuse.mountpoint-s3",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
     if estimate.low is None or estimate.high is None:
         return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
-    if high - low > _HOPELESS * abs(value):
+    if value and high - low > _HOPELESS * abs(value):
         return _fixed(value, _decimals(value, 0.0)), f"{low:.2g}–{high:.2g}"
     decimals = _decimals(value, (high - low) / 2)
     return _fixed(value, decimals), f"{_fixed(low, decimals)}–{_fixed(high, decimals)}"

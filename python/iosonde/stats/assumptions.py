@@ -20,6 +20,7 @@ from .trend import trend
 
 Array = npt.NDArray[np.float64]
 _SHAPIRO_MOST = 5000
+_LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
 _TREND_MOST = 2000
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashing (Knuth, vol. 3, §6.4)
 
@@ -72,26 +73,27 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     residuals, cells = fit.residuals, _cells(values, fit.n)
     scale = float(np.sqrt(fit.sse / fit.n))
     exact = scale <= 1e-12 * (abs(fit.mean_y) + float(np.abs(fit.y).max()) if fit.y is not None else 1.0)
+    blind = exact or fit.df < _LEAST_DF
     cook, studentized = _influence(fit)
     limit = f_quantile(0.5, len(fit.names), fit.df)
     worst = float(np.abs(studentized).max())
-    outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if fit.df > 1 and not exact else 1.0
+    outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
     above = np.flatnonzero(cook > limit)
     named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
     if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
         named.append(int(np.abs(studentized).argmax()))
-    w, w_p = _shapiro(residuals, exact)
-    r1, r1_p = _autocorrelation(residuals, exact)
-    drift = None if exact else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
+    w, w_p = _shapiro(residuals, blind)
+    r1, r1_p = _autocorrelation(residuals, blind)
+    drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
         lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
         design_like=_design_like(values, cells, fit.n), shapiro_w=w, shapiro_p=w_p,
-        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if exact else _breusch_pagan(fit, residuals),
+        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
         brown_forsythe_p=None if exact else _brown_forsythe(residuals, cells), autocorrelation=r1,
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
-        influential_rows=[] if exact else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
+        influential_rows=[] if blind else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
     )  # fmt: skip
 
 

@@ -36,6 +36,18 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     return removed[:found]
 
 
+def far_off(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
+    """The outliers on the scale of the values and, where all are positive, on that of their logs too.
+
+    A right-skewed population has outliers on the first scale and none on the second: these are its tail.
+    """
+    named = outliers(values, alpha)
+    if named and np.all(np.asarray(values) > 0):
+        also = outliers(np.log(values), alpha)
+        return [position for position in named if position in also]
+    return named
+
+
 def _critical(n: int, i: int, alpha: float) -> float:
     df = n - i - 1
     t = t_quantile(1 - alpha / (2 * (n - i + 1)), df)

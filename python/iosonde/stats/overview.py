@@ -7,11 +7,13 @@ group by.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
 
 from . import checks, words
 from .cells import TrialCell, cells_of, hidden_factors, missing_values
@@ -117,13 +119,21 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
     x = cell.values
     staged = pilot is not None and x.size > pilot
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
+    center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return Row(
         cell.operation, cell.metric, cell.unit, cell.by, int(x.size),
-        stein_interval(x, pilot, level) if staged and pilot else mean(x, level), median(x, level),
+        _not_below_zero(center) if rate else center, median(x, level),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
+
+
+def _not_below_zero(estimate: Estimate) -> Estimate:
+    """A rate's mean cannot be negative: cutting the interval there takes nothing from its coverage."""
+    if estimate.low is None or estimate.low >= 0:
+        return estimate
+    return replace(estimate, low=0.0, warnings=(*estimate.warnings, "the interval reaches below 0 and is cut there"))
 
 
 def plain(name: str) -> str:

@@ -18,6 +18,8 @@ use crate::rng::Rng;
 use std::os::fd::RawFd;
 
 const MANY: u64 = 1 << 47;
+/// 18 minutes: virtual time has room for many of these.
+const LONGEST_NS: u64 = 1 << 40;
 /// Where virtual time begins: not 0, which means "never".
 const BEGIN_NS: u64 = 1_000_000_000;
 
@@ -75,9 +77,9 @@ fn latencies(object: &Object) -> Result<Vec<Vec<u64>>> {
 
 fn series(node: &Node) -> Result<Vec<u64>> {
     if !node.value.is_array() {
-        return Ok(vec![node.whole(0, MANY)?]);
+        return Ok(vec![node.whole(0, LONGEST_NS)?]);
     }
-    let items: Vec<_> = node.list()?.iter().map(|item| item.whole(0, MANY)).collect::<Result<_>>()?;
+    let items: Vec<_> = node.list()?.iter().map(|item| item.whole(0, LONGEST_NS)).collect::<Result<_>>()?;
     if items.is_empty() { node.fail("an empty list of latencies") } else { Ok(items) }
 }
 
@@ -88,7 +90,7 @@ fn fault(node: &Node) -> Result<Fault> {
         at: object.whole("at", 0, MANY)?.unwrap_or(0),
         count: object.whole("count", 1, MANY)?.unwrap_or(1),
         errno: object.whole("errno", 1, 4095)?.map(|errno| errno as i64),
-        latency_ns: object.whole("latency_ns", 0, MANY)?,
+        latency_ns: object.whole("latency_ns", 0, LONGEST_NS)?,
         short: object.whole("short", 0, MANY)?.map(|bytes| bytes as i64),
     };
     object.no_other_keys()?;
@@ -143,7 +145,7 @@ impl Fake {
             result = fault.short.unwrap_or(result);
             result = fault.errno.map_or(result, |errno| -errno);
         }
-        (latency.round() as u64, result)
+        ((latency.round() as u64).min(LONGEST_NS * 4), result)
     }
 }
 

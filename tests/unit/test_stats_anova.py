@@ -1,0 +1,162 @@
+"""Allocation of variation against a second implementation, balanced and not, with blocks and contrasts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.formula.api import ols as formula_ols
+from statsmodels.stats.anova import anova_lm
+
+from iosonde.cli import anova as command
+from iosonde.cli._data import open_data
+from iosonde.core.errors import DataError, InputError
+from iosonde.stats.anova import anova
+from iosonde.stats.table import Table, table_of
+
+CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
+
+
+def frame(n: int, seed: int = 1, balanced: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    a = np.tile([0, 1, 2], n // 3) if balanced else rng.integers(0, 3, n)
+    b = np.repeat([0, 1], n // 2) if balanced else rng.integers(0, 2, n)
+    y = 10 + 2 * a + 3 * b + 1.5 * (a == 2) * b + rng.standard_normal(n)
+    return pd.DataFrame({"a": np.array(["x", "y", "z"])[a], "b": b.astype(float), "y": y})
+
+
+def table(data: pd.DataFrame) -> Table:
+    return table_of({name: data[name].tolist() for name in data.columns})
+
+
+def test_one_factor_of_the_published_observations():
+    made = anova(open_data(CP).table, "real_s", ["replicas"], 0.9)
+    (source,) = made.sources
+    got = (source.ss, made.ss_residual, source.f, source.p)
+    assert got == pytest.approx((1501.230833, 13543.9825, 1.163832, 0.33163), abs=1e-4)
+    assert (source.df, made.df_residual) == (2, 21)
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize("kind", [1, 2])
+def test_two_factors_with_interaction_agree_with_statsmodels(balanced, kind):
+    data = frame(48, balanced=balanced)
+    made = anova(table(data), "y", ["a*b"], 0.95, kind=kind)
+    other = anova_lm(formula_ols("y ~ C(a) * C(b)", data).fit(), typ=kind)
+    assert [s.name for s in made.sources] == ["a", "b", "a:b"]
+    assert [s.ss for s in made.sources] == pytest.approx(other["sum_sq"].tolist()[:3])
+    assert [s.f for s in made.sources] == pytest.approx(other["F"].tolist()[:3])
+    assert [s.p for s in made.sources] == pytest.approx(other["PR(>F)"].tolist()[:3])
+    assert made.ss_residual == pytest.approx(other["sum_sq"].iloc[-1])
+    assert made.balanced == balanced and (not made.warnings) == balanced
+
+
+def test_shares_of_a_balanced_design_add_up():
+    made = anova(table(frame(48, balanced=True)), "y", ["a*b"], 0.95)
+    assert sum(s.share for s in made.sources) + made.ss_residual / made.ss_total == pytest.approx(1)
+
+
+def test_without_replication_the_highest_interaction_is_the_error():
+    data = frame(6, balanced=True)
+    made = anova(table(data), "y", ["a", "b"], 0.95)
+    assert made.df_residual == 2
+    with pytest.raises(DataError) as refused:
+        anova(table(data), "y", ["a*b"], 0.95)
+    assert "highest interaction" in refused.value.hint
+
+
+def test_a_block_takes_its_effect_out():
+    rng = np.random.default_rng(3)
+    block = np.repeat(np.arange(8.0), 2)
+    y = 20 * rng.standard_normal(8).repeat(2) + np.tile([0.0, 1.0], 8) + 0.2 * rng.standard_normal(16)
+    data = table_of({"day": block.tolist(), "version": ["a", "b"] * 8, "y": y.tolist()})
+    assert anova(data, "y", ["version"], 0.95).sources[0].p > 0.2
+    made = anova(data, "y", ["version"], 0.95, block="day")
+    assert [(s.name, s.block) for s in made.sources] == [("day", True), ("version", False)]
+    assert made.sources[1].p < 1e-4
+
+
+def test_missing_combinations_are_said_and_still_analysed():
+    data = frame(60, seed=4)
+    data = data[~((data.a == "z") & (data.b == 1))]
+    made = anova(table(data), "y", ["a", "b"], 0.95)
+    assert any("1 of 6 combinations" in warning for warning in made.warnings)
+    other = anova_lm(formula_ols("y ~ C(a) + C(b)", data).fit(), typ=2)
+    assert [s.ss for s in made.sources] == pytest.approx(other["sum_sq"].tolist()[:2])
+    assert anova(table(data), "y", ["a*b"], 0.95).sources[2].df == 1
+
+
+def test_contrasts_of_one_factor_are_differences_of_means():
+    made = anova(
+        open_data(CP).table, "real_s", ["replicas"], 0.9, contrasts=["replicas: 3 - 1", "replicas: 2 - 0.5*1 - 0.5*3"]
+    )
+    one, other = made.contrasts
+    assert one.estimate.value == pytest.approx(211.225 - 199.1125)
+    assert one.std_error == pytest.approx(made.s_e * np.sqrt(2 / 8))
+    assert other.estimate.value == pytest.approx(218.2625 - (199.1125 + 211.225) / 2)
+
+
+def test_contrasts_of_unbalanced_data_compare_equal_mixes():
+    data = frame(60, seed=9)
+    made = anova(table(data), "y", ["a", "b"], 0.95, contrasts=["a: z - x"])
+    fit = formula_ols("y ~ C(a) + C(b)", data).fit()
+    assert made.contrasts[0].estimate.value == pytest.approx(fit.params["C(a)[T.z]"])
+    assert made.contrasts[0].std_error == pytest.approx(fit.bse["C(a)[T.z]"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("b: 1", "do not add up to 0"),
+        ("c: 1 - 0", "names no factor"),
+        ("b: 1 - 7", "no level '7'"),
+        ("nothing", "names no factor"),
+    ],
+)
+def test_contrasts_that_are_none_are_refused(text, said):
+    with pytest.raises(InputError) as refused:
+        anova(table(frame(24)), "y", ["a", "b"], 0.95, contrasts=[text])
+    assert said in refused.value.message
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.01, 100), st.floats(-100, 100), st.integers(0, 1000))
+def test_scaling_shifting_and_permuting_change_no_share(factor, constant, seed):
+    data = frame(36, seed)
+    moved = data.sample(frac=1, random_state=seed).assign(y=lambda d: d.y * factor + constant)
+    one, other = (anova(table(d), "y", ["a", "b"], 0.95) for d in (data, moved))
+    by_name = {s.name: s for s in other.sources}
+    for source in one.sources:
+        assert by_name[source.name].share == pytest.approx(source.share, rel=1e-6)
+        assert by_name[source.name].p == pytest.approx(source.p, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("columns", "on", "said"),
+    [
+        ({"a": ["x", "x"], "y": [1, 2]}, ["a"], "one level"),
+        ({"a": ["x", "y", "x", "y"], "y": [1, 1, 1, 1]}, ["a"], "the same in all rows"),
+        ({"a": ["x", "y"], "y": [1, 2]}, ["a"], "every degree of freedom"),
+        ({"a": ["x", "y"] * 4, "b": ["u", "v"] * 4, "y": [1, 2, 3, 4, 5, 6, 7, 9]}, ["a", "b"], "cannot be told apart"),
+        ({"a": ["x", "y"], "y": [1, 2]}, ["y"], "both the response and a factor"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused(columns, on, said):
+    with pytest.raises((DataError, InputError)) as refused:
+        anova(table_of(columns), "y", on, 0.95)
+    assert said in refused.value.message
+
+
+def test_the_command_prints_text_and_json():
+    args = [CP, "--response", "real_s", "--on", "replicas"]
+    text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout
+    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
+    made = json.loads(CliRunner().invoke(command.command, [*args, "--json"], catch_exceptions=False).stdout)
+    assert {"name", "ss", "df", "share", "f", "p"} <= set(made["terms"][0])
+    assert made["residual"]["df"] == 21
