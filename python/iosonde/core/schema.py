@@ -39,3 +39,6 @@ STATUS_SHORT = 250  # fewer bytes than asked for, no errno
 STATUS_MISMATCH = 251  # verification: the content is not what was written
 
 RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes")
+
+# Factors of a run that a measurement observes and does not set: they describe a trial, and split no cell.
+OBSERVED_FACTORS = ("reader", "client_cache", "server_cache")

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import FactorValue, Run, Trial
 from iosonde.ranks import watchdog
 from iosonde.ranks.launch import Launcher
@@ -85,14 +86,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         bench.workspace.remove_trial(name)
     client = collected.client_cache
     factors = trial.factors | bench.extra_factors
-    factors |= {
-        "ranks": ranks,
-        "repetition": trial.repetition,
-        "block": trial.block,
-        "reader": reader,
-        "client_cache": client,
-        "server_cache": _server_cache(bench),
-    }
+    factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
+    factors |= dict(zip(OBSERVED_FACTORS, (reader, client, _server_cache(bench)), strict=True))
     return Run(
         id=run_id,
         experiment=bench.experiment,

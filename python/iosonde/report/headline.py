@@ -18,7 +18,7 @@ from .text import CANNOT_TELL, estimate_parts
 STRIP_WIDTH, STRIP_HEIGHT = 150, 26
 _LOG_BEYOND = 20.0
 _MARGIN = 6
-_TICK_PX = 62
+_TICK_PX = 76
 MOST_STRETCH = 2.0
 
 
