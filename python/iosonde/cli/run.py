@@ -129,7 +129,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
     need = targets.Need(envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s)
     limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
     targets.check(wanted.target_path, need, limits, _quota_free(facts))
-    if launcher.note:
+    if launcher.note and most > 1:
         click.echo(f"note: {launcher.note}", err=True)
     store.save_experiment(experiment)
     workspace = targets.Workspace.create(wanted.target_path, experiment.id)
