@@ -16,7 +16,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.ratio import ratio_of_means, side
 from iosonde.stats.stopping import PILOT, stein, stein_interval
-from iosonde.stats.summarise import mean, median
+from iosonde.stats.summarise import geometric_mean, mean, median
 
 LEVELS = (0.90, 0.95, 0.99)
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)
@@ -26,12 +26,13 @@ BETTER = 1.05  # the true ratio of the compared means
 
 @dataclass(frozen=True)
 class Population:
-    """Trials with a known mean and median. ``draw(rng, n)`` gives n of them in a row."""
+    """Trials with a known mean, median and geometric mean. ``draw(rng, n)`` gives n of them in a row."""
 
     name: str
     draw: Callable[[np.random.Generator, int], np.ndarray]
     mean: float
     median: float
+    geometric: float
 
 
 def _lognormal(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -56,11 +57,22 @@ def _bimodal_median() -> float:
     return float(100 + 2 * ndtri(0.2 / 0.7))
 
 
+def _geometric(*parts: tuple[float, float, float]) -> float:
+    """Of a mixture of normal distributions (share, mean, sd), by Gauss and Hermite's quadrature."""
+    z, weights = np.polynomial.hermite_e.hermegauss(20)
+    logs = [share * float(weights @ np.log(center + sd * z)) for share, center, sd in parts]
+    return float(np.exp(sum(logs) / weights.sum()))
+
+
 POPULATIONS = (
-    Population("normal, cv 10 %", lambda rng, n: 100 + 10 * rng.standard_normal(n), 100.0, 100.0),
-    Population("lognormal, sigma 0.5", _lognormal, 100 * float(np.exp(0.125)), 100.0),
-    Population("bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _bimodal_median()),
-    Population("AR(1), correlation 0.5", _autoregressive, 100.0, 100.0),
+    Population(
+        "normal, cv 10 %", lambda rng, n: 100 + 10 * rng.standard_normal(n), 100.0, 100.0, _geometric((1, 100, 10))
+    ),
+    Population("lognormal, sigma 0.5", _lognormal, 100 * float(np.exp(0.125)), 100.0, 100.0),
+    Population(
+        "bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _bimodal_median(), _geometric((0.3, 60, 2), (0.7, 100, 2))
+    ),
+    Population("AR(1), correlation 0.5", _autoregressive, 100.0, 100.0, _geometric((1, 100, 10))),
 )
 
 
@@ -79,6 +91,10 @@ def of_median(population: Population, n: int, level: float, rng: np.random.Gener
     return covered(median(population.draw(rng, n), level), population.median)
 
 
+def of_geometric(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
+    return covered(geometric_mean(population.draw(rng, n), level), population.geometric)
+
+
 def of_ratio(population: Population, n: int, level: float, rng: np.random.Generator) -> bool | None:
     """Two sides of the same form, one 5 % larger."""
     larger, smaller = side(BETTER * population.draw(rng, n)), side(population.draw(rng, n))
@@ -93,7 +109,8 @@ def of_stein(population: Population, n: int, level: float, rng: np.random.Genera
     return covered(stein_interval(np.concatenate([pilot, rest]), pilot.size, level), population.mean)
 
 
-METHODS = {"mean (t)": of_mean, "median (order statistics)": of_median, "ratio of means": of_ratio,
+METHODS = {"mean (t)": of_mean, "median (order statistics)": of_median,
+           "geometric mean": of_geometric, "ratio of means": of_ratio,
            "mean (Stein's rule)": of_stein}  # fmt: skip
 
 

@@ -74,6 +74,8 @@ def test_a_bound_is_read_with_its_unit(bad):
     name = "evil\x1b[2J_MB/s"
     found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "80MB/s", code=1))["findings"]
     assert "S127" in [finding["code"] for finding in found]
+    found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "1e6", code=1))["findings"]
+    assert "S127" not in [finding["code"] for finding in found]
     for wrong in ("fast", "80MB", "0MB/s", "-3MB/s"):
         with pytest.raises(InputError, match="is no rate"):
             invoke(bad, "--bound", wrong)

@@ -77,9 +77,10 @@ def test_killed_at_random_moments_nothing_finished_is_lost(place):
     assert ended.returncode == 0, ended.stderr
     opened = Store.open(store)
     assert not opened.problems()
-    assert len(opened.experiments()) == 1
-    complete = [document for document in opened.runs() if not document["missing"]]
-    assert sorted(document["facts"]["order"] for document in complete) == list(range(8))
+    # On a fast machine one attempt may have finished: the next then began a new experiment.
+    for experiment in opened.experiments():
+        complete = [one for one in opened.runs(experiment=experiment.id) if not one["missing"]]
+        assert sorted(one["facts"]["order"] for one in complete) == list(range(8))
     assert left_in(target) == ["precious"]
 
 

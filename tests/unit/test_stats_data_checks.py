@@ -223,6 +223,12 @@ def test_published_rates_lie_below_their_network():
     assert finding.evidence["times"] == pytest.approx(1.001, abs=1e-3)
 
 
+def test_a_limit_is_in_the_unit_of_the_values():
+    (finding,) = ask("S127", cell([10.0, 130.5], unit="", x=1), limit=130.0)
+    assert finding.severity == "error" and finding.evidence["n"] == 1
+    assert not ask("S127", cell([10.0, 130.5], unit="", x=1), limit=131.0)
+
+
 # S128
 
 
@@ -274,6 +280,12 @@ def test_roles_are_read_from_values_and_words_of_the_field():
     assert roles.responses == ("speed",) and roles.settings == ("fs", "size")
     assert set(roles.numbering) == {"when", "run", "row"} and roles.remarks == ("remark",)
     assert guess(table_of(rows), ["speed"], ["fs"]).settings == ("fs",)
+
+
+@pytest.mark.parametrize(("values", "found"), [([1.5, 2.5], "y"), (list(range(100, 112)), "y")])
+def test_values_that_come_again_are_measured_where_nothing_else_can_be(values, found):
+    rows = {"size": [4, 64] * 12, "y": [values[i // 2 % len(values)] for i in range(24)]}
+    assert guess(table_of(rows)).responses == (found,)
 
 
 def test_sizes_of_a_wide_table_are_settings():

@@ -15,12 +15,15 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
 if TYPE_CHECKING:
+    from iosonde.core.decision import Decision
     from iosonde.core.types import Experiment, Factor
     from iosonde.measure.envelope import Settings
     from iosonde.ranks.launch import Launcher
 
 # The least number of trials whose smallest and largest value hold the median at 95 %.
 DEFAULT_REPETITIONS = 6
+# Differences below this fraction do not matter, unless `compare` is told otherwise.
+MARGIN = 0.02
 QUICK = {"repetitions": 2, "small_files": 200, "large_size": 16 * 2**20}
 
 
@@ -237,6 +240,15 @@ class Wanted:
             "before_reads": self.before_reads,
             "envelope": self.settings().to_json(),
         }
+
+    def decision(self, level: float) -> Decision:
+        """What is sealed before the first trial: the numbers that decide, the margin, and when measuring ends."""
+        from iosonde.core.decision import Decision
+
+        stopping = f"{self.planned_repetitions} trials of every node count"
+        if self.until:
+            stopping += f" as a pilot, then as many as make every interval narrower than ± {self.until:.1%} (Stein)"
+        return Decision("every rate and bandwidth until the last rank is done", MARGIN, level, stopping)
 
     def find_launcher(self) -> Launcher:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""

@@ -59,5 +59,4 @@ def _sentence(made: Examination) -> str:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_long_words=False,
-                         break_on_hyphens=False) or [""]  # fmt: skip
+    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_on_hyphens=False) or [""]  # fmt: skip

@@ -15,7 +15,9 @@ from ._data import Source, check_level, open_data, options, split_names
 @click.argument("data")
 @click.option("--response", metavar="Y,…", help="The measured columns; by default what looks measured.")
 @click.option("--by", metavar="X,…", help="The settings; by default all other columns that do not count rows.")
-@click.option("--bound", metavar="RATE", help="What the hardware can carry, as 117MB/s or 1Gbit/s.")
+@click.option(
+    "--bound", metavar="RATE", help="What the hardware can carry: 117MB/s, 1Gbit/s, or in the response's unit."
+)
 @click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
               help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
 @click.option("--experiment", metavar="ID", help="Store: only this experiment.")
@@ -30,7 +32,7 @@ def command(
     DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
     """
     check_level(level)
-    carried = None if bound is None else _bound(bound)
+    carried, limit = (None, None) if bound is None else _bound(bound)
     source = open_data(data, where, experiment)
     if noise:
         _noise(source, level, response, by, clock, as_json)
@@ -41,11 +43,13 @@ def command(
     if source.store is not None and not responses:
         if by:
             raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
+        if limit is not None:
+            raise InputError(f"--bound '{bound}' has no unit", "write it like 117MB/s or 1Gbit/s")
         planned = {factor.name for item in source.store.experiments() for factor in item.factors}
         problems = source.store.problems()
         made = examine.of_store(source.table, level, source.runs(), carried, clock, problems, sorted(planned))
     else:
-        made = examine.of_table(_whole(source), level, responses, split_names(by) if by else None, carried)
+        made = examine.of_table(_whole(source), level, responses, split_names(by) if by else None, carried, limit)
     if as_json:
         click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))
     else:
@@ -80,14 +84,15 @@ def _whole(source: Source):  # type: ignore[no-untyped-def]
     return source.table if source.store is None else source.table.take(whole_rows(source.table))
 
 
-def _bound(text: str) -> float:
-    """Bytes/s of ``117MB/s``, ``1Gbit/s`` or a plain number of bytes/s. Raises InputError."""
+def _bound(text: str) -> tuple[float | None, float | None]:
+    """(bytes/s of ``117MB/s`` or ``1Gbit/s``, None), or (None, a plain number). Raises InputError."""
     import re
 
     from iosonde.stats.column_units import bytes_per_s
 
     found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
-    readings = bytes_per_s(found[2] or "B/s") if found else ()
-    if not found or not readings or not float(found[1]) > 0:
-        raise InputError(f"--bound '{text}' is no rate", "write it like 117MB/s, 11.2GiB/s or 1Gbit/s")
-    return float(found[1]) * min(readings)
+    readings = bytes_per_s(found[2]) if found else ()
+    if not found or (found[2] and not readings) or not float(found[1]) > 0:
+        hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
+        raise InputError(f"--bound '{text}' is no rate", hint)
+    return (float(found[1]) * min(readings), None) if readings else (None, float(found[1]))

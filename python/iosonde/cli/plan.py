@@ -10,7 +10,7 @@ import click
 
 from iosonde.core.units import format_seconds, format_size
 
-from ._campaign import Wanted, options
+from ._campaign import MARGIN, Wanted, options
 
 
 @click.command(epilog="Example: iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7")
@@ -48,6 +48,7 @@ def command(as_json: bool, **asked: Any) -> None:
         click.echo(f"  block {repetition + 1:3d}   nodes {', '.join(order)}")
     if wanted.until:
         click.echo(f"then        more blocks until every interval is within ± {wanted.until:.1%} of its mean")
+    click.echo(f"sealed      {wanted.decision(0.95).metric}; differences below ± {MARGIN:.0%} do not matter")
     click.echo(f"takes       about {format_seconds(expected.total_s)} ({expected.basis})")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.core import decision
 from iosonde.core.errors import IncompleteError, InputError
 from iosonde.core.units import format_seconds
 
@@ -38,7 +39,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
 
     wanted = Wanted(**asked)
     store = _open_store(wanted)
-    experiment, done = _resume_or_begin(store, wanted)
+    experiment, done = _resume_or_begin(store, wanted, level)
     with only_one(store.path, experiment.id), _Stop() as stop:
         ended = _measure(store, wanted, experiment, done, level, stop)
     _show(wanted.store, experiment.id, level, as_json)
@@ -100,10 +101,10 @@ def _open_store(wanted: Wanted) -> Store:
     return Store.create(path)
 
 
-def _resume_or_begin(store: Store, wanted: Wanted) -> tuple[Experiment, set[int]]:
+def _resume_or_begin(store: Store, wanted: Wanted, level: float) -> tuple[Experiment, set[int]]:
     """The newest unfinished experiment of this very command, with the trials it has; else a new one."""
     for experiment in sorted(store.experiments(), key=lambda one: one.created_at, reverse=True):
-        if experiment.settings != wanted.identity():
+        if {key: value for key, value in experiment.settings.items() if key != decision.KEY} != wanted.identity():
             continue
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         left = len(experiment.trials) - len(done)
@@ -112,6 +113,7 @@ def _resume_or_begin(store: Store, wanted: Wanted) -> tuple[Experiment, set[int]
         click.echo(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left", err=True)
         return experiment, done
     experiment = wanted.new_experiment()
+    experiment.settings[decision.KEY] = decision.seal(wanted.decision(level), experiment.id)
     return experiment, set()
 
 

@@ -79,4 +79,4 @@ def _lines(made: Any, n_damaged: int) -> Iterator[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, 79, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(text, 79, subsequent_indent="  ", break_on_hyphens=False)

@@ -58,7 +58,7 @@ class Examination:
 
 def of_table(
     table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None,
-    bound: float | None = None,
+    bound: float | None = None, limit: float | None = None,
 ) -> Examination:  # fmt: skip
     """Everything that is suspicious in a plain table; columns are read as ``roles.guess`` does. Raises DataError."""
     if len(table) == 0:
@@ -67,7 +67,8 @@ def of_table(
     ordered = _in_time(table, roles)
     cells = [cell for cell in cells_of(ordered, roles.responses, roles.settings) if cell.values.size]
     ignored = (*roles.numbering, *roles.remarks)
-    return _examine(checks.Subject(cells, level, (), ordered, {}, bound), roles.responses, roles.settings, ignored)
+    subject = checks.Subject(cells, level, table=ordered, bound=bound, limit=limit)
+    return _examine(subject, roles.responses, roles.settings, ignored)
 
 
 def of_store(
@@ -78,7 +79,7 @@ def of_store(
     experiments set. Raises DataError for an unknown clock."""
     cells, table, by, hidden = cells_of_store(results, clock)
     observed = [name for name in by if planned and plain(name) not in planned]
-    subject = checks.Subject(cells, level, runs, table, hidden, bound, observed)
+    subject = checks.Subject(cells, level, runs, table, hidden, bound, observed=observed)
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in cells))
     return _examine(subject, metrics, tuple(by), (), problems)
 
@@ -112,7 +113,11 @@ def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
 
 
 def _unbounded(subject: checks.Subject) -> list[str]:
-    found = [] if subject.bound is not None else ["values above what the hardware can carry need --bound"]
+    found = (
+        []
+        if (subject.bound, subject.limit) != (None, None)
+        else ["values above what the hardware can carry need --bound"]
+    )
     if not subject.runs:
         found.append("caches, loads and clocks of a table's machines are not known")
     return found

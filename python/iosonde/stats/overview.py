@@ -66,14 +66,6 @@ def of_store(
     return _overview(cells, level, runs, ordered, by, warnings, latency, pilot, _observed(ordered))
 
 
-def subject_of_store(results: Table, level: float, runs: Sequence[Mapping[str, Any]]) -> checks.Subject:
-    """What the checks look at in a store: its default metrics, one value a trial, in the order they were
-    made."""
-    ordered, _ = trials(results, CLOCKS[0])
-    cells = _store_cells(ordered, settings(ordered))
-    return checks.Subject(cells, level, runs, ordered, hidden_factors(ordered, cells, _observed(ordered)))
-
-
 def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
     """One row for each trial, operation and metric of the ``clock``, in the order they were made; and what to
     say about it."""

@@ -58,19 +58,34 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
 
 
 def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
-    """Numbers of which hardly any comes twice; else those with the unit of a rate or a time."""
+    """Numbers of which hardly any comes twice; else those with the unit of a rate or a time; else the only one with
+    decimals, or with by far the most different values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
     distinct = [column for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
     # Sizes and counts of a table with one row for each are whole numbers without the unit of a rate or a time.
-    found = [c.name for c in distinct if is_rate(c.unit) or c.unit in _TIMES or not _whole(c)]
-    found = found or [c.name for c in distinct]
-    found = found or [c.name for c in numeric if (is_rate(c.unit) or c.unit in _TIMES) and _distinct_share(c) > 0]
-    if not found and len(numeric) == 1:
-        found = [numeric[0].name]
-    if found:
-        return found
+    for found in (
+        [column for column in distinct if _has_unit(column) or not _whole(column)],
+        distinct,
+        [column for column in numeric if _has_unit(column)],
+    ):
+        if found:
+            return [column.name for column in found]
+    broken = [column for column in numeric if not _whole(column)]
+    by_levels = sorted(numeric, key=_n_levels, reverse=True)
+    if len(broken) == 1 or len(numeric) == 1:
+        return [(broken or numeric)[0].name]
+    if by_levels and _n_levels(by_levels[0]) >= 2 * _n_levels(by_levels[1]):
+        return [by_levels[0].name]
     raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
                      f"name it with --response: {', '.join(table.names)}")  # fmt: skip
+
+
+def _has_unit(column: Column) -> bool:
+    return is_rate(column.unit) or column.unit in _TIMES
+
+
+def _n_levels(column: Column) -> int:
+    return int(np.unique(column.values[~column.missing]).size)
 
 
 def _distinct_share(column: Column) -> float:

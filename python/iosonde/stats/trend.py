@@ -86,29 +86,3 @@ def _normal_p(s: int, series: list[npt.NDArray[np.float64]]) -> float:
     if variance == 0:
         return 1.0
     return normal_two_sided_p(max(0, abs(s) - 1) / math.sqrt(variance))
-
-
-def neighbour_correlation(series: Sequence[npt.NDArray[np.float64]], orders: int = 2000) -> tuple[float, float]:
-    """(common lag-1 correlation, one-sided p that neighbours are more alike than chance orders make them).
-
-    By a permutation test inside each series with a fixed seed. Series beyond 20 000 values in all are cut.
-    """
-    centered, total = [], 0
-    for x in series:
-        if np.ptp(x) > 0 and total < 20_000:
-            centered.append(x - x.mean())
-            total += x.size
-    if not centered:
-        return 0.0, 1.0
-    rng = np.random.default_rng(1941)
-    scale = sum(float(d @ d) for d in centered)
-    observed = sum(float(d[1:] @ d[:-1]) for d in centered) / scale
-    shuffled = np.zeros(orders)
-    for d in centered:
-        for part in range(0, orders, 200):
-            drawn = rng.permuted(np.tile(d, (200, 1)), axis=1)
-            shuffled[part : part + 200] += np.einsum("ij,ij->i", drawn[:, 1:], drawn[:, :-1])
-    # A cell's deviations add up to 0, which alone makes neighbours a little unlike: the orders show by how much.
-    return observed - float(shuffled.mean()) / scale, float(
-        (1 + np.sum(shuffled / scale >= observed - 1e-12)) / (1 + orders)
-    )

@@ -11,6 +11,7 @@ from typing import Any
 from iosonde.core import decision
 from iosonde.core.types import Experiment
 
+from .column_units import is_rate
 from .distributions import t_critical
 from .overview import cells_of_store, row_of
 from .recompute import Key, rates
@@ -128,7 +129,10 @@ def _summary(made: Verified, results: Table, again: Any, level: float, pilot: in
             told["sd"] = (shown.sd, statistics.stdev(trials))
         if n > 1 and (pilot is None or n <= pilot):
             half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
-            told |= {"mean_low": (shown.mean.low, center - half), "mean_high": (shown.mean.high, center + half)}
+            low = center - half
+            if is_rate(cell.unit) and min(trials) > 0:
+                low = max(0.0, low)  # the mean of a rate cannot be negative
+            told |= {"mean_low": (shown.mean.low, low), "mean_high": (shown.mean.high, center + half)}
         for number, (stored, recomputed) in told.items():
             made.n_summary += 1
             _compare(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))

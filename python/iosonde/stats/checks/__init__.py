@@ -36,7 +36,8 @@ class Subject:
     """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
 
     ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
-    ``bound``: what the network or the devices can carry, in bytes/s. ``observed``: settings that were
+    ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
+    can pass, in the responses' own unit. ``observed``: settings that were
     only seen, as opposed to set: nobody owes all their combinations.
     """
 
@@ -46,14 +47,8 @@ class Subject:
     table: Table | None = None
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
     bound: float | None = None
+    limit: float | None = None
     observed: Sequence[str] = ()
-
-    def families(self) -> dict[tuple[str, str], list[TrialCell]]:
-        """The cells of each operation and metric."""
-        found: dict[tuple[str, str], list[TrialCell]] = {}
-        for cell in self.cells:
-            found.setdefault((cell.operation, cell.metric), []).append(cell)
-        return found
 
 
 @dataclass(frozen=True)
@@ -90,6 +85,14 @@ def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
 def run_fit(subject: FitSubject) -> list[Finding]:
     """All findings about a regression, errors first."""
     return worst_first([found for check in _functions("check_fit") for found in check(subject)])
+
+
+def families(subject: Subject) -> dict[tuple[str, str], list[TrialCell]]:
+    """The cells by (operation, metric): only these have values of one kind."""
+    found: dict[tuple[str, str], list[TrialCell]] = {}
+    for cell in subject.cells:
+        found.setdefault((cell.operation, cell.metric), []).append(cell)
+    return found
 
 
 def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:

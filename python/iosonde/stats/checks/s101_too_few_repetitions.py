@@ -37,12 +37,14 @@ def check(subject: Subject) -> list[Finding]:
         return []
     fewest = min(cell.values.size for cell in few)
     names = [cell.name for cell in few]
-    which = "all cells have" if len(few) == len(subject.cells) else f"{len(few)} of {len(subject.cells)} cells have"
+    every = len(few) == len(subject.cells)
+    which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
+    named = "" if every else f": {some(list(dict.fromkeys(names)))}"
     return [
         Finding(
             CODE,
             Severity.WARNING,
-            f"{which} fewer than {least} trials (the fewest: {fewest}): {some(list(dict.fromkeys(names)))}",
+            f"{which} fewer than {least} trials (the fewest: {fewest}){named}",
             {"needed": least, "fewest": fewest, "cells": names[:SHOWN], "n_cells": len(few)},
             f"measure at least {least} trials of every cell",
         )

@@ -28,22 +28,18 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from ..cells import TrialCell
 from ..trend import trend
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, SHOWN, Subject, families
 
 CODE = "S103"
 
 
 def check(subject: Subject) -> list[Finding]:
     """A common trend of the cells of one operation and metric."""
-    families: dict[tuple[str, str], list[TrialCell]] = {}
-    for cell in subject.cells:
-        families.setdefault((cell.operation, cell.metric), []).append(cell)
-    found = []
-    for (operation, metric), cells in families.items():
+    found, by_kind = [], families(subject)
+    for (operation, metric), cells in by_kind.items():
         seen = trend([cell.values for cell in cells])
-        if seen is None or seen.p >= FAMILY_ALPHA / len(families):
+        if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
             continue
         way = "rises" if seen.s > 0 else "falls"
         name = operation or metric

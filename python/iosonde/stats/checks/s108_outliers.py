@@ -6,10 +6,9 @@ What it says
 
 How we know
     Rosner's generalised ESD test (Technometrics 25, 1983), which for one
-    candidate is Grubbs' test: on normal trials it speaks once in a hundred
-    tables, however many cells there are. Where all trials are above 0 their
-    logs must say so too: rates and times are skewed by nature. At most one
-    trial in five is looked at.
+    candidate is Grubbs' test, of the values and of their logs: both must say
+    so. On normal and on log-normal trials it speaks once in a hundred tables,
+    however many cells there are. At most one trial in five is looked at.
 
 When it is wrong
     Latency and rates can have long tails by nature: then these trials are the
@@ -25,13 +24,10 @@ What to do
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..outliers import outliers
+from ..outliers import far_off
 from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S108"
@@ -41,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
     """Trials that lie far from their cell."""
     named = []
     for cell in subject.cells:
-        for position in _far(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
+        for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
             value = float(cell.values[position])
@@ -55,18 +51,9 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"outlier in {first['cell']}: {significant(first['value'])} against a median of "
-            f"{significant(first['median'])} ({first['trial']}){more}; kept",
+            f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
+            f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
             {"trials": named[:SHOWN], "n": len(named)},
             "keep it, unless something besides its value shows that the trial was broken",
         )
     ]
-
-
-def _far(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
-    """Positions of what is far off in the values and, for positive ones, in their logs."""
-    found = outliers(values, alpha)
-    if not found or not np.all(values > 0):
-        return found
-    in_logs = outliers(np.log(values), alpha)
-    return [position for position in found if position in in_logs]

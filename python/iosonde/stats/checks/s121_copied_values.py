@@ -35,7 +35,7 @@ from iosonde.core.types import Finding, Severity
 from ..cells import TrialCell, show
 from ..copies import Copies, Pattern, find
 from ..table import Table
-from . import SHOWN, Subject
+from . import SHOWN, Subject, families
 
 CODE = "S121"
 ACTION = "find out which of them was measured, and remove the copies before any analysis"
@@ -45,7 +45,7 @@ _LEAST_ROWS = 5
 def check(subject: Subject) -> list[Finding]:
     """Copied cells and rows of each metric, then columns that repeat another."""
     found = []
-    for (operation, metric), cells in subject.families().items():
+    for (operation, metric), cells in families(subject).items():
         copies = find(cells)
         if copies is not None:
             found += [finding for finding in (_cells(copies, operation or metric), _trials(copies, operation or metric))

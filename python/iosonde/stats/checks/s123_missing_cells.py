@@ -35,7 +35,7 @@ from iosonde.core.types import Finding, Severity
 from ..cells import TrialCell, missing_values, show
 from ..table import Cell as Level
 from ..table import Table
-from . import SHOWN, Subject, some
+from . import SHOWN, Subject, families, some
 
 CODE = "S123"
 _GRID_SHARE = 0.5
@@ -48,7 +48,7 @@ ACTION = "measure them, or compare only what both sides have"
 def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
     found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
-    for (operation, metric), cells in subject.families().items():
+    for (operation, metric), cells in families(subject).items():
         sizes = _sizes(cells, subject.observed)
         found += _holes(operation or metric, sizes) + _unbalanced(operation or metric, sizes)
     return _said_once(found)

@@ -30,19 +30,19 @@ import numpy as np
 from iosonde.core.types import Finding, Severity
 
 from ..autocorrelation import autocorrelation
-from . import FAMILY_ALPHA, Subject
+from . import FAMILY_ALPHA, Subject, families
 
 CODE = "S124"
 
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose neighbouring trials resemble each other."""
-    families = subject.families()
+    by_kind = families(subject)
     found = []
-    for (operation, metric), cells in families.items():
+    for (operation, metric), cells in by_kind.items():
         order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]
         seen = autocorrelation([cell.values for cell in cells], order)
-        if seen is None or seen.p >= FAMILY_ALPHA / len(families):
+        if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
             continue
         found.append(Finding(
             CODE,

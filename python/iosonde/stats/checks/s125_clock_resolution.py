@@ -32,7 +32,7 @@ from iosonde.core.units import significant
 
 from ..cells import TrialCell
 from ..ticks import tick
-from . import SHOWN, Subject
+from . import SHOWN, Subject, families
 
 CODE = "S125"
 _COARSE = 0.01
@@ -42,7 +42,7 @@ _LEAST = 6  # values, to take a common divisor for a step
 def check(subject: Subject) -> list[Finding]:
     """Metrics written in steps that hide their value or their spread."""
     found = []
-    for (operation, metric), cells in subject.families().items():
+    for (operation, metric), cells in families(subject).items():
         if _constant(cells):
             found.append(_no_spread(operation or metric, cells))
             continue

@@ -37,7 +37,7 @@ from iosonde.core.units import significant
 from ..cells import TrialCell, show
 from ..column_units import bytes_per_s
 from ..table import Table
-from . import SHOWN, Subject
+from . import SHOWN, Subject, families
 
 CODE = "S126"
 ACTION = "look at where these rows came from, and write the unit into the column's name"
@@ -51,7 +51,7 @@ _SMALL_GAP = 10.0
 def check(subject: Subject) -> list[Finding]:
     """Groups of values, levels and columns that are a factor of units apart."""
     found = []
-    for (operation, metric), cells in subject.families().items():
+    for (operation, metric), cells in families(subject).items():
         name = operation or metric
         found += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:

@@ -6,7 +6,8 @@ What it says
     or stand in another unit than their column says.
 
 How we know
-    Rates are compared with the bound that was given (--bound 117MB/s). A unit
+    Values are compared with the bound that was given: rates of bytes with
+    --bound 117MB/s, others with a plain number in their own unit. A unit
     such as KB is read both as 1000 and as 1024 bytes: an error is what lies
     above the bound in both readings, a warning what does so in one.
 
@@ -22,25 +23,27 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import format_rate
+from iosonde.core.units import format_rate, significant
 
+from ..cells import TrialCell
 from ..column_units import bytes_per_s
-from . import SHOWN, Subject
+from . import SHOWN, Subject, families
 
 CODE = "S127"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics with rates above ``subject.bound``."""
-    if subject.bound is None:
-        return []
+    """Metrics with values above ``subject.limit``, or rates above ``subject.bound``."""
     found = []
-    for (operation, metric), cells in subject.families().items():
+    for (operation, metric), cells in families(subject).items():
+        found += _above_limit(operation or metric, cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
-        if not readings:
+        if subject.bound is None or not readings:
             continue
         places, worst = [], 0.0
         for cell in cells:
@@ -63,3 +66,18 @@ def check(subject: Subject) -> list[Finding]:
             "look at the unit, then at the cache",
         ))  # fmt: skip
     return found
+
+
+def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
+    """One finding for all values above a limit in the metric's own unit."""
+    above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
+    if limit is None or not above:
+        return []
+    places = [cell.places[i] if i < len(cell.places) else cell.name for cell, i in above]
+    n, highest = sum(cell.values.size for cell in cells), max(float(cell.values[i]) for cell, i in above)
+    return [Finding(
+        CODE, Severity.ERROR,
+        f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
+        f"{highest / limit:.3g} times as much ({places[0]})",
+        {"metric": name, "bound": limit, "highest": highest, "times": highest / limit, "n": len(above),
+         "places": places[:SHOWN]}, "look at the unit, then at the cache")]  # fmt: skip

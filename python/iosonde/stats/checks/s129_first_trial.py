@@ -28,22 +28,22 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from . import FAMILY_ALPHA, SHOWN, Subject
+from . import FAMILY_ALPHA, SHOWN, Subject, families
 
 CODE = "S129"
 
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose first trial is too often an extreme one."""
-    families = subject.families()
+    by_kind = families(subject)
     found = []
-    for (operation, metric), cells in families.items():
+    for (operation, metric), cells in by_kind.items():
         used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]
         chances = [1 / cell.values.size for cell in used]
         for way, extreme in (("lowest", np.argmin), ("highest", np.argmax)):
             hit = [cell for cell in used if extreme(cell.values) == 0]
             p = at_least(len(hit), chances)
-            if p >= FAMILY_ALPHA / 2 / len(families):
+            if p >= FAMILY_ALPHA / 2 / len(by_kind):
                 continue
             change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
             found.append(Finding(
