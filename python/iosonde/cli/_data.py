@@ -75,15 +75,8 @@ class Source:
                 "all rows that are left are of single ranks, which are parts of a trial and no trials",
                 "add rank to --by",
             )
-        kinds = (
-            [key for key, _ in table.groups([n for n in ("operation", "metric") if n not in named])]
-            if len(table)
-            else []
-        )
-        if response == "value" and len(kinds) > 1:
-            first = " ".join(f"--where '{name}={value}'" for name, value in zip(
-                [n for n in ("operation", "metric") if n not in named], kinds[0], strict=True))  # fmt: skip
-            raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {first}")
+        if response == "value" and len(table):
+            _refuse_many_kinds(table, [name for name in ("operation", "metric") if name not in named])
         return table
 
     def runs(self) -> list[dict[str, Any]]:
@@ -100,6 +93,15 @@ class Source:
             if run["id"] in shown:
                 found[run["id"]] = _percentiles(self.store, run, level)
         return found
+
+
+def _refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
+    """Raises InputError where a store's values are of several operations or metrics, with a choice to make."""
+    kinds = [key for key, _ in table.groups(columns)]
+    kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
+    if len(kinds) > 1:
+        choice = " ".join(f"--where '{name}={value}'" for name, value in zip(columns, kinds[0], strict=True))
+        raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {choice}")
 
 
 def open_data(data: str, where: Sequence[str] = (), experiment: str | None = None) -> Source:
