@@ -142,7 +142,8 @@ def shape(text: str) -> str:
     text = re.sub(r"\b(?:[KMGTP]iB|B)\b(?!/s)", "B", text)
     text = re.sub(r"\b[kM]?op/s\b", "op/s", text)
     text = re.sub(r"[▁▂▃▄▅▆▇█▉▊▋▌▍▎▏─━]+", "─", text)
-    return re.sub(r"[ \t]+", " ", text)
+    # A number that is aligned to the right begins its line with a blank, or not: also a width.
+    return re.sub(r"^ ", "", re.sub(r"[ \t]+", " ", text), flags=re.MULTILINE)
 
 
 def matches(expected: str, actual: str, measured: bool) -> bool:
