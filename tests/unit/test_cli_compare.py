@@ -107,3 +107,35 @@ def test_a_store_compares_every_metric_of_trials(tmp_path):
     assert {c["a"]["n"] for c in made["comparisons"]} == {6}
     text = invoke(str(tmp_path / "s"), "1", "2", "--group", "nodes")
     assert max(map(len, text.splitlines())) < 80 and "GiB/s" in text
+
+
+def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
+    pytest.importorskip("iosonde._native")
+    from stats_sample import store
+
+    from iosonde.cli import anova, regress
+
+    store(tmp_path / "s")
+    one = ("--where", "operation=create", "--where", "metric=rate_last_done")
+    path = str(tmp_path / "s")
+    made = as_json(path, "1", "2", "--group", "nodes", "--response", "value", *one)
+    assert (made["a"]["n"], made["b"]["n"]) == (6, 6)
+    said = refused(path, "1", "2", "--group", "nodes", "--response", "value")
+    assert "operations and metrics" in said and "--where 'operation=create'" in said
+    for command in (regress.command, anova.command):
+        args = [path, "--response", "value", "--on", "nodes"]
+        with pytest.raises(InputError):
+            CliRunner().invoke(command, args, catch_exceptions=False, standalone_mode=False)
+        text = CliRunner().invoke(command, [*args, *one], catch_exceptions=False, standalone_mode=False).stdout
+        assert "n = 12" in text
+
+
+def test_other_clocks_can_be_compared(tmp_path):
+    pytest.importorskip("iosonde._native")
+    from stats_sample import store
+
+    store(tmp_path / "s")
+    made = as_json(str(tmp_path / "s"), "1", "2", "--group", "nodes", "--clock", "all")
+    assert [c["by"]["metric"] for c in made["comparisons"]] == [
+        "rate_last_done", "rate_sum_of_ranks", "bandwidth_last_done", "bandwidth_sum_of_ranks",
+    ]  # fmt: skip

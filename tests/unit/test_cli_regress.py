@@ -90,3 +90,42 @@ def test_sums_that_are_none_are_refused(tmp_path, text):
     (tmp_path / "s.json").write_text(text)
     with pytest.raises(InputError):
         invoke("--sums", str(tmp_path / "s.json"))
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
+def test_the_four_plots_are_one_file(tmp_path, form):
+    path = tmp_path / f"plots.{form}"
+    invoke(*ARGS, "--plot", str(path))
+    assert path.read_bytes()[:5].strip().startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[form])
+    if form == "svg":
+        text = path.read_text()
+        assert all(title in text for title in ("Fit", "Residuals by prediction", "Residuals by order", "Normal Q–Q"))
+
+
+def test_one_plot_alone_and_of_several_predictors(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{i % 3},{i % 4},{i * i % 7}\n" for i in range(24)))
+    for kind in regress.PLOTS:
+        invoke(str(path), "--response", "y", "--on", "a,b", "--plot", str(tmp_path / "p.svg"), "--plot-kind", kind)
+        text = (tmp_path / "p.svg").read_text()
+        assert ("Normal Q–Q" in text) == (kind == "qq") and ("predicted" in text) == (kind in ("fit", "residuals"))
+
+
+def test_a_plot_needs_a_figures_name_and_data(tmp_path, sums):
+    with pytest.raises(InputError):
+        invoke(*ARGS, "--plot", str(tmp_path / "p.doc"))
+    with pytest.raises(InputError):
+        invoke("--sums", sums, "--plot", str(tmp_path / "p.png"))
+
+
+def test_the_bands_are_those_of_the_predictions():
+    from iosonde.cli._data import open_data
+    from iosonde.stats.model_plots import plot_data
+    from iosonde.stats.regress import regress as fit
+
+    made = fit(open_data(CP).table, "real_s", ["replicas"], 0.9, at=[{"replicas": "3"}])
+    data, last = plot_data(made.model, made.response), made.points[0].prediction
+    assert (data["line"][-1], data["mean_low"][-1], data["high"][-1]) == pytest.approx(
+        (last.fit, last.mean_low, last.high)
+    )
+    assert data["order"].tolist() == list(range(1, 25)) and data["residuals"].sum() == pytest.approx(0, abs=1e-9)

@@ -42,6 +42,26 @@ def test_the_published_cp_means_with_their_right_intervals():
     assert keys <= set(groups[0]) and groups[0]["harmonic_mean"] is None
 
 
+PUBLISHED_MEANS = {
+    "write_by_record_size.csv": {"NFS": 11045.444444, "AFS": 5234.888889, "PVFS": 10489.0, "CASTOR": 10580.111111},
+    "write_by_process_count.csv": {"NFS": 10280.1, "AFS": 8636.666667, "PVFS": 10717.9, "CASTOR": 11317.9},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_MEANS)
+def test_published_tables_with_a_missing_cell(name):
+    made = as_json(str(Path(CP).parent / name), "--response", "write", "--by", "fs")
+    assert {g["by"]["fs"]: g["mean"] for g in made["groups"]} == pytest.approx(PUBLISHED_MEANS[name], abs=1e-3)
+    sizes = [g["n"] for g in made["groups"]]
+    assert sizes == ([9] * 4 if "record" in name else [10, 9, 10, 10])
+    assert bool(made["warnings"]) == ("process" in name)
+    assert all(g["harmonic_mean"] < g["mean"] for g in made["groups"])
+    # The network carries 94.11 Mbit/s: nothing that was written is above it.
+    bound = 94.11e6 / 8 / 1024
+    assert bound == pytest.approx(11488.037109, abs=1e-5)
+    assert all(g["mean_high"] is not None and g["mean"] < bound for g in made["groups"])
+
+
 def test_text_fits_a_terminal_and_ends_with_a_sentence():
     text = invoke(CP, "--response", "real", "--by", "replicas")
     assert max(map(len, text.splitlines())) < 80
@@ -104,6 +124,23 @@ def test_text_of_a_store(measured):
     assert max(map(len, text.splitlines())) < 80
     assert "read_1to1_large, GiB/s" in text and "repetition" not in text
     assert "On 2 nodes create scales best" in text.replace("\n", " ")
+
+
+def sentence(tmp_path: Path, nodes: dict[int, list[float]]) -> str:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "nodes,rate (op/s)\n" + "".join(f"{k},{value}\n" for k, values in nodes.items() for value in values)
+    )
+    made: str = as_json(str(path), "--response", "rate", "--by", "nodes")["sentence"]
+    return made
+
+
+def test_the_sentence_claims_only_what_the_trials_tell(tmp_path):
+    steady = [99.0, 100, 101, 100, 99.5, 100.5]
+    told = sentence(tmp_path, {1: steady, 2: [2 * value for value in steady]})
+    assert told.startswith("Means are known to ± ") and told.endswith(": linear.")
+    wild = sentence(tmp_path, {1: [50.0, 150], 2: [90.0, 260]})
+    assert "more trials are needed" in wild and wild.endswith("What 2 nodes add cannot be told from these trials.")
 
 
 def test_other_clocks_are_other_metrics(measured):

@@ -82,8 +82,10 @@ def _many(named: Named, group: str | None, level: float) -> Iterator[str]:
     yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrl", _WIDTH).splitlines()
     yield ""
     yield "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
-    for warning in dict.fromkeys(text for _, one in named for text in one.warnings):
-        yield from _wrapped(f"! {warning}")
+    for cell, one in named:
+        which = [show(cell.get(name)) for name in columns] + ([f"{one.a.name} and {one.b.name}"] if both else [])
+        for warning in one.warnings:
+            yield from _wrapped(f"! {', '.join(which)}: {warning}")
     counts = Counter(one.verdict for _, one in named)
     yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) + "."
 

@@ -59,6 +59,26 @@ class Source:
     experiment: str | None = None
     where: tuple[Any, ...] = ()
 
+    def trials(self, response: str | None = None, named: Sequence[str] = ()) -> Table:
+        """The rows that are trials: of a store those of the whole run, in the order they were made.
+
+        A store's ``value`` is of many operations and metrics; where ``response`` names it, the columns
+        ``named`` or --where must tell them apart. Raises InputError.
+        """
+        if self.store is None:
+            return self.table
+        from iosonde.stats import overview
+
+        table, _ = overview.trials(self.table, "all")
+        if len(self.table) and not len(table):
+            raise InputError(
+                "all rows that are left are of single ranks, which are parts of a trial and no trials",
+                "add rank to --by",
+            )
+        if response == "value" and len(table):
+            _refuse_many_kinds(table, [name for name in ("operation", "metric") if name not in named])
+        return table
+
     def runs(self) -> list[dict[str, Any]]:
         """The run.json of every run that fulfils the conditions (incomplete ones too), the oldest first."""
         return [] if self.store is None else self.store.runs(experiment=self.experiment, where=_of_runs(self))
@@ -73,6 +93,15 @@ class Source:
             if run["id"] in shown:
                 found[run["id"]] = _percentiles(self.store, run, level)
         return found
+
+
+def _refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
+    """Raises InputError where a store's values are of several operations or metrics, with a choice to make."""
+    kinds = [key for key, _ in table.groups(columns)]
+    kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
+    if len(kinds) > 1:
+        choice = " ".join(f"--where '{name}={value}'" for name, value in zip(columns, kinds[0], strict=True))
+        raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {choice}")
 
 
 def open_data(data: str, where: Sequence[str] = (), experiment: str | None = None) -> Source:

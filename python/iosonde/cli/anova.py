@@ -36,14 +36,11 @@ def command(
 
     Every factor is taken by its levels. Unbalanced and incomplete designs are allowed, and said to be so.
     """
-    from iosonde.stats import overview
     from iosonde.stats.anova import anova
 
     check_level(level)
     source = open_data(data, where)
-    table = source.table
-    if source.store is not None:
-        table = table.take(overview.whole_rows(table))
+    table = source.trials(response, split_names(on))
     if len(table) == 0:
         raise InputError(f"{data} holds no rows", "give a table with measurements")
     made = anova(table, response, split_names(on), level, block=block, kind=kind, contrasts=contrasts)

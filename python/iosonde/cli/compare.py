@@ -29,10 +29,14 @@ _CELL = ("operation", "metric", "unit")
 @click.option("--margin", default="2%", show_default=True, help="What counts as practically equal.")
 @click.option("--a-summary", metavar="mean=…,n=…", help="A published side: mean, n, and sd or low, high, level.")
 @click.option("--b-summary", metavar="mean=…,n=…", help="The same for B.")
+@click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
+              help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--experiment", metavar="ID", help="Store: only this experiment.")
 @options
 def command(
     data: str, levels: tuple[str, ...], response: str | None, group: str | None, by: str | None, pair: str | None,
-    margin: str, a_summary: str | None, b_summary: str | None, where: tuple[str, ...], level: float, as_json: bool,
+    margin: str, a_summary: str | None, b_summary: str | None, clock: str, experiment: str | None,
+    where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare level B of a column with level A (the base); without levels, all pairs.
 
@@ -42,10 +46,10 @@ def command(
     from iosonde.stats import compare
 
     check_level(level)
-    source = open_data(data, where)
+    source = open_data(data, where, experiment)
     sides = [parse_summary(text, name) for text, name in ((a_summary, "A"), (b_summary, "B")) if text]
     pairs = list(
-        _pairs(source, levels, response, group, split_names(by), split_names(pair), sides, a_summary is not None)
+        _pairs(source, levels, response, group, split_names(by), split_names(pair), sides, a_summary is not None, clock)
     )
     made = compare.with_holm([compare.compare(a, b, level, parse_share(margin), pairs=bool(pair)) for _, a, b in pairs])
     named = [(cell, one) for (cell, _, _), one in zip(pairs, made, strict=True)]
@@ -72,10 +76,10 @@ def parse_share(text: str) -> float:
 
 def _pairs(
     source: Source, levels: tuple[str, ...], response: str | None, group: str | None, by: list[str], pair: list[str],
-    published: list[Group], first_is_published: bool,
+    published: list[Group], first_is_published: bool, clock: str,
 ) -> Any:  # fmt: skip
     """(cell, A, B) of every comparison that is asked for."""
-    table, responses, by = _responses(source, response, by, group)
+    table, responses, by = _responses(source, response, by, group, clock)
     if group is None:
         yield from _columns(table, levels, response, by, published, first_is_published)
         return
@@ -98,14 +102,14 @@ def _pairs(
 
 
 def _responses(
-    source: Source, response: str | None, by: list[str], group: str | None
+    source: Source, response: str | None, by: list[str], group: str | None, clock: str
 ) -> tuple[Table, list[str], list[str]]:
-    """A store's default: the value of every operation and metric at every setting other than the group."""
+    """A store's default: every operation and metric of the clock at every setting other than the group."""
     if source.store is None or response is not None:
-        return source.table, split_names(response), by
+        return source.trials(response, [*by, group or ""]), split_names(response), by
     from iosonde.stats import overview
 
-    table, _ = overview.trials(source.table, "last_done")
+    table, _ = overview.trials(source.table, clock)
     if group is None:
         raise InputError(
             "--group is missing", f"name the column that tells A from B: {', '.join(overview.settings(table))}"

@@ -15,6 +15,8 @@ from ._data import check_level, open_data, options, split_names
 if TYPE_CHECKING:
     from iosonde.stats.regress import Regression
 
+PLOTS = ("fit", "residuals", "order", "qq")
+
 
 @click.command(epilog="Example: iosonde regress runs.csv --response real_s --on replicas --at replicas=9")
 @click.argument("data", required=False)
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
 @click.option("--new", "m", default=1, show_default=True, metavar="M", help="Predict the mean of M new observations.")
 @click.option("--robust", is_flag=True, help="Standard errors that allow unequal variance (HC3).")
 @click.option("--sums", metavar="FILE", help="Instead of DATA: JSON with n, sum_x, sum_x2, b0, b1, SSR, SSE.")
+@click.option("--plot", metavar="FILE", help="The four diagnostic plots as .png, .svg or .pdf.")
+@click.option("--plot-kind", type=click.Choice(PLOTS), help="Only this one.")
 @options
 def command(
     data: str | None, response: str | None, on: str | None, at: tuple[str, ...], m: int, robust: bool, sums: str | None,
-    where: tuple[str, ...], level: float, as_json: bool,
+    plot: str | None, plot_kind: str | None, where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Explain a response by predictors, on the raw repeats.
 
@@ -43,6 +47,8 @@ def command(
         if sums
         else _of_data(data, response, on, points, m, robust, where, level)
     )
+    if plot:
+        _draw(made, Path(plot), plot_kind)
     if as_json:
         click.echo(json.dumps({"schema": 1, **finite(made.to_json())}, indent=1, ensure_ascii=False, allow_nan=False))
         return
@@ -56,19 +62,16 @@ def _of_data(
     data: str | None, response: str | None, on: str | None, points: list[dict[str, str]], m: int, robust: bool,
     where: tuple[str, ...], level: float,
 ) -> Regression:  # fmt: skip
-    from iosonde.stats import overview
     from iosonde.stats.regress import regress
 
     if data is None:
         raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
     source = open_data(data, where)
-    table = source.table
-    if source.store is not None:
-        table = table.take(overview.whole_rows(table))
     for name, value in (("--response", response), ("--on", on)):
         if not value:
-            raise InputError(f"{name} is missing", f"columns: {', '.join(table.names)}")
+            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
     assert response is not None
+    table = source.trials(response, split_names(on))
     return regress(table, response, split_names(on), level, at=points, m=m, robust=robust)
 
 
@@ -86,6 +89,23 @@ def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data
     if not isinstance(given, dict):
         raise InputError(f"{path} holds no object", 'write {"n": 44, "sum_x": 157, …}')
     return regress_sums(given, level, at=points, m=m, source=path)
+
+
+def _draw(made: Regression, path: Path, kind: str | None) -> None:
+    from iosonde.report import figures
+    from iosonde.report.model_figures import ModelPlots, model_figure
+    from iosonde.stats.model_plots import plot_data
+
+    from ._output import replace_file
+
+    form = path.suffix.lower().lstrip(".")
+    if form not in figures.FORMATS:
+        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
+    if made.model is None:
+        raise InputError("sums hold no points to plot", "give DATA instead of --sums")
+    figure = model_figure(ModelPlots(**plot_data(made.model, made.response)), kind)
+    replace_file(path, figures.image(figure, form))
+    click.echo(f"wrote {path}", err=True)
 
 
 def _point(text: str) -> dict[str, str]:

@@ -54,17 +54,17 @@ _PANEL_IN = (3.4, 2.3)
 
 def bars_figure(items: Sequence[Bars], axis: str) -> Figure:
     """One panel per metric, each with its own scale from zero."""
-    return _panels(items, lambda axes, bars: _draw_bars(axes, bars, axis), columns=3)
+    return panels(items, lambda axes, bars: _draw_bars(axes, bars, axis), columns=3)
 
 
 def latency_figure(items: Sequence[Latency], axis: str) -> Figure:
     """One panel per operation: outlines over log time, percentiles with intervals below."""
-    return _panels(items, lambda axes, latency: _draw_latency(axes, latency, axis), columns=2, wider=1.4)
+    return panels(items, lambda axes, latency: _draw_latency(axes, latency, axis), columns=2, wider=1.4)
 
 
 def timeline_figure(items: Sequence[Timeline]) -> Figure:
     """One panel per phase, one row per rank."""
-    return _panels(items, _draw_timeline, columns=2, wider=1.4)
+    return panels(items, _draw_timeline, columns=2, wider=1.4)
 
 
 def image(figure: Figure, kind: str) -> bytes:
@@ -77,7 +77,8 @@ def image(figure: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
-def _panels(items: Sequence[Any], draw: Callable[[Any, Any], None], columns: int, wider: float = 1.0) -> Figure:
+def panels(items: Sequence[Any], draw: Callable[[Any, Any], None], columns: int, wider: float = 1.0) -> Figure:
+    """One panel for each item, in the house's style; ``draw(axes, item)`` fills it."""
     from matplotlib.figure import Figure
 
     across = min(columns, len(items))

@@ -142,5 +142,5 @@ def _factor(text: str, table: Table, response: bool = False) -> Factor:
 def _is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:
     """A text column of numbers with a slip in it: that slip is an error and not a level."""
     present = [str(cell) for cell in cells[:10_000] if cell is not None]
-    readable = sum(bool(re.match(r"^[-+]?[\d.]+(?:[eE][-+]?\d+)?$", cell)) for cell in present)
+    readable = sum(bool(re.match(r"^[-+]?[\d.,]+(?:[eE][-+]?\d+)?$", cell)) for cell in present)
     return bool(present) and 2 * readable > len(present)

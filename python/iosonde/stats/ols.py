@@ -143,8 +143,11 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     matrix = np.column_stack([np.ones(n), x])
     labels = ("intercept", *names)
     if n <= matrix.shape[1]:
-        raise DataError(f"{n} rows cannot fit {matrix.shape[1]} parameters and leave an error to judge them by",
-                        "measure more, or use fewer predictors")  # fmt: skip
+        rows = "1 row" if n == 1 else f"{n} rows"
+        raise DataError(
+            f"{rows} cannot fit {matrix.shape[1]} parameters and leave an error to judge them by",
+            "measure more, or use fewer predictors",
+        )
     if np.ptp(y) == 0:
         raise DataError(
             f"the response is the same in all {n} rows: there is nothing to explain", "choose another response"

@@ -47,6 +47,7 @@ class Regression:
     assumptions: Assumptions | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
+    model: Model | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -139,7 +140,7 @@ def regress(
     )
     subject = checks.FitSubject(model.fit, assumptions, level, tuple(points), response, places)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
-                      tuple(checks.run_fit(subject)), tuple(warnings))  # fmt: skip
+                      tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
 
 
 def _extrapolated(model: Model, at: Mapping[str, Any], prediction: ols.Prediction) -> bool:

@@ -14,6 +14,8 @@ from .scaling import verdict
 if TYPE_CHECKING:
     from .overview_types import Efficiency, Row
 
+_WIDE = 0.25  # a half-width above this share of the mean tells little
+
 
 def closing(rows: Sequence[Row], efficiency: Sequence[Efficiency]) -> str:
     """How sure the means are, then what scaling did."""
@@ -36,10 +38,11 @@ def _precision(rows: Sequence[Row]) -> str:
     if not known:
         return "Cannot tell how sure these values are: repeat the trials, 6 times or more."
     width, worst = max(known, key=lambda item: item[0])
-    where = _name(worst)
-    text = f"Means are known to ± {percent(width)} or better"
-    if len(known) > 1 and where:
-        text += f" (widest: {where})"
+    where = f" ({_name(worst)})" if len(known) > 1 and _name(worst) else ""
+    if width > _WIDE:
+        text = f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
+    else:
+        text = f"Means are known to ± {percent(width)} or better{where.replace('(', '(widest: ', 1)}"
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
 
@@ -47,17 +50,28 @@ def _scaling(efficiency: Sequence[Efficiency]) -> str:
     if not efficiency:
         return ""
     size = max(item.size for item in efficiency)
-    known = [item for item in efficiency if item.size == size and item.efficiency.value is not None]
-    if not known:
-        return ""
-    factor = known[0].factor
-    best = max(known, key=lambda item: item.efficiency.value or 0.0)
-    worst = min(known, key=lambda item: item.efficiency.value or 0.0)
-    text = f"On {size:g} {factor} {best.operation or best.metric} scales best (efficiency {_estimate(best)})"
-    if worst is not best:
-        said = verdict(worst.efficiency, size, worst.base)
-        text += f", {worst.operation or worst.metric} worst ({_estimate(worst)}: {said})"
-    return text + "."
+    here = [item for item in efficiency if item.size == size]
+    factor = here[0].factor
+    told = [item for item in here if _said(item) != "cannot tell"]
+    if not told:
+        return f"What {size:g} {factor} add cannot be told from these trials."
+    best = max(told, key=lambda item: item.efficiency.value or 0.0)
+    worst = min(told, key=lambda item: item.efficiency.value or 0.0)
+    if worst is best:
+        text = f"On {size:g} {factor} {_what(best)} has an efficiency of {_estimate(best)}: {_said(best)}"
+    else:
+        text = f"On {size:g} {factor} {_what(best)} scales best (efficiency {_estimate(best)})"
+        text += f", {_what(worst)} worst ({_estimate(worst)}: {_said(worst)})"
+    unsure = len(here) - len(told)
+    return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
+
+
+def _said(item: Efficiency) -> str:
+    return verdict(item.efficiency, item.size, item.base)
+
+
+def _what(item: Efficiency) -> str:
+    return item.operation or item.metric
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,59 @@
+"""The data of the four diagnostic plots of a regression: scatter with both bands, residuals by prediction and
+by order, Q-Q."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import ols
+from .assumptions import qq_points
+from .regress import Model
+
+_MOST_POINTS = 5000
+_LINE_POINTS = 100
+
+
+def plot_data(model: Model, response: str) -> dict[str, Any]:
+    """Plain arrays by name; more than 5000 points are thinned evenly, in the order of the rows.
+
+    ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of
+    the prediction (``x_name`` says which; then there are no bands).
+    """
+    fit = model.fit
+    assert fit.x is not None and fit.y is not None
+    predicted, residuals = fit.x @ fit.beta, fit.residuals
+    rows = np.linspace(0, fit.n - 1, min(fit.n, _MOST_POINTS)).astype(int)
+    quantiles, ordered = qq_points(residuals)
+    data = {
+        "response": response, "level": fit.level, "y": fit.y[rows], "predicted": predicted[rows],
+        "residuals": residuals[rows], "order": rows + 1, "quantiles": quantiles[rows],
+        "ordered_residuals": ordered[rows],
+    }  # fmt: skip
+    return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))
+
+
+def _line(model: Model, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
+    """The line over a single numeric predictor, in its own units also where it is transformed."""
+    factors = model.factors()
+    if len(factors) != 1 or factors[0].levels is not None:
+        return None
+    name = factors[0].column
+    seen = model.values[name].astype(float)
+    at = np.linspace(seen.min(), seen.max(), _LINE_POINTS)
+    points = np.column_stack([np.ones(at.size), *(v for term in model.terms for _, v in term.columns({name: at}))])
+    made = [ols.predict(model.fit, point) for point in points]
+    return {
+        "x_name": name, "x": seen[rows], "line_x": at, "line": np.array([p.fit for p in made]),
+        "mean_low": np.array([p.mean_low for p in made]), "mean_high": np.array([p.mean_high for p in made]),
+        "low": np.array([p.low for p in made]), "high": np.array([p.high for p in made]),
+    }  # fmt: skip
+
+
+def _observed_by_predicted(
+    predicted: np.ndarray[Any, np.dtype[np.float64]], rows: np.ndarray[Any, np.dtype[np.intp]]
+) -> dict[str, Any]:
+    ends = np.array([predicted.min(), predicted.max()])
+    return {"x_name": "predicted", "x": predicted[rows], "line_x": ends, "line": ends, "mean_low": None,
+            "mean_high": None, "low": None, "high": None}  # fmt: skip
