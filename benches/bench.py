@@ -114,6 +114,7 @@ def _version(tool: str) -> str:
 def _compare(case: Case, workers: int, place: str, parent: Path, contenders: list[Peer], rounds: int) -> list[Cell]:
     """All rounds of one case with so many workers in a new directory below ``parent``."""
     cells = [Cell(place, name if case.files else case.name, workers, case.unit) for name in case.operations]
+    parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="iosonde-bench-", dir=parent) as directory:
         job = Job(case, workers, Path(directory).resolve())
         job.lay_out()
@@ -166,6 +167,7 @@ def _sentence(cells: list[Cell]) -> str:
 
 def _recording(parent: Path, pairs: int) -> str:
     """What recording every operation costs: time per cached 4 KiB read with it ÷ without it, in adjacent pairs."""
+    parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="iosonde-bench-", dir=parent) as directory:
         job = Job(CASES[0], 1, Path(directory).resolve())
         job.lay_out()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import sys
 import traceback
 from collections.abc import Iterable
@@ -87,7 +88,9 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         _collect(folder, ranks)
         if ranks.rank == 0:
             _write_places(folder, nodes, hosts, reader, before, after, loads, finished)
-        ranks.wait_for_all()
+    ranks.wait_for_all()
+    if ranks.local_rank == 0:
+        _leave_nothing(folder)
 
 
 def _phases(
@@ -198,8 +201,12 @@ def _collect(folder: Path, ranks: mpi.Ranks) -> None:
             () if shared else spool.pieces(folder, ranks.rank),
             lambda rank, piece: spool.put(folder, rank, piece),
         )
-    if not shared:
-        spool.path_of(folder, ranks.rank).unlink(missing_ok=True)
+
+
+def _leave_nothing(folder: Path) -> None:
+    """On a node that does not share the parent's spool: what was sent home need not stay here."""
+    if not (folder / PARENT_MARK).exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_places(
@@ -239,8 +246,7 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
                 yield rank.to_bytes(4, "little") + piece
 
     ranks.stream_to_root(outgoing(), lambda _, piece: spool.put(folder, int.from_bytes(piece[:4], "little"), piece[4:]))
-    for rank in here:
-        spool.path_of(folder, rank).unlink()
+    _leave_nothing(folder)
 
 
 def main() -> None:

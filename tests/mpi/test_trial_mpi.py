@@ -1,0 +1,197 @@
+"""Whole trials on real ranks: who reads what, what a dead or hanging rank leaves, and what another node sends home.
+
+The other node is a rank in name spaces of its own: another host name, and a /tmp that nobody else sees.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from iosonde.core.errors import LaunchError
+from iosonde.core.types import Trial
+from iosonde.measure import envelope, trial
+from iosonde.measure.target import Workspace
+from iosonde.ranks import machine
+from iosonde.ranks.launch import local, mpiexec
+
+pytestmark = pytest.mark.mpi
+
+SETTINGS = envelope.Settings(small_files=20, large_file_size=2**18, transfer_size=2**16, verify=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def an_mpiexec():
+    try:
+        mpiexec.find()
+    except LaunchError as error:
+        pytest.fail(f"these tests need MPI: {error.message}; {error.hint}")
+
+
+@dataclass(frozen=True)
+class TwoNodes:
+    """The second half of the ranks are on a node of their own, whose /tmp is ``its_tmp``."""
+
+    its_tmp: Path
+    name: str = "two-nodes"
+    max_nodes: int = 2
+    note: str = ""
+
+    def command(self, nodes, ranks_per_node, program):
+        start = local.prefix(mpiexec.find(), nodes * ranks_per_node)
+        if nodes == 1:
+            return [*start, *program]
+        away = f'hostname n2; mount --rbind {self.its_tmp} /tmp; exec "$0" "$@"'
+        there = ["unshare", "--user", "--map-root-user", "--uts", "--mount", "sh", "-c", away]
+        half = str(ranks_per_node)
+        return [*start[:-1], half, *program, ":", "-n", half, *there, *program]
+
+
+def can_have_another_node():
+    probe = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--uts",
+        "--mount",
+        "sh",
+        "-c",
+        "hostname n2; mount --rbind /mnt /tmp",
+    ]
+    return bool(shutil.which("unshare")) and subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+two_nodes = pytest.mark.skipif(not can_have_another_node(), reason="no user name spaces: no second node here")
+
+
+@pytest.fixture
+def target():
+    """Not below /tmp, which the other node does not share."""
+    path = Path(f"/dev/shm/iosonde-test-{os.getpid()}-{time.monotonic_ns()}")
+    path.mkdir()
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def another_node():
+    path = Path(f"/dev/shm/iosonde-node2-{os.getpid()}-{time.monotonic_ns()}")
+    path.mkdir()
+    yield TwoNodes(path)
+    shutil.rmtree(path)
+
+
+def run(target, launcher, nodes=2, per_node=1, idle_s=60.0, settings=SETTINGS, **more):
+    workspace = Workspace.create(target, "test")
+    facts = {"machine": machine.facts(target)}
+    bench = trial.Bench("test", settings, launcher, workspace, facts, 10_000, idle_s, **more)
+    try:
+        cell = {"nodes": nodes, "ranks_per_node": per_node}
+        return trial.run(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
+    finally:
+        workspace.remove()
+
+
+def rows(run, operation):
+    return {row.metric: row for row in run.observations if row.operation == operation and row.rank is None}
+
+
+def test_two_ranks_read_each_others_files(target):
+    done = run(target, local.Local())
+    assert done.complete, done.missing
+    assert done.factors["reader"] == envelope.OTHER_RANK
+    assert done.factors["ranks"] == 2
+    assert not list(target.iterdir())
+    for phase in done.phases:
+        assert len(phase["ranks"]) == 2
+        assert phase["comparable"]
+        assert phase["start_spread_ns"] >= 0
+    small = next(phase for phase in done.phases if phase["operation"] == "read_1to1_small")
+    assert small["totals"]["read"]["count"] == 2 * SETTINGS.small_files
+    many = next(phase for phase in done.phases if phase["operation"] == "read_nto1_large")
+    assert many["totals"]["read"]["bytes"] == 2 * SETTINGS.large_file_size
+    assert many["distinct_bytes"] == SETTINGS.large_file_size
+
+
+@two_nodes
+def test_what_another_node_measured_comes_home(target, another_node):
+    done = run(target, another_node)
+    assert done.complete, done.missing
+    assert done.facts["hosts"][1] == "n2"
+    assert done.facts["nodes"] == [0, 1]
+    assert done.factors["reader"] == envelope.OTHER_NODE
+    assert {load["host"] for load in done.facts["loads"]} == set(done.facts["hosts"])
+    assert set(done.operations["rank"]) == {0, 1}
+    assert not list(another_node.its_tmp.iterdir())
+
+
+@two_nodes
+def test_an_n_to_1_read_is_of_the_nodes_that_did_not_write_it(target, another_node):
+    done = run(target, another_node)
+    away, at_home = rows(done, "read_nto1_large"), rows(done, "read_nto1_large_writer_node")
+    assert away["bandwidth_last_done"].count == at_home["bandwidth_last_done"].count == 4
+    assert rows(done, "read_1to1_large")["bandwidth_last_done"].count == 8
+
+
+def ranks_below(word):
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    found = [line.split(None, 1) for line in listed.splitlines() if "iosonde.measure.rank_program" in line]
+    # The launcher's own processes carry the same words; ranks are Python.
+    return sorted(int(pid) for pid, args in found if word in args.split()[0])
+
+
+class Sabotage(threading.Thread):
+    """Sends a signal to the youngest rank once the campaign works on its large files."""
+
+    def __init__(self, target, number):
+        super().__init__(daemon=True)
+        self.target, self.number, self.hit = target, number, None
+
+    def run(self):
+        deadline = time.monotonic() + 60
+        while self.hit is None and time.monotonic() < deadline:
+            if list(self.target.glob("iosonde-test/trial-*/rank*/small/f*5")):
+                self.hit = ranks_below("python")[-1]
+                os.kill(self.hit, self.number)
+            time.sleep(0.001)
+
+
+LONGER = envelope.Settings(small_files=3000, large_file_size=2**24, transfer_size=2**14)
+
+
+@pytest.mark.parametrize("place", ["here", pytest.param("another node", marks=two_nodes)])
+def test_a_killed_rank_leaves_what_was_finished(target, another_node, place):
+    launcher = local.Local() if place == "here" else another_node
+    saboteur = Sabotage(target, signal.SIGKILL)
+    saboteur.start()
+    done = run(target, launcher, settings=LONGER)
+    saboteur.join()
+    assert saboteur.hit
+    assert not done.complete
+    create = next(phase for phase in done.phases if phase["operation"] == "create")
+    assert len(create["ranks"]) == 2
+    assert rows(done, "create")["rate_sum_of_ranks"].value > 0
+    assert any("was not finished by rank" in sentence for sentence in done.missing)
+    assert not ranks_below("python")
+    assert not list(target.iterdir())
+    assert not list(another_node.its_tmp.iterdir())
+
+
+def test_a_rank_that_hangs_is_named_and_ended(target):
+    saboteur = Sabotage(target, signal.SIGSTOP)
+    saboteur.start()
+    done = run(target, local.Local(), idle_s=4.0, settings=LONGER)
+    saboteur.join()
+    assert saboteur.hit
+    assert "ended by the watchdog (idle)" in done.missing[0]
+    assert "rank " in done.missing[0]
+    assert not ranks_below("python")
+    assert not list(target.iterdir())
