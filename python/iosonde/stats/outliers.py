@@ -12,10 +12,11 @@ from .distributions import t_quantile
 from .summarise import standard_deviation
 
 LEAST = 6
+MOST = 20
 
 
 def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
-    """Positions of the outliers, worst first; at most one value in five is looked at. Empty below 6 values.
+    """Positions of the outliers, worst first; at most one value in five, and 20, are looked at. Empty below 6 values.
 
     ``alpha`` is the chance to name any value of a normal sample. For one candidate this is Grubbs' test.
     """
@@ -23,7 +24,7 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
     if n < LEAST:
         return []
     left, removed, found = np.arange(n), [], 0
-    for i in range(1, max(1, n // 5) + 1):
+    for i in range(1, min(MOST, max(1, n // 5)) + 1):
         spread = standard_deviation(x[left])
         if not spread > 0:
             break

@@ -7,6 +7,7 @@ forgotten one would be believed. Values are in any unit; results are in the same
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -66,9 +67,8 @@ def median(values: Values, level: float) -> Estimate:
     if x.size < least:
         warning = f"needs at least {least} trials for a {100 * level:g} % interval of the median, has {x.size}"
         return Estimate(center, None, None, level, x.size, (warning,))
-    k = 1
-    while binomial_cdf(k, x.size, 0.5) <= (1 - level) / 2 + 1e-12:
-        k += 1
+    ranks = range(1, x.size // 2 + 1)
+    k = bisect_right(ranks, (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5))
     return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
 
 

@@ -8,7 +8,8 @@ How we know
     Rosner's generalised ESD test (Technometrics 25, 1983), which for one
     candidate is Grubbs' test, of the values and of their logs: both must say
     so. On normal and on log-normal trials it speaks once in a hundred tables,
-    however many cells there are. At most one trial in five is looked at.
+    however many cells there are. At most one trial in five, and 20 in a cell,
+    are looked at.
 
 When it is wrong
     Latency and rates can have long tails by nature: then these trials are the
