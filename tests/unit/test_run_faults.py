@@ -273,3 +273,15 @@ def test_the_summary_as_json_is_on_stdout_alone(place):
     document = json.loads(done.stdout)
     assert {group["operation"] for group in document["groups"]} >= {"create", "read_nto1_large"}
     assert Path(store).exists()
+
+
+def test_a_resume_on_other_nodes_is_another_block():
+    from iosonde.cli import run as command
+
+    class Seen:
+        def runs(self, experiment):
+            return [{"facts": {"allocation": name}} for name in ("n[1-4]", "n[1-4]", "n[5-8]")]
+
+    assert command._number_of("n[1-4]", Seen(), "e") == 0
+    assert command._number_of("n[5-8]", Seen(), "e") == 1
+    assert command._number_of("n9", Seen(), "e") == 2

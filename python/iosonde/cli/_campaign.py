@@ -258,6 +258,12 @@ class Wanted:
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
 
+    def allocation(self, facts: dict[str, Any]) -> str:
+        """The set of nodes that the ranks come from: the host file's, the batch job's, else this host."""
+        if self.hosts:
+            return ",".join(_read_hosts(self.hosts))
+        return (facts["scheduler"] or {}).get("node_list") or facts["host"]["name"]
+
     def new_experiment(self) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""
         from datetime import UTC, datetime

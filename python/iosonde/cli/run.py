@@ -133,6 +133,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
     targets.check(wanted.target_path, need, limits, _quota_free(facts))
     if launcher.note and most > 1:
         click.echo(f"note: {launcher.note}", err=True)
+    allocation = wanted.allocation(facts)
     store.save_experiment(experiment)
     workspace = targets.Workspace.create(wanted.target_path, experiment.id)
     progress = Progress(expected.total_s)
@@ -151,6 +152,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
             "software": machine.software(Path.cwd()),
             "command": machine.redacted(sys.argv),
             "launcher": launcher.name,
+            "allocation": allocation,
             "target": str(wanted.target_path),
             "envelope": settings.to_json(),
         },
@@ -158,6 +160,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
         idle_s=wanted.idle_timeout,
         before_reads=wanted.before_reads,
         on_tick=on_tick,
+        allocation=_number_of(allocation, store, experiment.id),
         spool_parent=Path(wanted.spool) if wanted.spool else None,
     )
 
@@ -207,6 +210,12 @@ def _quota_free(facts: dict[str, Any]) -> int | None:
     """The least that any quota on the target leaves, in bytes; None if there is none that is known."""
     free = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
     return min(free, default=None)
+
+
+def _number_of(allocation: str, store: Store, experiment: str) -> int:
+    """The how manyeth set of nodes this is that the experiment runs on."""
+    seen = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
+    return seen.index(allocation) if allocation in seen else len(seen)
 
 
 def _free_id(store: Store, experiment: str, index: int) -> str:

@@ -41,4 +41,5 @@ STATUS_MISMATCH = 251  # verification: the content is not what was written
 RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes")
 
 # Factors of a run that a measurement observes and does not set: they describe a trial, and split no cell.
-OBSERVED_FACTORS = ("reader", "client_cache", "server_cache")
+# ``allocation`` numbers the sets of nodes that a campaign ran on: a resume on other nodes is another block.
+OBSERVED_FACTORS = ("reader", "client_cache", "server_cache", "allocation")

@@ -8,13 +8,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.schema import OBSERVED_FACTORS
-from iosonde.core.types import FactorValue, Run, Trial
+from iosonde.core.types import Run, Trial
 from iosonde.ranks import watchdog
 from iosonde.ranks.launch import Launcher
 
@@ -34,7 +34,9 @@ NETWORK_TYPES = frozenset({
 
 @dataclass(frozen=True)
 class Bench:
-    """What all trials of one campaign share. ``facts`` are stored with each run."""
+    """What all trials of one campaign share. ``facts`` are stored with each run; ``allocation`` numbers the set of
+    nodes (a resume on other nodes has another number).
+    """
 
     experiment: str
     settings: envelope.Settings
@@ -47,7 +49,7 @@ class Bench:
     server_hook: bool = False
     on_tick: Callable[[Any], None] | None = None
     spool_parent: Path | None = None
-    extra_factors: dict[str, FactorValue] = field(default_factory=dict)
+    allocation: int = 0
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -85,9 +87,9 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         shutil.rmtree(folder, ignore_errors=True)
         bench.workspace.remove_trial(name)
     client = collected.client_cache
-    factors = trial.factors | bench.extra_factors
+    factors = dict(trial.factors)
     factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
-    factors |= dict(zip(OBSERVED_FACTORS, (reader, client, _server_cache(bench)), strict=True))
+    factors |= dict(zip(OBSERVED_FACTORS, (reader, client, _server_cache(bench), bench.allocation), strict=True))
     return Run(
         id=run_id,
         experiment=bench.experiment,
