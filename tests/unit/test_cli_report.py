@@ -1,6 +1,9 @@
 """`iosonde report` and `iosonde plot` on stores with a known truth, whole and with parts missing."""
 
 import json
+import os
+import stat
+import subprocess
 
 import pytest
 import stats_sample
@@ -154,6 +157,19 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monke
     monkeypatch.setattr("iosonde.cli._output.Path.replace", _full)
     assert run(report.command, whole, "-o", tmp_path / "page.html")[0] == 2
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
+
+
+def test_a_page_goes_through_a_link_and_into_a_pipe_and_replaces_neither(whole, tmp_path):
+    (tmp_path / "page.html").write_text("old")
+    (tmp_path / "link").symlink_to("page.html")
+    os.mkfifo(tmp_path / "pipe")
+    reader = subprocess.Popen(["wc", "-c", tmp_path / "pipe"], stdout=subprocess.PIPE, text=True)
+    for name in ("link", "pipe"):
+        assert run(report.command, whole, "-o", tmp_path / name)[0] == 0
+    assert (tmp_path / "link").is_symlink()
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert int(reader.communicate()[0].split()[0]) > 10_000
+    assert (tmp_path / "page.html").read_text().startswith("<!")
 
 
 def _full(self, target):

@@ -4,31 +4,46 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from iosonde.core.errors import InputError
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Write ``content`` beside ``path``, then put it in its place. Raises InputError where that cannot be."""
+    """Put ``content`` in the place of ``path``, as ``whole_file`` does. Raises InputError where that cannot be."""
+    with whole_file(path) as file:
+        file.write(content)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file beside ``path`` that takes its place when the block ends well. Raises InputError where it cannot.
+
+    A link is followed, and what is no file (``/dev/stdout``, a pipe) is written to: neither is replaced.
+    """
+    place = path.resolve()
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        if place.exists() and not place.is_file() and not place.is_dir():
+            with place.open("wb") as file:
+                yield file
+            return
+        handle, beside = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            Path(beside).chmod(0o666 & ~_umask())
+            Path(beside).replace(place)
+        finally:
+            with suppress(FileNotFoundError):
+                Path(beside).unlink()
     except OSError as error:
         raise InputError(
-            f"cannot write {path}: {error.strerror}", "name a file in a directory that is there and yours"
+            f"cannot write {path}: {error.strerror}", "name a file in a directory that is there, yours and has room"
         ) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(beside).chmod(0o666 & ~_umask())
-        Path(beside).replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}", "make room, or name another file") from error
-    finally:
-        with suppress(FileNotFoundError):
-            Path(beside).unlink()
-    return path
 
 
 def _umask() -> int:

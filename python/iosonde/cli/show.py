@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import math
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from iosonde.core.errors import InputError
+
+from ._output import whole_file
 
 if TYPE_CHECKING:
     from iosonde.core.where import Condition
@@ -156,7 +157,7 @@ def _export(
 
 @contextlib.contextmanager
 def _sink(form: str, output: str | None) -> Iterator[BinaryIO]:
-    """A file that appears whole or not at all, or stdout."""
+    """The file that was asked for, or stdout."""
     if output is None:
         if not sys.stdout.isatty():
             yield sys.stdout.buffer
@@ -172,13 +173,5 @@ def _sink(form: str, output: str | None) -> Iterator[BinaryIO]:
             "\n".join(escape(line) for line in buffer.getvalue().decode("utf-8", "replace").split("\n")), nl=False
         )
         return
-    path = Path(output)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("xb") as file:
-            yield file
-        beside.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}", "name a file that can be written") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    with whole_file(Path(output)) as file:
+        yield file
