@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.report.content import Answers, Bars, Facts, Reproduce, Section, Table, counted, plural
+from iosonde.report.text import estimate_text
 
 from ._page_figures import Axis
 
@@ -77,8 +78,11 @@ def _headline(target: str, bars: Sequence[Bars], axis: Axis) -> str:
 
 
 def _rates_at(bars: Sequence[Bars], size: int) -> str:
-    """The mean, or the least and the greatest where settings besides the size vary."""
-    values = [c.estimate.value for one in bars for c in one.cells if c.nodes == size and c.estimate.value is not None]
+    """The mean with its interval; the least and the greatest mean where settings besides the size vary."""
+    found = [c.estimate for one in bars for c in one.cells if c.nodes == size and c.estimate.value is not None]
+    if len(found) == 1:
+        return estimate_text(found[0], bars[0].unit)
+    values = [estimate.value for estimate in found if estimate.value is not None]
     ends = [format_rate(value, bars[0].unit) for value in dict.fromkeys((min(values), max(values)))] if values else []
     return " to ".join(ends)
 
