@@ -185,6 +185,7 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
         (["--nodes", "1,zwei"], "list of counts"),
         (["--until", "soon"], "ci<5%"),
         (["--launcher", "carrier-pigeon"], "no launcher"),
+        (["--cache", "warm", "--before-reads", "true"], "would not run"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_a_sentence(place, more, says):

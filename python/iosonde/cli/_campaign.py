@@ -186,6 +186,12 @@ class Wanted:
     idle_timeout: float
     spool: str | None
 
+    def __post_init__(self) -> None:
+        if self.before_reads and self.cache == "warm":
+            raise InputError(
+                "--before-reads would not run: --cache warm leaves the caches alone", "leave one of them out"
+            )
+
     @property
     def target_path(self) -> Path:
         """The target, absolute and without links."""

@@ -28,28 +28,41 @@ def write_out(root: Path) -> None:
     _native.sync_file_system(str(root))
 
 
-def drop(root: Path, names: Iterable[str]) -> dict[str, int | str]:
-    """Ask this node's page cache to let go of the files, then look: {"state", "resident_bytes", "bytes"}."""
+def drop(root: Path, names: Iterable[str]) -> bool:
+    """Ask this node's page cache to let go of the files; False if the file system refused (fadvise) for any."""
     from iosonde import _native
 
-    resident = total = 0
-    seen = True
+    asked = True
+    for name in names:
+        try:
+            _native.drop_page_cache(str(root / name))
+        except OSError:
+            asked = False
+    return asked
+
+
+def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
+    """What of the files is still there, once all ranks of the node have dropped: {"state", "resident_bytes", "bytes"}.
+
+    Where the drop or the look (mincore) was refused, nothing is verified.
+    """
+    from iosonde import _native
+
+    kept = total = 0
+    seen = dropped
     for name in names:
         path = str(root / name)
         try:
-            _native.drop_page_cache(path)
-            kept, size = _native.page_cache(path)
+            held, size = _native.page_cache(path)
         except OSError:
-            # A file system may refuse mincore or fadvise: then nothing is verified.
             seen = False
             with suppress(OSError):
                 total += os.stat(path).st_size
             continue
-        resident += kept
+        kept += held
         total += size
-    if not seen:
-        return {"state": COLD_REQUESTED, "resident_bytes": resident, "bytes": total}
-    return {"state": WARM if resident else COLD_VERIFIED, "resident_bytes": resident, "bytes": total}
+    state = COLD_REQUESTED if not seen else WARM if kept else COLD_VERIFIED
+    return {"state": state, "resident_bytes": kept, "bytes": total}
 
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:

@@ -176,9 +176,12 @@ def _before_reads(
         cache.write_out(root)
     ranks.barrier()
     if assignment.before_reads and ranks.local_rank == 0:
-        hooks.run(assignment.before_reads, {"TARGET": assignment.root, "RANK": str(ranks.rank)})
+        hooks.run(assignment.before_reads, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
     ranks.barrier()
-    return cache.drop(root, _names(plan.reads))
+    dropped = cache.drop(root, _names(plan.reads))
+    # A page that another rank is just letting go of would be counted as kept.
+    ranks.barrier()
+    return cache.after_drop(root, _names(plan.reads), dropped)
 
 
 def _names(reads: Iterable[Files]) -> list[str]:

@@ -46,7 +46,6 @@ class Bench:
     max_operations: int
     idle_s: float
     before_reads: str | None = None
-    server_hook: bool = False
     on_tick: Callable[[Any], None] | None = None
     spool_parent: Path | None = None
     allocation: int = 0
@@ -168,4 +167,4 @@ def _server_cache(bench: Bench) -> str:
     kind = str((bench.facts["machine"]["mount"] or {}).get("type", ""))
     if kind not in NETWORK_TYPES:
         return cache.NO_SERVER
-    return cache.COLD_REQUESTED if bench.server_hook else cache.WARM
+    return cache.COLD_REQUESTED if bench.before_reads else cache.WARM

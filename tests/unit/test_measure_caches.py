@@ -1,0 +1,51 @@
+"""What is done to the caches before a read, in which order, and what is said about it afterwards."""
+
+import errno
+from types import SimpleNamespace
+
+import pytest
+
+from iosonde import _native
+from iosonde.core.workload import Files
+from iosonde.measure import cache, envelope, rank_program, trial
+from iosonde.measure.rank_program import Assignment
+
+
+def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
+    """Two ranks drop the same file: pages that the other one is just letting go of are not kept ones."""
+    done = []
+    for name in ("write_out", "drop", "after_drop"):
+        monkeypatch.setattr(cache, name, lambda *_, name=name: done.append(name))
+    monkeypatch.setattr(rank_program.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
+    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: done.append("barrier"))
+    assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, {}, 1, 1, before_reads="drop")
+    plan = SimpleNamespace(reads=(Files("f", 1),))
+    rank_program._before_reads(plan, assignment, envelope.Settings(), ranks)
+    assert done == ["write_out", "barrier", ("drop", "/t"), "barrier", "drop", "barrier", "after_drop"]
+
+
+@pytest.mark.parametrize(
+    ("refused", "kept", "state"),
+    [(None, 0, "cold-verified"), (None, 4096, "warm"), ("drop_page_cache", 0, "cold-requested"),
+     ("page_cache", 0, "cold-requested")],
+)  # fmt: skip
+def test_only_what_was_seen_is_verified(tmp_path, monkeypatch, refused, kept, state):
+    (tmp_path / "f000000").write_bytes(b"x" * 8192)
+    monkeypatch.setattr(_native, "page_cache", lambda _: (kept, 8192))
+    if refused:
+        monkeypatch.setattr(_native, refused, _refuse)
+    found = cache.after_drop(tmp_path, ["f000000"], cache.drop(tmp_path, ["f000000"]))
+    assert found == {"state": state, "resident_bytes": kept, "bytes": 8192}
+
+
+def _refuse(_):
+    raise OSError(errno.EINVAL, "no")
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook", "state"),
+    [("ext4", "drop", "no-server"), ("lustre", None, "warm"), ("lustre", "drop", "cold-requested")],
+)
+def test_the_servers_cache_is_what_the_hook_was_asked_for(kind, hook, state):
+    bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, before_reads=hook)
+    assert trial._server_cache(bench) == state
