@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from iosonde.core.schema import OPERATION
-
 from .parsed import Parsed, Row
 from .text import Text
 
@@ -54,7 +52,7 @@ def _all_numbers(body: str) -> Any:
 
 
 def read_log(text: Text, first_line: int, columns: int, operation: str) -> Parsed:
-    """A CSV of start (s), duration (s), and perhaps bytes/s for each operation."""
+    """A CSV of start (s), duration (s), and perhaps bytes/s; it does not say which operation, so none is recorded."""
     import numpy as np
 
     run = Parsed()
@@ -63,26 +61,27 @@ def read_log(text: Text, first_line: int, columns: int, operation: str) -> Parse
     if not good.all():
         run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
     table, lines = table[good], lines[good]
-    records = np.zeros(len(table), OPERATION)
-    records["start_ns"] = np.rint(table[:, 0] * 1e9)
-    records["duration_ns"] = np.rint(table[:, 1] * 1e9)
-    if columns > 2:
-        records["size"] = np.clip(np.rint(table[:, 1] * table[:, 2]), 0, 2**32 - 1)
-    run.operations, run.operation_names = records, (operation,)
     summary_rows(run, operation, table[:, 1], lines)
     return run
 
 
 def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
-    """Count, mean and extremes of a log's durations, with the line of each extreme."""
+    """Count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
+    import numpy as np
+
     if not len(seconds):
         run.lacks(0, f"the log holds no {operation} operation")
         return
     count, first = len(seconds), int(lines[0])
-    low, high = int(seconds.argmin()), int(seconds.argmax())
+    order = np.argsort(seconds, kind="stable")
+    low, high = int(order[0]), int(order[-1])
     run.rows += [
         Row(operation, "operations", count, "operations", first, count=count),
         Row(operation, "latency_mean", float(seconds.mean()), "s", first, count=count),
         Row(operation, "latency_min", float(seconds[low]), "s", int(lines[low]), count=count),
         Row(operation, "latency_max", float(seconds[high]), "s", int(lines[high]), count=count),
     ]
+    for level in (50, 90, 99, 99.9):
+        place = int(order[max(0, int(np.ceil(count * level / 100)) - 1)])
+        name = f"latency_p{level:g}"
+        run.rows.append(Row(operation, name, float(seconds[place]), "s", int(lines[place]), count=count))
