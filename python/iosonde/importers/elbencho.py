@@ -29,7 +29,7 @@ def claims(text: Text) -> Claim | None:
     for needles, score in (
         (("RESULT TYPE", _CSV, _LIVE), CERTAIN),
         (('"first_done"', '"op_name"', '"phase_type"'), LIKELY),
-        (("SysErr: ", "elbencho "), WEAK),
+        (("SysErr: ", "--dryrun"), WEAK),
     ):
         if found := text.find(*needles):
             line = text.lines[found[0] - 1]

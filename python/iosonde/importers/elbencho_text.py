@@ -34,7 +34,7 @@ def parse_text(text: Text) -> list[Parsed]:
     if not state.runs:
         state.runs.append(Parsed())
         found = text.find("ERROR:")
-        line = text.lines[found[0] - 1].strip()[:200] if found else "there is no result table"
+        line = text.lines[found[0] - 1].strip()[:200] if found else "no result table (a dry run, or cut off)"
         state.runs[0].lacks(found[0] if found else text.last_line, f"elbencho ended without a result: {line}")
     state.finish(text.last_line)
     return state.runs
