@@ -16,7 +16,9 @@ from .text import Text
 
 NAME = "dd"
 
-_COPIED = re.compile(r"\s*(\d+) bytes (?:\([^)]*\) )?(?:copied|transferred)(?:,| in) ([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b(.*)$")
+_COPIED = re.compile(
+    r"\s*(\d+) bytes (?:\([^)]*\) )?(?:copied|transferred)(?:,| in) ([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b(.*)$"
+)
 _ERROR = re.compile(r"\s*dd: (.*)$")
 
 

@@ -30,7 +30,9 @@ def parse_json(text: Text) -> list[Parsed]:
             read.append(document)
         elif document.value is None and '"fio version"' in text.whole[document.begin : document.begin + 4000]:
             broken = Parsed()
-            broken.lacks(Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read")
+            broken.lacks(
+                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
+            )
             runs.append(broken)
             outside = document.error_at
     for at, document in enumerate(read):
@@ -64,7 +66,9 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
     for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
         stop = places[at + 1][1] if at + 1 < len(places) else end
         several = len(entries) > 1 and (same or clients) and entry not in whole
-        _entry(run, entry, lines, line, place, stop, at if several else None, len(entries) > 1 and not same and not clients)
+        _entry(
+            run, entry, lines, line, place, stop, at if several else None, len(entries) > 1 and not same and not clients
+        )
     if same and len(entries) > 1 and not clients:
         _sums(run, len(entries))
     return run
@@ -156,7 +160,9 @@ def _direction(
                 break
 
 
-def _bytes(run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int) -> float | None:
+def _bytes(
+    run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
+) -> float | None:
     """fio 2 wrote KiB under ``io_bytes``: the bandwidth and the runtime tell which it is."""
     found = finite(part.get("io_bytes"))
     if found is None or "io_kbytes" in part or not bandwidth or not runtime:
@@ -211,7 +217,9 @@ def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
 
 
-_BAD = re.compile(r"fio: terminating on signal|fio: pid=\d+, err=|verify failed|verify: bad|fio: .*(?:error|failed)", re.IGNORECASE)
+_BAD = re.compile(
+    r"fio: terminating on signal|fio: pid=\d+, err=|verify failed|verify: bad|fio: .*(?:error|failed)", re.IGNORECASE
+)
 
 
 def _outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:

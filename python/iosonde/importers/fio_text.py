@@ -1,8 +1,8 @@
 """fio's normal output, 2.x and 3.x: three or four digits only, so the JSON is read where both were printed.
 
-    j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
-      read: IOPS=570k, BW=2227MiB/s (2335MB/s)(15.6MiB/7msec)
-        clat (nsec): min=851, max=28722, avg=1226.29, stdev=506.30
+j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
+  read: IOPS=570k, BW=2227MiB/s (2335MB/s)(15.6MiB/7msec)
+    clat (nsec): min=851, max=28722, avg=1226.29, stdev=506.30
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from .trouble import note_trouble
 
 JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
 _NEW = re.compile(r"\s*(read|write|trim)\s*: IOPS=(\S+), BW=([\d.]+)(\w+)/s.*\((\S+?)([KMGTP]?i?B)/(\d+)msec\)")
-_OLD = re.compile(r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), runtime=\s*(\d+)\s*msec")
+_OLD = re.compile(
+    r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), runtime=\s*(\d+)\s*msec"
+)
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
@@ -125,9 +127,7 @@ class _Reader:
         if value is None:
             run.warn(at, f"{metric} of {self._direction} is no number: left out")
         else:
-            run.rows.append(
-                Row(self._direction, metric, value / per_base, unit, at, factors=dict(self._factors))
-            )
+            run.rows.append(Row(self._direction, metric, value / per_base, unit, at, factors=dict(self._factors)))
 
     def end(self) -> None:
         if not self.runs:

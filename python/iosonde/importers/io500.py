@@ -23,7 +23,9 @@ _RESULT = re.compile(
     r"\s*\[(RESULT|RESULT-invalid| +|SCOREX? *)\]\s*(?:(?:BW|IOPS)\s+phase\s+\d+\s+)?([A-Za-z][\w-]*)\s+(\S+)\s+(\S+)"
     r"\s*:\s*time\s+(\S+)\s+seconds(.*)$"
 )
-_SCORE = re.compile(r"\s*\[SCORE(X?) *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$")
+_SCORE = re.compile(
+    r"\s*\[SCORE(X?) *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$"
+)
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
 _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")

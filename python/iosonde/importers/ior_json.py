@@ -50,7 +50,9 @@ def parse_json(text: Text) -> list[Parsed]:
             runs += _session(document.value, lines, document.begin, document.end)
         elif document.value is None and '"' in text.whole[document.begin : document.begin + 400]:
             runs.append(Parsed())
-            runs[-1].lacks(Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read")
+            runs[-1].lacks(
+                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
+            )
             outside = len(text.whole)
             break
     for begin, end in [*ends, (outside, len(text.whole))]:

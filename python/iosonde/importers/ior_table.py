@@ -53,7 +53,9 @@ class Table:
             if value is None or value < 0 or (value == 0 and unit != "s"):
                 run.lacks(at, f"{operation}, iteration {iteration}: '{word[:40]}' is no {metric}")
             elif metric == "latency_mean" and self._latency_is_total(value):
-                run.warn(at, "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)")
+                run.warn(
+                    at, "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)"
+                )
             else:
                 inside = includes if metric == "bandwidth_last_done" else ""
                 run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration, None, inside))

@@ -2,8 +2,8 @@
 
 Made by ``iozone -a``, ``iozone -t 2 -s 8m -r 64k``, ``iozone -+m hosts -t 8``, ``iozone -Ra``:
 
-    	Children see throughput for  2 initial writers 	= 5341180.50 kB/sec
-    	Parent sees throughput for  2 initial writers 	= 4467159.55 kB/sec
+        Children see throughput for  2 initial writers 	= 5341180.50 kB/sec
+        Parent sees throughput for  2 initial writers 	= 4467159.55 kB/sec
 
 becomes ``write bandwidth_sum_of_ranks`` and ``write bandwidth_last_done`` in bytes/s (a kB is 1024 bytes in every
 version). Children: the sum of each process's own rate until the first one is done; parent: all bytes over the time
@@ -44,7 +44,9 @@ _THROUGHPUT = re.compile(
 )
 _PROCESS = re.compile(r"\s*(Min|Max|Avg) (?:throughput per (?:process|thread)|xfer)\s*=\s*(\S+)\s*(\S.*?)?\s*$")
 _CHILD = re.compile(r"\s*Child\[(\d+)\] xfer count =\s*(\S+) (\w+), Throughput =\s*(\S+) ([^\s,]+)")
-_CPU = re.compile(r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE)
+_CPU = re.compile(
+    r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE
+)
 _NUMBERS = re.compile(r"\s*\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+\s*$")
 _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 

@@ -41,9 +41,7 @@ def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> 
             operation = _REPORTS[found.group(1).lower()]
             value = number(found.group(2).split()[0]) if found.group(2) else None
             if value:
-                run.rows.append(
-                    Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at)
-                )
+                run.rows.append(Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at))
                 if len(found.group(2).split()) > 1:
                     run.warn(at, "only the first number of processes of this block was read")
     if not run.rows:
@@ -63,9 +61,7 @@ def _table_row(
         elif value > 0:
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
             factors = {"file_size": size, "record_size": record}
-            run.rows.append(
-                Row(operation, metric, value * unit.factor, unit.base, at, factors=dict(factors))
-            )
+            run.rows.append(Row(operation, metric, value * unit.factor, unit.base, at, factors=dict(factors)))
 
 
 def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:

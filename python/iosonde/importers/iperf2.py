@@ -19,7 +19,9 @@ from .text import Text
 
 NAME = "iperf2"
 
-_CSV = re.compile(r"(\d{14}(?:\.\d+)?),([^,]*),(\d+),([^,]*),(\d+),(-?\d+),(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)((?:,[^,]*)*)$")
+_CSV = re.compile(
+    r"(\d{14}(?:\.\d+)?),([^,]*),(\d+),([^,]*),(\d+),(-?\d+),(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)((?:,[^,]*)*)$"
+)
 _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?,?\s*(TCP|UDP) port")
 
 

@@ -87,7 +87,10 @@ def _side(run: Parsed, line: int, operation: str, part: Any, rank: int | None, r
         if (value := finite(part.get(key))) is not None:
             run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
     if receiver:
-        for key, metric, unit, per_base in (("jitter_ms", "jitter", "s", 1e3), ("lost_packets", "lost", "datagrams", 1.0)):
+        for key, metric, unit, per_base in (
+            ("jitter_ms", "jitter", "s", 1e3),
+            ("lost_packets", "lost", "datagrams", 1.0),
+        ):
             if (value := finite(part.get(key))) is not None:
                 run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
 
@@ -113,7 +116,11 @@ def _text(text: Text) -> list[Parsed]:
         elif stripped.startswith("iperf3: ") or "error - " in stripped:
             runs = runs or [Parsed(version=version)]
             runs[-1].lacks(at, f"iperf3 said: {stripped[:160]}")
-        elif stripped.startswith("[") and (found := interval_of(stripped)) and found.rest.strip().endswith(("sender", "receiver")):
+        elif (
+            stripped.startswith("[")
+            and (found := interval_of(stripped))
+            and found.rest.strip().endswith(("sender", "receiver"))
+        ):
             runs = runs or [Parsed(version=version)]
             _line(runs[-1], at, found, "send" if found.rest.strip().endswith("sender") else "receive")
     for run in runs:

@@ -70,7 +70,12 @@ def _begin(found: re.Match[str], command: str) -> Parsed:
     run.factors["objects"] = int(found.group(1)[:18])
     run.facts["command"] = command
     words = words_of(command)
-    for option, factor in (("-D", "data_sets"), ("-I", "objects_per_set"), ("-P", "precreate_per_set"), ("-S", "object_size")):
+    for option, factor in (
+        ("-D", "data_sets"),
+        ("-I", "objects_per_set"),
+        ("-P", "precreate_per_set"),
+        ("-S", "object_size"),
+    ):
         if option in words[:-1] and (value := words[words.index(option) + 1]).isdigit():
             run.factors[factor] = int(value[:18])
     return run

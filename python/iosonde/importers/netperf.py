@@ -49,7 +49,9 @@ def parse(text: Text) -> list[Parsed]:
         if found := _TEST.match(line):
             test.end(at)
             runs.append(Parsed())
-            test = _Test(runs[-1], re.sub(r"\W+", "_", found.group(1).strip().lower()).replace("request_response", "rr"))
+            test = _Test(
+                runs[-1], re.sub(r"\W+", "_", found.group(1).strip().lower()).replace("request_response", "rr")
+            )
         elif line.strip():
             if test.run is None and (_KEY.match(line.strip()) or any(words in line for words in _ERRORS[:2])):
                 runs.append(Parsed())
@@ -119,7 +121,9 @@ class _Test:
                 if value >= 0:
                     self.run.rows.append(Row(operation, f"cpu_utilization_{name}", value / 100, "", at))
 
-    def _add(self, at: int, operation: str, seconds: float, metric: str, value: float, unit: str, factor: float) -> None:
+    def _add(
+        self, at: int, operation: str, seconds: float, metric: str, value: float, unit: str, factor: float
+    ) -> None:
         run = self.run
         assert run is not None
         if value <= 0:
@@ -171,5 +175,3 @@ def _keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> 
             run.rows.append(Row(operation, f"latency_{name}", value / 1e6, "s", line))
         elif key == "ELAPSED_TIME" and (value := number(word)) is not None:
             run.rows.append(Row(operation, "time", value, "s", line))
-
-

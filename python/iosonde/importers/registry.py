@@ -102,7 +102,9 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score:
-            sentence = f"read as {name} (line {claim.line}); {also.evidence} says {other} too: --format {other} reads that"
+            sentence = (
+                f"read as {name} (line {claim.line}); {also.evidence} says {other} too: --format {other} reads that"
+            )
             notes.append(Note(also.line, sentence))
     return Understood(name, claim, others, runs, notes)
 

@@ -163,9 +163,7 @@ def _line_ends(text: str) -> str:
     if "\n" not in text:
         return text.replace("\r", "\n")
     # A progress line that was written over: what stood there last is what a terminal shows.
-    return "\n".join(
-        line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in text.split("\n")
-    )
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
 
 
 def _surely_decimal(match: re.Match[str]) -> bool:

@@ -24,7 +24,9 @@ _GNU = re.compile(r"\s*(\d+\.\d+)user (\d+\.\d+)system (\d+(?::\d+)*(?:\.\d+)?)e
 _ZSH = re.compile(r".*?\s(\d+\.\d+)s user (\d+\.\d+)s system \d+% cpu (\d+(?::\d+)*(?:\.\d+)?) total\s*$")
 _CSH = re.compile(r"\s*(\d+\.\d+)u (\d+\.\d+)s (\d+:\d+(?::\d+)*(?:\.\d+)?) \d+(?:\.\d+)?%")
 _LINE = re.compile(r"(real|user|sys)\s+(?:(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s|(\d+(?:\.\d+)?)s?)\s*$")
-_VERBOSE = re.compile(r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time [^:]*(?::mm[^:]*:ss[^:]*:ss\))?|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$")
+_VERBOSE = re.compile(
+    r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time [^:]*(?::mm[^:]*:ss[^:]*:ss\))?|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$"
+)
 _FAILED = ("terminated abnormally", "Command exited with non-zero status", "Command terminated by signal")
 
 
