@@ -32,7 +32,8 @@ def command(
 ) -> None:  # fmt: skip
     """Store what other tools' results in FILE say. The same content is never stored twice.
 
-    Every result file keeps its own text, its warnings, and the line of each number. What is not understood is listed with the
+    Every result file keeps its own text, its warnings, and the line of each number. What is not understood is listed
+    with the
     reason; runs that ended early are marked incomplete and left out of totals.
     """
     from ._import_files import Plan, found_files, import_all
@@ -90,4 +91,4 @@ def _print(outcomes: list[Outcome], store: str) -> None:
         if len(failed) > SHOWN:
             click.echo(f"  and {len(failed) - SHOWN} more (--json lists all)")
     total = sum(outcome.runs for outcome in outcomes)
-    click.echo(escape(f"\n{len(outcomes)} files looked at, {total} runs stored in {store}"))
+    click.echo(f"\n{len(outcomes)} files looked at, {total} runs stored in {escape(store)}")

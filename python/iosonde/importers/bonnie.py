@@ -2,8 +2,10 @@
 
     1.96,1.96,host,1,1421800799,7423M,,,,72853,15,47358,5,,,156821,7,537.7,10,100,…,512ms,670ms,…
 
-becomes ``block_write bandwidth_last_done`` (K/sec, 1024 bytes), ``rewrite``, ``block_read``, ``seek rate_last_done``, the creates,
-stats and deletes of files, each with ``cpu_utilization`` and ``latency_max``. ``+++++`` means too fast to measure: no value.
+becomes ``block_write bandwidth_last_done`` (K/sec, 1024 bytes), ``rewrite``, ``block_read``, ``seek
+rate_last_done``, the creates,
+stats and deletes of files, each with ``cpu_utilization`` and ``latency_max``. ``+++++`` means too fast to measure:
+no value.
 Columns: bon_csv2txt(1), and the tables in bonnie++'s bon_csv2html.cpp.
 """
 
@@ -51,7 +53,7 @@ def parse(text: Text) -> list[Parsed]:
 
 def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
     run = Parsed(version=found.group(2))
-    run.facts["machine"] = found.group(3)[:200]
+    run.facts["system"] = found.group(3)[:200]
     run.factors |= {"threads": int(found.group(4)[:9]), "file_size": size_bytes(found.group(6).partition(":")[0])}
     # From 1.98 on the number of seeks and of seekers stand before the results.
     first = 9 if number(found.group(1)) is not None and float(found.group(1)) >= 1.98 else 7
@@ -72,7 +74,7 @@ def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
 
 def _old(at: int, cells: list[str]) -> Parsed:
     run = Parsed(version="1.03")
-    run.facts["machine"] = cells[0][:200]
+    run.facts["system"] = cells[0][:200]
     run.factors["file_size"] = size_bytes(cells[1].partition(":")[0])
     _data(run, at, cells[2:14])
     run.factors["files_in_1024"] = whole_number(cells[14])

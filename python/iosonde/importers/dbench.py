@@ -3,7 +3,8 @@
      NTCreateX     163821     0.014    12.321
     Throughput 999.571 MB/sec  2 clients  2 procs  max_latency=16.246 ms
 
-becomes ``all bandwidth_last_done`` and ``latency_max``, and ``ntcreatex operations``, ``latency_mean``, ``latency_max`` in s.
+becomes ``all bandwidth_last_done`` and ``latency_max``, and ``ntcreatex operations``, ``latency_mean``,
+``latency_max`` in s.
 dbench's MB is 10^6 bytes (dbench.c multiplies the bytes by 1.0e-6).
 """
 
@@ -20,7 +21,8 @@ NAME = "dbench"
 
 _BANNER = re.compile(r"\s*(?:\S+ \S+ )?([dt]bench) version (\S+)")
 _TOTAL = re.compile(
-    r"Throughput (\S+) MB/sec(?: \(([^)]*)\))?\s*(?:\(sync \w+\))?\s*(?:(\d+) clients)?\s*(?:(\d+) procs)?\s*(?:max_latency=(\S+) ms)?"
+    r"Throughput (\S+) MB/sec(?: \(([^)]*)\))?\s*(?:\(sync \w+\))?\s*(?:(\d+) clients)?\s*"
+    r"(?:(\d+) procs)?\s*(?:max_latency=(\S+) ms)?"
 )
 _ROW = re.compile(r" ([A-Za-z_]+)\s+(\d+)\s+(\S+)\s+(\S+)\s*$")
 _RUNNING = re.compile(r"Running for (\d+) seconds with load '(.*?)'(?: and minimum warmup (\d+))?")

@@ -2,7 +2,8 @@
 
     67108864 bytes (67 MB, 64 MiB) copied, 0.0275971 s, 2.4 GB/s
 
-becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, as the rate that dd prints has two digits. Whether
+becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, as the rate that dd prints has two
+digits. Whether
 an fsync is inside (``conv=fsync``) is not in the output. Each copy is one run.
 """
 

@@ -8,8 +8,10 @@ Made by ``elbencho -w -r -t 2 -s 16m -b 1m DIR --csvfile r.csv --jsonfile r.json
                 Throughput MiB/s :         108         110
 
 becomes ``write bandwidth_first_done`` and ``bandwidth_last_done`` in bytes/s, ``rate_…`` (entries: files, directories),
-``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and CSV round
-to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit elbencho prints
+``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and
+CSV round
+to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit elbencho
+prints
 normal looking blocks: they are marked incomplete where it says so.
 """
 

@@ -9,8 +9,10 @@ from .reading import Lines, finite, iso_date, json_documents
 from .text import Text
 
 _VALUES = {
-    "elapsed_time_ms": ("time", "s", 1e3), "bytes/s": ("bandwidth", "bytes/s", 1.0), "iops": ("access_rate", "operations/s", 1.0),
-    "entries/s": ("rate", "operations/s", 1.0), "bytes": ("bytes", "bytes", 1.0), "entries": ("operations", "operations", 1.0),
+    "elapsed_time_ms": ("time", "s", 1e3), "bytes/s": ("bandwidth", "bytes/s", 1.0),
+    "iops": ("access_rate", "operations/s", 1.0),
+    "entries/s": ("rate", "operations/s", 1.0), "bytes": ("bytes", "bytes", 1.0),
+    "entries": ("operations", "operations", 1.0),
     "cpu%": ("cpu_utilization", "", 100.0),
 }  # fmt: skip
 _FACTORS = {"hosts": "nodes", "threads": "threads", "file_size": "file_size", "block_size": "block_size",

@@ -2,8 +2,10 @@
 
     0, 9995, 0, 4096, 0
 
-Time in ms, value, direction (0 read, 1 write, 2 trim), block size in bytes, then offset or priority. All logs look alike:
-only the file's name says what the value is (``j_clat.1.log``: ns in fio 3), so without it no value is read. Latency logs
+Time in ms, value, direction (0 read, 1 write, 2 trim), block size in bytes, then offset or priority. All logs look
+alike:
+only the file's name says what the value is (``j_clat.1.log``: ns in fio 3), so without it no value is read. Latency
+logs
 become recorded operations; a log of bandwidths (KiB/s) or rates becomes the count, mean and extremes of its samples.
 """
 

@@ -3,8 +3,10 @@
     [RESULT]       ior-easy-write      352.803032 GiB/s : time 386.698 seconds
     [SCORE ] Bandwidth 122.312630 GiB/s : IOPS 192.355126 kiops : TOTAL 153.386640
 
-becomes ``ior_easy_write bandwidth_last_done`` in bytes/s and ``time``; mdtest and find give ``rate_last_done``. The scores
-are geometric means over the phases: ``score bandwidth``, ``rate`` and ``total`` (no unit). ``GB/s`` of 2019 is numerically
+becomes ``ior_easy_write bandwidth_last_done`` in bytes/s and ``time``; mdtest and find give ``rate_last_done``. The
+scores
+are geometric means over the phases: ``score bandwidth``, ``rate`` and ``total`` (no unit). ``GB/s`` of 2019 is
+numerically
 GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
 """
 

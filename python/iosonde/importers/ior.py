@@ -7,7 +7,8 @@ Made by ``mpirun -np 2 ior -w -r -F -e -t 1m -b 16m -i 3 -o FILE``:
 
 becomes, for iteration 0 of ``write``: ``bandwidth_last_done`` (all bytes over the time from the first open to the last
 close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their own time, without open and close),
-``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives ``bandwidth_max``, ``_min``,
+``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives
+``bandwidth_max``, ``_min``,
 ``_mean``, ``_sd`` over the iterations with all digits (the table shows none from 1000 on), and its own ``OPs``
 (bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on.
 """
@@ -29,8 +30,10 @@ _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
-_COUNTS = {"tasks": "ranks", "nodes": "nodes", "segments": "segments", "clients per node": "ranks_per_node",
-           "repetitions": "iterations", "stonewallingTime": "stonewall_seconds", "task offset": "task_offset"}  # fmt: skip
+_COUNTS = {
+    "tasks": "ranks", "nodes": "nodes", "segments": "segments", "clients per node": "ranks_per_node",
+    "repetitions": "iterations", "stonewallingTime": "stonewall_seconds", "task offset": "task_offset",
+}  # fmt: skip
 _WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
           "ordering inter file": "ordering_between_files"}  # fmt: skip
 
@@ -168,7 +171,7 @@ class _Reader:
         elif key.startswith("Command line"):
             run.facts["command"] = self._shared.facts["command"] = value
         elif key == "Machine":
-            run.facts["machine"] = self._shared.facts["machine"] = value
+            run.facts["system"] = self._shared.facts["system"] = value
         elif key == "TestID" and value.isdigit():
             self._test(int(value[:9]))
         else:

@@ -36,7 +36,8 @@ _SUMMARY = {
 }
 _PARAMETERS = {"transferSize": "transfer_size", "blockSize": "block_size", "segmentCount": "segments",
                "repetitions": "iterations", "tasksPerNode": "ranks_per_node", "nodes": "nodes", "api": "api",
-               "filePerProc": "file_per_process", "randomOffset": "random", "deadlineForStonewall": "stonewall_seconds"}  # fmt: skip
+               "filePerProc": "file_per_process", "randomOffset": "random", "deadlineForStonewall":
+               "stonewall_seconds"}  # fmt: skip
 
 
 def parse_json(text: Text) -> list[Parsed]:
@@ -86,7 +87,7 @@ def _session(document: dict[str, Any], lines: Lines, begin: int, end: int) -> li
 def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: int, end: int, line: int) -> Parsed:
     run = Parsed(version=str(document.get("Version", ""))[:60])
     run.started_at = iso_date(str(test.get("StartTime") or document.get("Began", "")))
-    run.facts = {"command": str(document.get("Command line", "")), "machine": str(document.get("Machine", ""))}
+    run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
     parameters, options = test.get("Parameters"), test.get("Options")
     if isinstance(parameters, dict):
         run.facts["fsync"] = bool(parameters.get("fsync"))
@@ -127,7 +128,8 @@ def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
     operation = str(item.get("operation", ""))[:40]
     for key, (metric, unit, factor) in _SUMMARY.items():
         value = finite(item.get(key))
-        if value is not None and value >= 0 and operation:
+        spread_of_one = metric.endswith("_sd") and item.get("repetitions") == 1
+        if value is not None and value >= 0 and operation and not spread_of_one:
             includes = includes_of(run, operation) if metric.startswith("bandwidth") else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, includes=includes))
 

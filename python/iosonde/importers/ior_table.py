@@ -101,7 +101,8 @@ class Summary:
             run.lacks(at, f"the summary of {operation} is damaged: {' '.join(words[place : place + 4])[:60]}")
             return
         includes = includes_of(run, operation) if unit[0] == "bandwidth" else ""
-        for name, value in zip(_STATISTICS, values, strict=True):
+        one = run.factors.get("iterations") == 1
+        for name, value in zip(_STATISTICS[:3] if one else _STATISTICS, values, strict=False):
             run.rows.append(
                 Row(operation, f"{unit[0]}_{name}", (value or 0.0) * unit[2], unit[1], at, includes=includes)
             )

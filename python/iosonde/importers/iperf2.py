@@ -3,8 +3,10 @@
     [  1] 0.0000-2.0117 sec  3.47 GBytes  14.8 Gbits/sec
     19700101000000,127.0.0.1,47988,127.0.0.1,18780,1,0.0-2.0,6469058620,25786561711
 
-Only the line over the whole time of a stream counts; it becomes ``tcp bandwidth`` (bytes/s: the CSV's bits/s by 8), ``bytes`` and
-``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks`` (iperf's own [SUM], else added here). Of UDP the
+Only the line over the whole time of a stream counts; it becomes ``tcp bandwidth`` (bytes/s: the CSV's bits/s by 8),
+``bytes`` and
+``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks`` (iperf's own [SUM], else added here). Of
+UDP the
 server's report becomes ``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
 """
 

@@ -2,7 +2,8 @@
 
     "sum_sent": {"bits_per_second": 19969336045.96, "bytes": 4992401408, "seconds": 2.000027, "retransmits": 34}
 
-becomes ``tcp_send bandwidth`` in bytes/s (bits by 8), ``bytes``, ``time``, ``retransmits``; ``sum_received`` becomes ``tcp_receive``.
+becomes ``tcp_send bandwidth`` in bytes/s (bits by 8), ``bytes``, ``time``, ``retransmits``; ``sum_received`` becomes
+``tcp_receive``.
 Each stream is a rank. UDP's ``jitter`` and ``lost`` come from the receiver (or ``sum``): the sender's are always 0.
 """
 
@@ -55,7 +56,7 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     run.version = str(start.get("version", "")).removeprefix("iperf ")[:60]
     stamp = start.get("timestamp")
     run.started_at = iso_date(str(stamp.get("time", ""))) if isinstance(stamp, dict) else ""
-    run.facts["machine"] = str(start.get("system_info", ""))[:300]
+    run.facts["system"] = str(start.get("system_info", ""))[:300]
     protocol = str(test.get("protocol", "TCP")).lower()[:10]
     run.factors["protocol"] = protocol
     for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
@@ -81,7 +82,8 @@ def _side(run: Parsed, line: int, operation: str, part: Any, rank: int | None, r
         return
     run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
     for key, metric, unit, per_base in (
-        ("bytes", "bytes", "bytes", 1.0), ("seconds", "time", "s", 1.0), ("retransmits", "retransmits", "segments", 1.0),
+        ("bytes", "bytes", "bytes", 1.0), ("seconds", "time", "s", 1.0),
+        ("retransmits", "retransmits", "segments", 1.0),
         ("packets", "datagrams", "datagrams", 1.0),
     ):  # fmt: skip
         if (value := finite(part.get(key))) is not None:

@@ -4,7 +4,8 @@
     read(2.8610e-06s, 4.0531e-06s, …) stat(…) create(…) delete(…)
 
 becomes ``benchmark rate_last_done``, ``bandwidth_last_done`` and, for each operation in it, the seven numbers in its
-brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency_min`` and so on. ``time,runtime`` is the CSV.
+brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency_min`` and so on. ``time,runtime`` is
+the CSV.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ Made by ``mpirun -np 2 mdtest -n 500 -i 3 -d DIR``:
 
 becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` in operations/s over the iterations; of
 one iteration also ``rate_last_done``, as it is one measurement: all items over the time until the last rank was done.
-Rows of zeros were not asked for and are left out. The table of times is in seconds for the whole phase, whatever 4.1 writes
+Rows of zeros were not asked for and are left out. The table of times is in seconds for the whole phase, whatever 4.1
+writes
 above it (``ms/op``).
 """
 
@@ -35,7 +36,8 @@ _STATISTICS = ("max", "min", "mean", "sd")
 _SIZES = {"-w": "write_bytes", "-e": "read_bytes"}
 _COUNTS = {"-n": "items_per_rank", "-I": "items_per_directory", "-z": "depth", "-b": "branching_factor", "-N": "stride",
            "-W": "stonewall_seconds"}  # fmt: skip
-_FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D": "directories_only", "-y": "sync_file",
+_FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D": "directories_only",
+          "-y": "sync_file",
           "-S": "shared_file"}  # fmt: skip
 
 

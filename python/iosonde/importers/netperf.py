@@ -7,7 +7,8 @@
 
     131072  16384  16384    2.00     10762.70
 
-becomes ``tcp_stream bandwidth`` in bytes/s and ``time``; a request/response test ``tcp_rr rate`` in transactions/s (operations/s).
+becomes ``tcp_stream bandwidth`` in bytes/s and ``time``; a request/response test ``tcp_rr rate`` in transactions/s
+(operations/s).
 The unit is the one in the header (``10^6bits/sec``: 1000; ``MBytes /s``: 1024). The second row of UDP_STREAM is what
 arrived: ``udp_stream_receive``. Several tests in one file are several runs.
 """

@@ -1,6 +1,7 @@
 """What the path of a file, or a manifest, says about its runs: ``site={}/date={}/…`` and a CSV of names.
 
-A pattern is matched against the end of the path, part by part: ``{}`` takes what stands there, ``name={}`` or ``{name}`` give it
+A pattern is matched against the end of the path, part by part: ``{}`` takes what stands there, ``name={}`` or
+``{name}`` give it
 a name, ``*`` takes anything in one part, ``**`` any number of parts, ``…`` or ``...`` at the end whatever follows.
 A manifest is a CSV with a column ``file`` (a path relative to it, or a pattern with ``*``) and one for each factor.
 """

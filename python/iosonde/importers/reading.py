@@ -25,7 +25,12 @@ _DATES = (
     "%a, %d %b %Y %H:%M:%S GMT",
     "%Y-%m-%dT%H:%M:%S",
 )
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
 # `[1] local …` and `[host:123] …` begin no list.
 _LEFT_EDGE = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
 _BEHIND = re.compile(r"[ \t]*[{\[]")

@@ -1,7 +1,8 @@
 """Which importer reads a file: every one says how sure it is, the surest reads, and the choice is shown.
 
 A package adds a tool with an entry point in the group ``iosonde.importers`` (docs/importers.md). Where two are equally
-sure, the one whose evidence stands first in the file reads it, so that a log that wraps another tool's is the wrapper's.
+sure, the one whose evidence stands first in the file reads it, so that a log that wraps another tool's is the
+wrapper's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Parsed → Runs: what the store keeps of a foreign result, with ids that come from the file's content.
 
-Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are different cells: each becomes a run of its own.
+Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are different cells: each becomes a run of
+its own.
 Iterations of one setting stay together; ``Observation.repetition`` tells them apart.
 """
 
@@ -19,6 +20,8 @@ from .registry import Understood
 from .text import Note, Text
 
 DIGEST_CHARACTERS = 16
+# How often, and the how-manieth: no settings, and as factors they would part what is the same cell.
+_COUNTED = ("iterations", "test_id")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 
 
@@ -77,19 +80,22 @@ def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
 
 
 def _run(
-    identity: str, experiment: str, understood: Understood, parsed: Parsed, cell: dict[str, FactorValue], rows: list[Row],
+    identity: str, experiment: str, understood: Understood, parsed: Parsed, cell: dict[str, FactorValue], rows:
+    list[Row],
     given: dict[str, FactorValue],
 ) -> Run:  # fmt: skip
     source = f"{understood.format} {parsed.version}".strip()
+    counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
+    settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
     run = Run(
         id=identity,
         experiment=experiment,
         source=source,
         started_at=parsed.started_at,
         seconds=parsed.seconds,
-        factors={"tool": understood.format, **parsed.factors, **cell, **given},
+        factors={"tool": understood.format, **settings, **cell, **given},
         observations=[_observation(row) for row in rows],
-        facts={**parsed.facts, "import": _facts(understood, parsed, rows)},
+        facts={**parsed.facts, **counted, "import": _facts(understood, parsed, rows)},
         missing=[said(note) for note in parsed.missing],
     )
     if parsed.operations is not None and len(parsed.operations):

@@ -5,7 +5,8 @@
     0.00user 0.03system 0:00.05elapsed 70%CPU …          GNU
             0.02 real         0.00 user         0.00 sys  BSD, macOS
 
-becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines does not matter.
+becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines does not
+matter.
 A command that failed (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
 """
 
@@ -25,7 +26,8 @@ _ZSH = re.compile(r".*?\s(\d+\.\d+)s user (\d+\.\d+)s system \d+% cpu (\d+(?::\d
 _CSH = re.compile(r"\s*(\d+\.\d+)u (\d+\.\d+)s (\d+:\d+(?::\d+)*(?:\.\d+)?) \d+(?:\.\d+)?%")
 _LINE = re.compile(r"(real|user|sys)\s+(?:(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s|(\d+(?:\.\d+)?)s?)\s*$")
 _VERBOSE = re.compile(
-    r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time [^:]*(?::mm[^:]*:ss[^:]*:ss\))?|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$"
+    r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time[^)]*\)"
+    r"|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$"
 )
 _FAILED = ("terminated abnormally", "Command exited with non-zero status", "Command terminated by signal")
 

@@ -75,7 +75,8 @@ class Disk:
 
 
 class Unflushed(Disk):
-    """Another disk whose files and directories are not flushed one by one: the user of it calls ``sync_file_system``."""
+    """Another disk whose files and directories are not flushed one by one: the user of it calls
+    ``sync_file_system``."""
 
     def __init__(self, disk: Disk) -> None:
         for name in ("make_directory", "open_new", "write", "rename", "remove_file", "remove_directory"):
@@ -173,7 +174,8 @@ def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
 def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk, Path], None]]) -> list[str]:
     """Like ``new_directory`` for many names in ``parent`` with one flush for all; the names that were there already.
 
-    Each appears with all of its content or not at all; on disk on return. Raises OSError: those that were not yet renamed
+    Each appears with all of its content or not at all; on disk on return. Raises OSError: those that were not yet
+    renamed
     leave nothing behind.
     """
     lazy, made, there = Unflushed(disk), dict[str, Path](), []

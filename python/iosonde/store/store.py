@@ -100,7 +100,8 @@ class Store:
         self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _now()))
 
     def append_many(self, runs: Sequence[Run]) -> list[str]:
-        """Store each of ``runs`` whole, with one flush for all; the ids that were there already, which stay as they are.
+        """Store each of ``runs`` whole, with one flush for all; the ids that were there already, which stay as they
+        are.
 
         For imports of thousands of small results, where a flush for each would take longer than all the rest. A crash
         leaves each of them whole or not at all; on return all are on disk. Raises as ``append``.
