@@ -29,9 +29,9 @@ _LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
 
 def claims(text: Text) -> Claim | None:
     """By the shape of the CSV line, or the banner of the text form."""
-    if found := text.search(_NEW):
+    if found := text.search(_NEW, "\n1.9", "\n2."):
         return Claim(CERTAIN, found[0], found[1].group()[:60])
-    if found := text.search(_OLD):
+    if found := text.search(_OLD, first_lines=200):
         return Claim(LIKELY, found[0], found[1].group()[:60])
     found = text.find("------Sequential Output------")
     return Claim(LIKELY, *found) if found else None

@@ -25,10 +25,10 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 
 def claims(text: Text) -> Claim | None:
     """By the line of a copy; with the records above it, surely."""
-    if found := text.search(_COPIED):
+    if found := text.search(_COPIED, " copied,", " transferred in "):
         score = LIKELY if "records out" in text.whole else WEAK
         return Claim(score, found[0], found[1].group().strip()[:60])
-    found = text.search(_ERROR)
+    found = text.search(_ERROR, "\ndd: ")
     return Claim(WEAK, found[0], found[1].group()[:60]) if found else None
 
 

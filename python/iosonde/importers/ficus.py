@@ -24,7 +24,7 @@ _LINE = re.compile(
 
 def claims(text: Text) -> Claim | None:
     """By the form of a line."""
-    found = text.search(_LINE)
+    found = text.search(_LINE, " user ")
     return Claim(CERTAIN, found[0], found[1].group()[:60]) if found else None
 
 

@@ -25,7 +25,7 @@ def claims(text: Text) -> Claim | None:
     """By its first line, or the header of its table."""
     if found := text.find("Fileop:  Working in"):
         return Claim(CERTAIN, *found)
-    found = text.search(_HEAD)
+    found = text.search(_HEAD, "  mkdir")
     return Claim(LIKELY, found[0], found[1].group().strip()) if found else None
 
 

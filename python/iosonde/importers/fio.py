@@ -26,12 +26,12 @@ def claims(text: Text) -> Claim | None:
     """By the JSON's version key, a terse line, or the normal output's own lines."""
     if found := text.find('"fio version"'):
         return Claim(CERTAIN, *found)
-    from .fio_terse import TERSE
+    from .fio_terse import STARTS, TERSE
     from .fio_text import JOB
 
-    if found := text.search(TERSE):
+    if found := text.search(TERSE, *STARTS):
         return Claim(CERTAIN, found[0], f"a terse line of {found[1].group(2)}")
-    if "groupid=" in text.whole and (found := text.search(JOB)):
+    if "groupid=" in text.whole and (found := text.search(JOB, ": (groupid=")):
         return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
     if "\nRun status group " in text.whole:
         return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
@@ -46,7 +46,7 @@ def parse(text: Text) -> list[Parsed]:
         from .fio_json import parse_json
 
         return parse_json(text)
-    from .fio_terse import TERSE, parse_terse
+    from .fio_terse import STARTS, TERSE, parse_terse
     from .fio_text import parse_text
 
-    return parse_terse(text) if text.search(TERSE) else parse_text(text)
+    return parse_terse(text) if text.search(TERSE, *STARTS) else parse_text(text)

@@ -12,6 +12,7 @@ from .reading import number
 from .text import Text
 
 TERSE = re.compile(r"([345]);(fio-[^;]+);([^;]*);(\d+);(\d+);\d+;\d+;\d+")
+STARTS = ("\n3;fio-", "\n4;fio-", "\n5;fio-")
 _BLOCK = {"3": 41, "4": 41, "5": 47}
 _FIRST = 5
 

@@ -27,7 +27,7 @@ def claims(text: Text) -> Claim | None:
     """By the table's header."""
     if found := text.find("FSUse%"):
         return Claim(CERTAIN, *found)
-    found = text.search(_VERSION, 200)
+    found = text.search(_VERSION, first_lines=200)
     return Claim(LIKELY, found[0], found[1].group().strip()[:60]) if found else None
 
 

@@ -36,13 +36,13 @@ _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
 
 def claims(text: Text) -> Claim | None:
     """By the summary's lines, the result file's sections, the find's first line."""
-    if (found := text.search(_RESULT, 2000)) or (found := text.search(_SCORE, 2000)):
+    if (found := text.search(_RESULT, "[RESULT", "[   ")) or (found := text.search(_SCORE, "[SCORE")):
         return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
     if (found := text.find("throughput-stonewall", "rate-stonewall")) or (
         (found := text.find("version         = io500-")) and "[run]" in text.whole
     ):
         return Claim(CERTAIN, *found)
-    if (found := text.search(_FIND, 3)) and "job steal" in text.whole[:4000]:
+    if (found := text.search(_FIND, first_lines=3)) and "job steal" in text.whole[:4000]:
         return Claim(CERTAIN, found[0], "runtime and rate of io500's find")
     if "\n[ior-easy" in text.whole and "\n[mdtest-easy" in text.whole:
         return Claim(LIKELY, *(text.find("[ior-easy") or (1, "")))
@@ -51,9 +51,9 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each list."""
-    if text.search(_RESULT) or text.search(_SCORE):
+    if text.search(_RESULT, "[RESULT", "[   ") or text.search(_SCORE, "[SCORE"):
         return _summary(text)
-    if found := text.search(_FIND, 3):
+    if found := text.search(_FIND, first_lines=3):
         return [_find(text, found[0])]
     return [_sections(text)]
 

@@ -33,6 +33,7 @@ class Table:
 
     def __init__(self, run: Parsed, names: Sequence[str]) -> None:
         self._run, self._names = run, list(names)
+        self._includes: dict[str, str] = {}
         self._columns = [_COLUMNS.get(name) for name in names]
         self._iteration = names.index("iter") if "iter" in names else -1
         self._transfer = names.index("xfer(KiB)") if "xfer(KiB)" in names else -1
@@ -44,7 +45,9 @@ class Table:
         if iteration is None or iteration < 0:
             run.warn(at, f"not a row of the table above: '{' '.join(words)[:60]}' was left out")
             return
-        includes = includes_of(run, operation)
+        if operation not in self._includes:
+            self._includes[operation] = includes_of(run, operation)
+        includes = self._includes[operation]
         for column, word in zip(self._columns, words, strict=True):
             if column is None or word in ("-", "NA"):
                 continue

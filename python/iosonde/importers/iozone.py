@@ -47,6 +47,7 @@ _CHILD = re.compile(r"\s*Child\[(\d+)\] xfer count =\s*(\S+) (\w+), Throughput =
 _CPU = re.compile(
     r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE
 )
+_WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"\s*\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+\s*$")
 _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
@@ -121,7 +122,7 @@ class _Reader:
                 self._current()
             self._quoted.append((at, stripped))
         elif stripped[0].isdigit():
-            if self._ends and _NUMBERS.match(line):
+            if self._ends and (len(stripped.split()) == len(self._names) + 2 or _NUMBERS.match(line)):
                 self._table_row(at, line)
         elif ("throughput" in line or stripped[0] in "MC") and self._throughput(at, line):
             return
@@ -228,7 +229,9 @@ class _Reader:
 
     def _table_row(self, at: int, line: str) -> None:
         run, unit = self._current(), self._unit
-        tokens = [(found.group(), found.end()) for found in re.finditer(r"\S+", line)]
+        tokens = [(word, 0) for word in line.split()]
+        if len(tokens) != len(self._names) + 2:
+            tokens = [(found.group(), found.end()) for found in _WORD.finditer(line)]
         values = tokens[2:]
         places = self._places(tokens)
         if places is None:
@@ -241,8 +244,39 @@ class _Reader:
         if not size or not record or record > size:
             run.warn(at, f"a record of {record} bytes in a file of {size}: the row is damaged and not read")
             return
+        if self._fast_row(run, at, places, [word for word, _ in values], unit, factors):
+            return
         for place, (word, _) in zip(places, values, strict=True):
             self._add(at, self._names[place], unit, word, "last_done", factors=factors)
+
+    def _fast_row(
+        self, run: Parsed, at: int, places: list[int], words: list[str], unit: Unit, factors: dict[str, int]
+    ) -> bool:
+        """A row of plain numbers, as nearly all are; a file may hold a million."""
+        if not all(word.isdigit() and word != "0" for word in words):
+            return False
+        metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
+        writes = self._inside()
+        names, factor, base = self._names, unit.factor, unit.base
+        run.rows += [
+            Row(
+                name,
+                metric,
+                float(word) * factor,
+                base,
+                at,
+                None,
+                None,
+                None,
+                writes if "write" in name else "",
+                factors,
+            )
+            for name, word in zip([names[place] for place in places], words, strict=True)
+        ]
+        return True
+
+    def _inside(self) -> str:
+        return ",".join(sorted(self._includes, key=("fsync", "close").index))
 
     def _places(self, tokens: list[tuple[str, int]]) -> list[int] | None:
         """The column of each value: all of them in order, else those whose end is nearest; None if unclear."""
@@ -324,7 +358,7 @@ class _Reader:
         elif value == 0 and clock in ("sum_of_ranks", "last_done"):
             run.lacks(at, f"{operation} moved nothing (0 was printed): it failed, or the file system was full")
         else:
-            includes = ",".join(sorted(self._includes, key=("fsync", "close").index)) if "write" in operation else ""
+            includes = self._inside() if "write" in operation else ""
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_{clock}"
             run.rows.append(
                 Row(operation, metric, value * unit.factor, unit.base, at, rank, None, None, includes, factors)

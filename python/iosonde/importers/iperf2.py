@@ -29,9 +29,11 @@ _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?,?\s*(TCP|U
 
 def claims(text: Text) -> Claim | None:
     """By the header of a connection, the CSV's shape, or an interval line."""
-    if (found := text.search(_HEAD)) and "iperf 3" not in text.whole[:4000]:
+    if (found := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.whole[
+        :4000
+    ]:
         return Claim(CERTAIN, found[0], found[1].group()[:60])
-    if found := text.search(_CSV, 50):
+    if found := text.search(_CSV, first_lines=50):
         return Claim(LIKELY, found[0], found[1].group()[:60])
     for number_of_line, line in enumerate(text.lines[:2000], 1):
         if line.startswith("[") and interval_of(line) and "iperf3" not in text.whole and "sender" not in text.whole:
@@ -41,7 +43,7 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each connection (text) or for the CSV."""
-    if text.search(_CSV, 50) and not text.search(_HEAD):
+    if text.search(_CSV, first_lines=50) and not text.search(_HEAD, "Client connecting to", "Server listening on"):
         return [_csv(text)]
     return _text(text)
 

@@ -33,7 +33,7 @@ _ERRORS = ("are you sure there is a netserver", "could not establish", "error ",
 
 def claims(text: Text) -> Claim | None:
     """By the line of a test, the errors, or omni's keywords."""
-    if found := text.search(_TEST):
+    if found := text.search(_TEST, " TEST from "):
         return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
     if found := text.find("are you sure there is a netserver", "netserver listening"):
         return Claim(CERTAIN, *found)

@@ -12,13 +12,14 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     """(lines × columns array, line numbers) of the rows that are so many numbers; others are noted and left out."""
     import numpy as np
 
+    whole = text.whole
+    begin = 0
+    for _ in range(first_line - 1):
+        begin = whole.find("\n", begin) + 1
+    table = _rectangle(whole[begin:].rstrip("\n"), columns)
+    if table is not None:
+        return table, np.arange(first_line, first_line + len(table))
     lines = text.lines[first_line - 1 :]
-    body = "\n".join(lines)
-    rows = sum(1 for line in lines if line) if "\n\n" in body or body.endswith("\n") else len(lines)
-    flat = _all_numbers(body)
-    if flat is not None and flat.size == rows * columns and body.count(",") == rows * (columns - 1):
-        places = np.array([at for at, line in enumerate(lines, first_line) if line], np.int64)
-        return flat.reshape(rows, columns), places
     kept, places_kept, left_out = [], [], 0
     for at, line in enumerate(lines, first_line):
         if not line.strip():
@@ -36,19 +37,45 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     return np.array(kept, float).reshape(len(kept), columns), np.array(places_kept, np.int64)
 
 
+def _rectangle(body: str, columns: int) -> Any:
+    """The table of a text that is a whole one: every line so many numbers, with commas between; else None."""
+    import numpy as np
+
+    if not body.isascii() or not body:
+        return None
+    flat = _all_numbers(body)
+    if flat is None or flat.size % columns:
+        return None
+    rows = flat.size // columns
+    characters = np.frombuffer(body.encode("ascii"), np.uint8)
+    ends, commas = np.flatnonzero(characters == ord("\n")), np.flatnonzero(characters == ord(","))
+    if len(ends) != rows - 1 or len(commas) != rows * (columns - 1):
+        return None
+    commas = commas.reshape(rows, columns - 1)
+    if (commas[:-1, -1] > ends).any() or (commas[1:, 0] < ends).any():
+        return None
+    return flat.reshape(rows, columns)
+
+
 def _all_numbers(body: str) -> Any:
     """All numbers of a text of numbers, commas and blanks; None if there is anything else in it."""
     import warnings
 
     import numpy as np
 
+    blank = body.replace(",", " ")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        try:
-            flat = np.fromstring(body.replace(",", " "), sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
-    return flat if np.isfinite(flat).all() else None
+        # Whole numbers are read eight times faster as such; a point or an exponent makes it stop.
+        for kind in (np.int64, np.float64):
+            try:
+                flat = np.fromstring(blank, dtype=kind, sep=" ")
+            except (DeprecationWarning, ValueError, OverflowError):
+                continue
+            if kind is np.float64 and not np.isfinite(flat).all():
+                return None
+            return flat.astype(np.float64)
+    return None
 
 
 def read_log(text: Text, first_line: int, columns: int, operation: str) -> Parsed:

@@ -18,7 +18,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
 
-from .parsed import Claim, Importer, Parsed
+from .parsed import LIKELY, Claim, Importer, Parsed
 from .text import Note, Text
 
 # Name as in --format and in a run's source → module in this package.
@@ -88,7 +88,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
 
     Raises DataError where nobody knows the format, InputError for a ``wanted`` that there is not.
     """
-    claims = {name: claim for name, one in importers().items() if (claim := _ask(name, one, text))}
+    claims = _claims(text)
     if wanted is not None:
         if wanted not in importers():
             raise InputError(f"there is no importer '{wanted}'", f"there are: {', '.join(importers())}")
@@ -108,6 +108,15 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
             )
             notes.append(Note(also.line, sentence))
     return Understood(name, claim, others, runs, notes)
+
+
+def _claims(text: Text) -> dict[str, Claim]:
+    """Everybody's claims: from the head of a long file, from all of it only where the head convinces nobody."""
+    for part in (text.head(), text):
+        claims = {name: claim for name, one in importers().items() if (claim := _ask(name, one, part))}
+        if part is text or any(claim.score >= LIKELY for claim in claims.values()):
+            break
+    return claims
 
 
 def _ask(name: str, importer: Importer, text: Text) -> Claim | None:

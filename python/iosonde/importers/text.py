@@ -16,6 +16,8 @@ from iosonde.core.errors import InputError
 
 # What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
 LINE_CHARACTERS = 1 << 16
+# What is asked about first in a long file: who made it.
+HEAD_CHARACTERS = 1 << 20
 # What is kept of one line of a file, and of a file. Beyond, it is nothing a person should load at once.
 LINE_BYTES = 16 << 20
 FILE_BYTES = 2 << 30
@@ -71,17 +73,49 @@ class Text:
                 return self.line_of(position), needle
         return None
 
-    def search(self, pattern: re.Pattern[str], first_lines: int | None = None) -> tuple[int, re.Match[str]] | None:
-        """(line number, match) of the first line that begins with ``pattern``."""
-        for number, line in enumerate(self.lines[:first_lines], 1):
-            if found := pattern.match(line):
-                return number, found
+    def search(
+        self, pattern: re.Pattern[str], *having: str, first_lines: int | None = None
+    ) -> tuple[int, re.Match[str]] | None:
+        """(line number, match) of the first line that begins with ``pattern``.
+
+        Only lines that hold one of ``having`` are looked at (a newline first: that begin with it), as every importer
+        asks about every file; without it, only ``first_lines`` are.
+        """
+        if not having:
+            for number, line in enumerate(self.lines[:first_lines], 1):
+                if found := pattern.match(line):
+                    return number, found
+            return None
+        matches = [match for words in having if (match := self._first(pattern, words))]
+        if not matches:
+            return None
+        begin, found = min(matches, key=lambda match: match[0])
+        return self.line_of(begin), found
+
+    def _first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
+        whole, at = self.whole, 0
+        if words.startswith("\n") and whole.startswith(words[1:]) and (found := pattern.match(self.lines[0])):
+            return 0, found
+        while (place := whole.find(words, at)) >= 0:
+            begin = whole.rfind("\n", 0, place + 1) + 1
+            end = whole.find("\n", begin)
+            end = len(whole) if end < 0 else end
+            if found := pattern.match(whole[begin : min(end, begin + LINE_CHARACTERS)]):
+                return begin, found
+            at = max(end, place + 1)
         return None
 
     @property
     def last_line(self) -> int:
         """The number of the last line that is not empty."""
         return self.whole.rstrip().count("\n") + 1
+
+    def head(self) -> Text:
+        """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
+        if len(self.whole) <= 2 * HEAD_CHARACTERS:
+            return self
+        end = self.whole.rfind("\n", 0, HEAD_CHARACTERS) + 1 or HEAD_CHARACTERS
+        return Text(self.whole[:end].encode(), self.name)
 
     # Cleaning
 

@@ -34,12 +34,14 @@ _FAILED = ("terminated abnormally", "Command exited with non-zero status", "Comm
 
 def claims(text: Text) -> Claim | None:
     """By a line of one of the dialects."""
-    for pattern, score in ((_GNU, LIKELY), (_BSD, LIKELY), (_ZSH, WEAK), (_CSH, WEAK)):
-        if found := text.search(pattern):
+    for pattern, words, score in (
+        (_GNU, "elapsed", LIKELY), (_BSD, " user", LIKELY), (_ZSH, "% cpu ", WEAK), (_CSH, "u ", WEAK),
+    ):  # fmt: skip
+        if found := text.search(pattern, words):
             return Claim(score + 10, found[0], found[1].group().strip()[:60])
     if found := text.find("Elapsed (wall clock) time"):
         return Claim(LIKELY + 10, *found)
-    found = text.search(_LINE)
+    found = text.search(_LINE, "\nreal")
     if found and "user" in text.whole and "sys" in text.whole:
         return Claim(LIKELY + 10, found[0], found[1].group()[:60])
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .parsed import Parsed
 
 # What ends a run: the line is quoted. In the order of how much it explains.
@@ -23,13 +25,13 @@ _FATAL = (
     "terminated by signal",
     "CANCELLED AT",
 )
-_CANDIDATES = tuple({words.split()[0] for words in _FATAL})
+_CANDIDATES = re.compile("|".join(sorted({re.escape(words) for words in _FATAL})))
 QUOTED = 160
 
 
 def note_trouble(run: Parsed | None, at: int, line: str) -> bool:
     """Whether ``line`` tells of a failure; it is then noted in ``run`` as missing."""
-    if run is None or not any(words in line for words in _CANDIDATES):
+    if run is None or not _CANDIDATES.search(line):
         return False
     for words in _FATAL:
         if words in line:
