@@ -67,8 +67,8 @@ def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
     _files(run, at, cells[files + 5 : files + 17])
     names = [name for name, _ in _DATA] + list(_FILES)
     for name, cell in zip(names, cells[files + 17 : files + 29], strict=False):
-        if match := _LATENCY.match(cell):
-            run.rows.append(Row(name, "latency_max", float(match.group(1)) / PER_SECOND[match.group(2)], "s", at))
+        if (match := _LATENCY.match(cell)) and (value := number(match.group(1))) is not None:
+            run.rows.append(Row(name, "latency_max", value / PER_SECOND[match.group(2)], "s", at))
     return run
 
 

@@ -38,8 +38,8 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         if len(cells) < len(names) or not operation:
             (runs[-1] if runs else _new(runs)).lacks(at, "the row is cut: left out")
             continue
-        if not runs or operation in seen or row["command"] != command:
-            run, command = _new(runs), row["command"]
+        if not runs or operation in seen or row.get("command", "") != command:
+            run, command = _new(runs), row.get("command", "")
             seen.clear()
             _settings(run, row)
         seen.add(operation)
@@ -57,7 +57,7 @@ def _new(runs: list[Parsed]) -> Parsed:
 def _settings(run: Parsed, row: dict[str, str]) -> None:
     run.version = row.get("version", "")[:60]
     run.started_at = iso_date(row.get("ISO date", "")[:19])
-    run.facts |= {"command": row["command"].strip()}
+    run.facts |= {"command": row.get("command", "").strip()}
     if row.get("label"):
         run.factors["label"] = row["label"][:200]
     for name, factor in _FACTORS.items():

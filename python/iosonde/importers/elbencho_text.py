@@ -168,5 +168,7 @@ def seconds_of(word: str, in_ms: bool = False) -> float | None:
     hours, minutes, rest, unit = found.groups()
     if unit is None and not in_ms and not (hours or minutes):
         return None
-    value = float(rest) / PER_SECOND[unit or ("ms" if in_ms else "s")]
+    if len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:
+        return None
+    value = read / PER_SECOND[unit or ("ms" if in_ms else "s")]
     return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + value

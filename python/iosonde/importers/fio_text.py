@@ -124,7 +124,9 @@ class _Reader:
 
     def _add(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
         run = self._current()
-        if value is None:
+        if not self._direction:
+            run.warn(at, "numbers before the line that says whether they are of reads or writes: left out")
+        elif value is None:
             run.warn(at, f"{metric} of {self._direction} is no number: left out")
         else:
             run.rows.append(Row(self._direction, metric, value / per_base, unit, at, factors=dict(self._factors)))

@@ -23,7 +23,7 @@ import re
 from .iozone_blocks import excel_rows
 from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, option, size_bytes, words_of
+from .reading import iso_date, number, option, size_bytes, whole_number, words_of
 from .text import Text
 
 NAME = "iozone"
@@ -239,9 +239,9 @@ class _Reader:
             return
         if unit is None:
             return
-        size, record = int(tokens[0][0]) * 1024, int(tokens[1][0]) * 1024
+        size, record = (1024 * (whole_number(word) or 0) for word, _ in tokens[:2])
         factors = {"file_size": size, "record_size": record}
-        if not size or not record or record > size:
+        if not 0 < record <= size < 2**63:
             run.warn(at, f"a record of {record} bytes in a file of {size}: the row is damaged and not read")
             return
         if self._fast_row(run, at, places, [word for word, _ in values], unit, factors):
@@ -253,7 +253,7 @@ class _Reader:
         self, run: Parsed, at: int, places: list[int], words: list[str], unit: Unit, factors: dict[str, int]
     ) -> bool:
         """A row of plain numbers, as nearly all are; a file may hold a million."""
-        if not all(word.isdigit() and word != "0" for word in words):
+        if not all(word.isdecimal() and len(word) < 18 and word != "0" for word in words):
             return False
         metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
         writes = self._inside()

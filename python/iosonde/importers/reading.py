@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from typing import Any, NamedTuple
 
 from .text import Text
 
+# No tool measures more of anything; what is larger is damaged text.
+LARGEST = 1e30
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 # How many of a unit are one second: a division rounds right where a product with 1e-9 would not.
@@ -38,21 +39,25 @@ _BROKEN_DOCUMENTS = 100
 
 
 def number(text: str) -> float | None:
-    """The finite number in ``text``; None if it is none (``-``, ``NA``, ``inf``, ``-nan``, a word)."""
+    """The number in ``text``; None if it is none (``-``, ``NA``, ``inf``, a word), is negative or beyond LARGEST.
+
+    Nothing that a tool measures is negative: such a number is damaged, or an error code.
+    """
     try:
         value = float(text)
     except ValueError:
         return None
     # Comparisons instead of isfinite: this is called for every number of every file.
-    return value if -1.7e308 < value < 1.7e308 and "_" not in text else None
+    return value if 0 <= value < LARGEST and "_" not in text else None
 
 
 def whole_number(text: str) -> int | None:
-    """The integer in ``text``, None if it is none."""
+    """The integer in ``text``, None if it is none, is negative or needs more than 64 bits."""
     try:
-        return int(text)
+        value = int(text) if len(text) < 30 and "_" not in text else None
     except ValueError:
         return None
+    return value if value is not None and 0 <= value < 2**63 else None
 
 
 def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
@@ -61,7 +66,8 @@ def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
     if not found:
         return None
     factor = (BINARY if found.group(3) else kilo)[found.group(2).lower()]
-    return round(float(found.group(1)) * factor)
+    size = float(found.group(1)) * factor
+    return round(size) if size < 2**63 else None
 
 
 def iso_date(text: str) -> str:
@@ -129,11 +135,11 @@ def _next_begin(text: str, at: int, after_document: bool) -> int:
 
 
 def finite(value: Any) -> float | None:
-    """A number from JSON: elbencho writes them as texts; True, NaN and words are none."""
+    """A number from JSON, by the rules of ``number``: elbencho writes them as texts; True and words are none."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
-        return float(value) if abs(value) < 1e300 and math.isfinite(value) else None
+        return float(value) if 0 <= value < LARGEST else None
     return number(value) if isinstance(value, str) else None
 
 
