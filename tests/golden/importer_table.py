@@ -8,7 +8,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "importers.md"
 BEGIN, END = "<!-- table of captures: begin -->\n", "<!-- table of captures: end -->\n"
-_FORMS = {".json": "JSON", ".jsonl": "JSON lines", ".csv": "CSV", ".log": "log", ".xls": "Excel 2", ".ini": "ini", ".txt": "text"}
+_FORMS = {
+    ".json": "JSON",
+    ".jsonl": "JSON lines",
+    ".csv": "CSV",
+    ".log": "log",
+    ".xls": "Excel 2",
+    ".ini": "ini",
+    ".txt": "text",
+}
 
 
 def table() -> str:

@@ -85,7 +85,7 @@ def found_files(names: Sequence[str], recursive: bool, store: Path) -> list[Foun
             raise InputError(f"{name} is a directory", "add -r to read everything in it")
         if not path.exists():
             raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
-        for one in _below(path, inside) if path.is_dir() else [path]:
+        for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
             relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
             found.setdefault(one, Found(one, relative, one.stat().st_size))
     return list(found.values())
