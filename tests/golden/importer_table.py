@@ -1,4 +1,7 @@
-"""The table of docs/importers.md: tools × versions × forms that the captures prove. ``python tests/golden/importer_table.py``."""
+"""The table of docs/importers.md: tools × versions × forms that the captures prove.
+
+``python tests/golden/importer_table.py`` writes it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Damaged input: no importer crashes, hangs, or gives a number without its line, whatever happened to the file.
 
-Every capture on this machine is cut at each line, shuffled, merged with another, and put through everything that mail, other
-systems and broken disks do to text. ``fuzz/`` keeps what once broke an importer.
+Every capture on this machine is cut at each line, shuffled, merged with another, and put through everything that mail,
+other systems and broken disks do to text. ``fuzz/`` keeps what once broke an importer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from importer_fixtures import EXPECTED, fixture
 
 from iosonde.importers import Text, importers
-from iosonde.importers.runs import runs_of
 from iosonde.importers.registry import Understood
+from iosonde.importers.runs import runs_of
 
 FOUND = {name: path for name in EXPECTED if (path := fixture(name))}
 CASES = Path(__file__).parent / "fuzz"

@@ -227,7 +227,8 @@ def test_iperf2_sum_line_and_iperf3_text():
 
 def test_netperf_that_missed_its_confidence_says_so():
     found = of(
-        "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : +/-2.5% @ 95% conf.\n"
+        "MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET"
+        " : +/-2.5% @ 95% conf.\n"
         "!!! WARNING\n!!! Desired confidence was not achieved within the specified iterations.\n"
         "Recv   Send    Send\nSocket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\n"
         "bytes  bytes   bytes    secs.    10^6bits/sec\n\n131072  16384  16384    2.00     800.00\n"
