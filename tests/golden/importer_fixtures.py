@@ -1,9 +1,9 @@
 """Where the captures of other tools' output are, and what a right importer reads in them.
 
-The captures are not part of this repository (many have no clear licence); those below ``fixtures/`` are our
-own and are. The rest lie in ``$IOSONDE_SHARED/fixtures`` or in ``../shared/fixtures`` beside the checkout; tests skip where they are
-absent. ``importers_expected.json`` holds facts: for each file the format, version, executions, whether it is
-complete, and [operation, metric, printed number, its unit, {run, rank, iteration, factors}].
+The captures are not part of this repository (many have no clear licence); those below ``fixtures/`` are our own
+and are. The rest lie in ``$IOSONDE_SHARED/fixtures`` or in ``../shared/fixtures`` beside the checkout; tests skip
+where they are absent. ``importers_expected.json`` holds facts: for each file the format, version, executions,
+whether it is complete, and [operation, metric, printed number, its unit, {run, rank, iteration, factors}].
 """
 
 from __future__ import annotations

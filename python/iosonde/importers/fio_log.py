@@ -50,7 +50,7 @@ def parse(text: Text) -> list[Parsed]:
     if name == "clat_hist":
         run.lacks(1, "histogram logs are not read: import the JSON of json+, which holds the same buckets")
         return [run]
-    columns = text.lines[0].count(",") + 1
+    columns = text.whole[: text.whole.find("\n")].count(",") + 1
     table, lines = numbers(text, 1, max(columns, 4), run)
     table, lines = _whole_rows(run, table, lines)
     values = table[:, 1] if len(table) else np.zeros(0)
@@ -73,7 +73,10 @@ def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
 
     if not len(table):
         return table, lines
-    good = (table[:, :4] >= 0).all(axis=1) & np.isin(table[:, 2], (0, 1, 2)) & (table[:, :4] < 2**53).all(axis=1)
+    direction = table[:, 2]
+    if table.min() >= 0 and table.max() < 2**53 and direction.max() <= 2 and not (direction % 1).any():
+        return table, lines
+    good = (table[:, :4] >= 0).all(axis=1) & np.isin(direction, (0, 1, 2)) & (table[:, :4] < 2**53).all(axis=1)
     if not good.all():
         run.lacks(int(lines[~good][0]), f"{int((~good).sum())} lines are not time, value, direction, size: left out")
     return table[good], lines[good]
@@ -105,13 +108,15 @@ def _operations(run: Parsed, table: Any) -> None:
 
     from iosonde._native import KINDS
 
-    table = table[table[:, 2] < 2]
+    if table[:, 2].max(initial=0) > 1:
+        table = table[table[:, 2] < 2]
+    writes = table[:, 2] == 1
     records = np.zeros(len(table), OPERATION)
-    records["phase"] = table[:, 2]
-    records["kind"] = np.array([KINDS.index("read"), KINDS.index("write")])[table[:, 2].astype(int)]
+    records["phase"] = writes
+    records["kind"] = np.where(writes, KINDS.index("write"), KINDS.index("read"))
     records["duration_ns"] = table[:, 1]
     records["start_ns"] = np.maximum(table[:, 0] * 1e6 - table[:, 1], 0)
     records["size"] = np.minimum(table[:, 3], 2**32 - 1)
     if table.shape[1] >= 6:
-        records["offset"] = np.clip(table[:, 4], 0, 2**63 - 1)
-    run.operations, run.operation_names = records[np.argsort(records["start_ns"], kind="stable")], _DIRECTIONS[:2]
+        records["offset"] = table[:, 4]
+    run.operations, run.operation_names = records, _DIRECTIONS[:2]

@@ -44,7 +44,7 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
     if (found := text.find('"bwMiB"', '"bwMeanMIB"')) or (found := text.find("access    bw(MiB/s)")):
         return Claim(LIKELY, *found)
-    if text.lines[0].strip() == _OP_CSV:
+    if text.first_line == _OP_CSV:
         return Claim(LIKELY, 1, _OP_CSV)
     return None
 
@@ -59,7 +59,7 @@ def parse(text: Text) -> list[Parsed]:
         from .ior_csv import parse_ranks
 
         return [parse_ranks(text, found[0])]
-    if text.lines[0].strip() == _OP_CSV:
+    if text.first_line == _OP_CSV:
         from .ior_csv import parse_operations
 
         return [parse_operations(text)]

@@ -32,12 +32,12 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, *found)
     if (found := text.find("benchmark process max:", "precreate process max:")) is not None:
         return Claim(LIKELY, *found)
-    return Claim(LIKELY, 1, _CSV) if text.lines[0].strip() == _CSV else None
+    return Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each execution; the benchmark's repetitions are its iterations."""
-    if text.lines[0].strip() == _CSV:
+    if text.first_line == _CSV:
         from .operation_log import read_log
 
         return [read_log(text, first_line=2, columns=2, operation="access")]

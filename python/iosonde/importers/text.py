@@ -57,6 +57,11 @@ class Text:
             lines = [line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] for line in lines]
         return lines
 
+    @property
+    def first_line(self) -> str:
+        """The first line without blanks around it."""
+        return self.whole[:LINE_CHARACTERS].partition("\n")[0].strip()
+
     def numbered(self) -> Iterator[tuple[int, str]]:
         """(line number from 1, line)."""
         return enumerate(self.lines, 1)
