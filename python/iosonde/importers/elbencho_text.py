@@ -59,7 +59,7 @@ class _State:
             self._settings = Parsed(started_at=iso_date(stripped[9:].strip()[:19]))
         elif stripped == "---":
             self._pending = False
-        elif any(words in stripped for words in _ENDED) and ":" not in stripped:
+        elif ":" not in stripped and any(words in stripped for words in _ENDED):
             (self.runs[-1] if self.runs else self._settings).lacks(at, f"it ended early: {stripped[:120]}")
         elif "ERROR:" in stripped:
             self._errors.append((at, stripped))

@@ -47,6 +47,36 @@ _CHILD = re.compile(r"\s*Child\[(\d+)\] xfer count =\s*(\S+) (\w+), Throughput =
 _CPU = re.compile(
     r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE
 )
+# The first words of the lines that state something: most of the banner names contributors.
+_SETTING_WORDS = frozenset(
+    [
+        "Iozone:",
+        "Version",
+        "Run",
+        "Command",
+        "Output",
+        "OPS",
+        "Microseconds/op",
+        "iozone",
+        "iozone:",
+        "Iozone",
+        "Throughput",
+        "File",
+        "Record",
+        "O_DIRECT",
+        "SYNC",
+        "O_SYNC",
+        "Include",
+        "Percent",
+        "Network",
+        "Can",
+        "Error",
+        "error",
+        "ERROR",
+        "Error:",
+        "Timer",
+    ]
+)
 _WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"\s*\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+\s*$")
 _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
@@ -124,13 +154,13 @@ class _Reader:
         elif stripped[0].isdigit():
             if self._ends and (len(stripped.split()) == len(self._names) + 2 or _NUMBERS.match(line)):
                 self._table_row(at, line)
-        elif ("throughput" in line or stripped[0] in "MC") and self._throughput(at, line):
+        elif self._throughput(at, line, first := stripped.split(None, 1)[0]):
             return
-        elif stripped[:3].lower() == "cpu":
+        elif first == "CPU":
             self._cpu(at, line)
         elif "reclen" in stripped:
             self._header(at, line)
-        else:
+        elif first in _SETTING_WORDS or "No space left on device" in line or "not supported" in line:
             self._setting(at, stripped)
 
     def end(self, at: int) -> None:
@@ -296,9 +326,9 @@ class _Reader:
 
     # Throughput
 
-    def _throughput(self, at: int, line: str) -> bool:
-        """Whether this was a line of a throughput test."""
-        if found := _THROUGHPUT.match(line):
+    def _throughput(self, at: int, line: str, first: str) -> bool:
+        """Whether this was a line of a throughput test; ``first`` is its first word."""
+        if first in ("Children", "Parent") and (found := _THROUGHPUT.match(line)):
             who, count, label, word, unit = found.groups()
             operation = OPERATIONS.get(label.lower())
             run = self._current()
@@ -310,9 +340,9 @@ class _Reader:
                 run.warn(at, f"{count} processes, and {run.factors['ranks']} before: more than one test in here")
             self._add(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
-        elif (found := _PROCESS.match(line)) and self._operation and self._run is not None:
+        elif first in ("Min", "Max", "Avg") and self._operation and self._run and (found := _PROCESS.match(line)):
             self._of_process(at, found)
-        elif (found := _CHILD.match(line)) and self._operation and self._run is not None:
+        elif first[:6] == "Child[" and self._operation and self._run and (found := _CHILD.match(line)):
             rank = int(found.group(1)[:9])
             self._add(at, self._operation, self._line_unit(at, found.group(5)), found.group(4), "own", rank=rank)
         else:

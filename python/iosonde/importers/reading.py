@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .text import Text
@@ -70,6 +71,7 @@ def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
     return round(size) if size < 2**63 else None
 
 
+@lru_cache(maxsize=4096)
 def iso_date(text: str) -> str:
     """``Sat Nov 21 09:26:00 2026`` and other tools' dates as ISO 8601, without zone; '' if not understood."""
     text = " ".join(text.split())
@@ -87,10 +89,18 @@ def iso_date(text: str) -> str:
 
 def words_of(command: str) -> list[str]:
     """The words of a command line; cut at blanks where its quotes do not match."""
+    return list(_words(command))
+
+
+@lru_cache(maxsize=4096)
+def _words(command: str) -> tuple[str, ...]:
+    # shlex goes through it character by character: only where there is something to unquote, and once.
+    if not any(quote in command for quote in "'\"\\"):
+        return tuple(command.split())
     try:
-        return shlex.split(command)
+        return tuple(shlex.split(command))
     except ValueError:
-        return command.split()
+        return tuple(command.split())
 
 
 def option(words: list[str], *names: str) -> str | None:

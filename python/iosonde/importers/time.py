@@ -118,20 +118,18 @@ class _Samples:
         elif key.startswith("Elapsed"):
             self._add(self._open, at, "real", _seconds(word.rpartition(" ")[2]))
         elif key.startswith("Maximum") and (value := number(word)) is not None:
-            self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at))
+            self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at, None, len(self.runs) - 1))
         elif key == "Exit status" and word != "0":
             self._open.lacks(at, f"the command ended with status {word[:20]}")
 
-    @staticmethod
-    def _add(run: Parsed, at: int, metric: str, value: float | None) -> None:
+    def _add(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
         if value is None:
             run.lacks(at, f"{metric} is no time")
         else:
-            run.rows.append(Row("command", metric, value, "s", at))
+            run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 
     def _close(self, run: Parsed, at: int) -> None:
         values = {row.metric: row.value for row in run.rows}
-        run.rows = [row._replace(iteration=len(self.runs) - 1) for row in run.rows]
         if values.get("real") == 0:
             run.warn(at, "0 s: the clock of this time has too few digits for so short a command")
 
