@@ -20,24 +20,16 @@ from __future__ import annotations
 
 import re
 
+from iosonde.core.types import FactorValue
+
 from .iozone_blocks import excel_rows
+from .iozone_table import OPERATIONS, Table
 from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import iso_date, number, option, size_bytes, whole_number, words_of
+from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
 
 NAME = "iozone"
-
-COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
-           "stride_read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
-_EXTRA = {"pwrite": "pwrite", "repwrite": "repwrite", "pread": "pread", "repread": "repread", "mixed": "mixed"}
-OPERATIONS = {
-    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
-    "reverse readers": "backward_read", "stride readers": "stride_read", "random readers": "random_read",
-    "random writers": "random_write", "mixed workload": "mixed", "pwrite writers": "pwrite",
-    "re-pwrite writers": "repwrite", "pread readers": "pread", "re-pread readers": "repread", "fwriters": "fwrite",
-    "re-fwriters": "refwrite", "freaders": "fread", "re-freaders": "refread",
-}  # fmt: skip
 
 _THROUGHPUT = re.compile(
     r"\s*(Children|Parent) sees? throughput for\s+(\d+)\s+(\S.*?)\s*=\s*(\S+)\s*(\S.*?)?\s*$", re.IGNORECASE
@@ -49,36 +41,10 @@ _CPU = re.compile(
 )
 # The first words of the lines that state something: most of the banner names contributors.
 _SETTING_WORDS = frozenset(
-    [
-        "Iozone:",
-        "Version",
-        "Run",
-        "Command",
-        "Output",
-        "OPS",
-        "Microseconds/op",
-        "iozone",
-        "iozone:",
-        "Iozone",
-        "Throughput",
-        "File",
-        "Record",
-        "O_DIRECT",
-        "SYNC",
-        "O_SYNC",
-        "Include",
-        "Percent",
-        "Network",
-        "Can",
-        "Error",
-        "error",
-        "ERROR",
-        "Error:",
-        "Timer",
-    ]
-)
-_WORD = re.compile(r"\S+")
-_NUMBERS = re.compile(r"\s*\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+\s*$")
+    ("Iozone:", "Version", "Run", "Command", "Output", "OPS", "Microseconds/op", "iozone", "iozone:", "Iozone",
+     "Throughput", "File", "Record", "O_DIRECT", "SYNC", "O_SYNC", "Include", "Percent", "Network", "Can", "Error",
+     "error", "ERROR", "Error:", "Timer")
+)  # fmt: skip
 _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
 
@@ -125,8 +91,7 @@ class _Reader:
 
     def _begin(self) -> None:
         self._unit: Unit | None = None
-        self._ends: list[int] = []
-        self._names: list[str] = []
+        self._table: Table | None = None
         self._operation = ""
         self._includes: list[str] = []
         self._done, self._headed, self._last = False, False, 0
@@ -152,8 +117,8 @@ class _Reader:
                 self._current()
             self._quoted.append((at, stripped))
         elif stripped[0].isdigit():
-            if self._ends and (len(stripped.split()) == len(self._names) + 2 or _NUMBERS.match(line)):
-                self._table_row(at, line)
+            if self._table is not None and self._table.fits(stripped):
+                self._table_row(at, line, self._table)
         elif self._throughput(at, line, first := stripped.split(None, 1)[0]):
             return
         elif first == "CPU":
@@ -244,85 +209,37 @@ class _Reader:
     # Tables
 
     def _header(self, at: int, line: str) -> None:
-        tokens = [(found.group(), found.end()) for found in re.finditer(r"\S+", line)]
-        words = [token for token, _ in tokens]
-        first = words.index("reclen") + 1 if "reclen" in words else len(words)
-        names = [word.lower() for word in words[first:]]
-        if not names:
+        table = Table.of_header(line)
+        if table is None:
             return
         self._current()
-        known = list(COLUMNS[: len(names)]) + [_EXTRA.get(name, name) for name in names[len(COLUMNS) :]]
-        self._names, self._ends = known, [end for _, end in tokens[first - 1 :]]
+        self._table = table
         if self._unit is None:
             self._set_unit(at, "kBytes/sec")
             self._current().warn(at, "no line says the unit of this table: it was read as kBytes/sec")
 
-    def _table_row(self, at: int, line: str) -> None:
+    def _table_row(self, at: int, line: str, table: Table) -> None:
         run, unit = self._current(), self._unit
-        tokens = [(word, 0) for word in line.split()]
-        if len(tokens) != len(self._names) + 2:
-            tokens = [(found.group(), found.end()) for found in _WORD.finditer(line)]
-        values = tokens[2:]
-        places = self._places(tokens)
-        if places is None:
-            run.warn(at, "the values of this row stand under no column: the row is not read")
+        row = table.row(line)
+        if isinstance(row, str):
+            run.warn(at, row)
             return
         if unit is None:
             return
-        size, record = (1024 * (whole_number(word) or 0) for word, _ in tokens[:2])
-        factors = {"file_size": size, "record_size": record}
-        if not 0 < record <= size < 2**63:
-            run.warn(at, f"a record of {record} bytes in a file of {size}: the row is damaged and not read")
+        factors: dict[str, FactorValue] = {"file_size": row.file_size, "record_size": row.record_size}
+        if not all(word.isdecimal() and len(word) < 18 and word != "0" for word in row.words):
+            for name, word in zip(row.names, row.words, strict=True):
+                self._add(at, name, unit, word, "last_done", factors=factors)
             return
-        if self._fast_row(run, at, places, [word for word, _ in values], unit, factors):
-            return
-        for place, (word, _) in zip(places, values, strict=True):
-            self._add(at, self._names[place], unit, word, "last_done", factors=factors)
-
-    def _fast_row(
-        self, run: Parsed, at: int, places: list[int], words: list[str], unit: Unit, factors: dict[str, int]
-    ) -> bool:
-        """A row of plain numbers, as nearly all are; a file may hold a million."""
-        if not all(word.isdecimal() and len(word) < 18 and word != "0" for word in words):
-            return False
+        # A row of plain numbers, as nearly all are; a file may hold a million.
         metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
-        writes = self._inside()
-        names, factor, base = self._names, unit.factor, unit.base
-        run.rows += [
-            Row(
-                name,
-                metric,
-                float(word) * factor,
-                base,
-                at,
-                None,
-                None,
-                None,
-                writes if "write" in name else "",
-                factors,
-            )
-            for name, word in zip([names[place] for place in places], words, strict=True)
-        ]
-        return True
+        inside, factor, base = self._inside(), unit.factor, unit.base
+        for name, word in zip(row.names, row.words, strict=True):
+            includes = inside if "write" in name else ""
+            run.rows.append(Row(name, metric, float(word) * factor, base, at, None, None, None, includes, factors))
 
     def _inside(self) -> str:
         return ",".join(sorted(self._includes, key=("fsync", "close").index))
-
-    def _places(self, tokens: list[tuple[str, int]]) -> list[int] | None:
-        """The column of each value: all of them in order, else those whose end is nearest; None if unclear."""
-        values = tokens[2:]
-        if len(values) == len(self._names):
-            return list(range(len(values)))
-        if len(values) > len(self._names):
-            return None
-        shift = self._ends[0] - tokens[1][1]
-        places: list[int] = []
-        for _, end in values:
-            nearest = min(range(len(self._names)), key=lambda place: abs(self._ends[place + 1] - end - shift))
-            if abs(self._ends[nearest + 1] - end - shift) > 3 or (places and nearest <= places[-1]):
-                return None
-            places.append(nearest)
-        return places
 
     # Throughput
 
@@ -380,7 +297,7 @@ class _Reader:
 
     def _add(
         self, at: int, operation: str, unit: Unit | None, word: str, clock: str, rank: int | None = None,
-        factors: dict[str, int] | None = None,
+        factors: dict[str, FactorValue] | None = None,
     ) -> None:  # fmt: skip
         run, value = self._current(), number(word)
         if value is None or unit is None or value < 0:
