@@ -54,6 +54,10 @@ class Recorder(Disk):
         super().sync_directory(path)
         self.note("sync_directory", path)
 
+    def sync_file_system(self, path: Path) -> None:
+        super().sync_file_system(path)
+        self.note("sync_file_system", path)
+
     def rename(self, old: Path, new: Path) -> None:
         super().rename(old, new)
         self.note("rename", old, str(new.relative_to(self.root)))
@@ -109,11 +113,20 @@ class Replay:
         elif effect == "sync_directory":
             for change in self.changes:
                 change.unflushed.discard(id(self._at(path)))
+        elif effect == "sync_file_system":
+            for change in self.changes:
+                change.unflushed.clear()
+            self._sync_all(self.root)
         elif effect == "rename":
             node = self._at(path)
             self._change((path, None), (str(more[0]), node))
         else:
             self._change((path, None))
+
+    def _sync_all(self, node: Inode) -> None:
+        node.synced = len(node.content)
+        for child in (node.names or {}).values():
+            self._sync_all(child)
 
     def _change(self, *entries: tuple[str, Inode | None]) -> None:
         done = []
@@ -177,6 +190,11 @@ RUNS = {
     "run-1": store_samples.run("run-1"),
     "run-2": store_samples.run("run-2", operations=None, raw={}, started_at="2026-11-21T10:01:00Z"),
 }
+BATCH = {
+    name: store_samples.run(name, operations=None, raw={"out.txt": b"text"}, started_at="2026-11-21T10:02:00Z")
+    for name in ("batch-1", "batch-2")
+}
+ALL = {**RUNS, **BATCH}
 
 
 def record(root: Path, without: str = "") -> tuple[list[tuple], dict[str, int]]:
@@ -190,6 +208,8 @@ def record(root: Path, without: str = "") -> tuple[list[tuple], dict[str, int]]:
     for name, run in RUNS.items():
         store.append(run)
         done[name] = len(disk.effects)
+    assert store.append_many([*BATCH.values(), RUNS["run-1"]]) == ["run-1"]
+    done |= dict.fromkeys(BATCH, len(disk.effects))
     store.notes.change("run-1", add=["baseline"])
     done["tag"] = len(disk.effects)
     store.save_experiment(store_samples.experiment(name="renamed"))
@@ -202,10 +222,10 @@ def check(path: Path, done: set[str]) -> None:
     store = Store.open(path) if "create" in done else Store.create(path)
     assert [item for item in store.problems() if item.code != "D102"] == []
     present = store.run_ids()
-    assert set(present) <= set(RUNS)
-    assert {name for name in RUNS if name in done} <= set(present)
+    assert set(present) <= set(ALL)
+    assert {name for name in ALL if name in done} <= set(present)
     for name in present:
-        assert store.run(name).observations == RUNS[name].observations
+        assert store.run(name).observations == ALL[name].observations
     for mark, names in (("experiment", ["does it scale?", "renamed"]), ("experiment again", ["renamed"])):
         if mark in done:
             assert store.experiment("e-1").name in names
@@ -245,7 +265,7 @@ def test_every_crash_leaves_a_store_that_opens_with_all_that_was_acknowledged(tm
     assert replay_all(tmp_path) > 200
 
 
-@pytest.mark.parametrize("without", ["sync_file", "sync_directory"])
+@pytest.mark.parametrize("without", ["sync_file", "sync_directory", "sync_file_system"])
 def test_the_replay_finds_a_store_that_does_not_flush(tmp_path: Path, without: str) -> None:
     with pytest.raises((AssertionError, InputError)):
         replay_all(tmp_path, without)

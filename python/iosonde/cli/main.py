@@ -6,6 +6,7 @@ Commands are imported only when they are called, so that ``--help`` stays fast.
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 
@@ -14,10 +15,12 @@ import click
 from iosonde import __version__
 from iosonde.core.errors import IosondeError
 
-# name → one line for --help; the module is cli/<name>.py and holds `command`.
+# name → one line for --help; the module is cli/<name>.py (cli/import_.py for a Python keyword) and holds `command`.
 COMMANDS = {
     "run": "measure a target: the MTC envelope, or what a SPEC says",
     "plan": "show the trials, their order and how long they will take",
+    "parse": "what another tool's output says, without storing it",
+    "import": "other tools' results into a store",
     "summary": "every metric with its interval",
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
@@ -40,7 +43,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = cmd_name.replace("-", "_")
+        module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
         return importlib.import_module(f"iosonde.cli.{module}").command  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

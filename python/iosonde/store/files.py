@@ -10,13 +10,14 @@ that what a dead one left behind can be told from what a live one is still writi
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 TEMPORARY_PREFIX = ".tmp-"
@@ -54,6 +55,12 @@ class Disk:
         finally:
             os.close(descriptor)
 
+    def sync_file_system(self, path: Path) -> None:
+        """syncfs: everything written so far to the file system that holds ``path`` is on disk afterwards."""
+        from iosonde._native import sync_file_system
+
+        sync_file_system(str(path))
+
     def rename(self, old: Path, new: Path) -> None:
         """Atomic rename; a directory replaces nothing but an empty directory."""
         os.rename(old, new)  # noqa: PTH104 - the plain system call is the point here
@@ -65,6 +72,21 @@ class Disk:
     def remove_directory(self, path: Path) -> None:
         """rmdir."""
         path.rmdir()
+
+
+class Unflushed(Disk):
+    """Another disk whose files and directories are not flushed one by one: the user of it calls
+    ``sync_file_system``."""
+
+    def __init__(self, disk: Disk) -> None:
+        for name in ("make_directory", "open_new", "write", "rename", "remove_file", "remove_directory"):
+            setattr(self, name, getattr(disk, name))
+
+    def sync_file(self, file: io.FileIO) -> None:  # noqa: D102 - as in Disk
+        pass
+
+    def sync_directory(self, path: Path) -> None:  # noqa: D102 - as in Disk
+        pass
 
 
 class Writer(io.RawIOBase):
@@ -147,6 +169,35 @@ def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
         remove_tree(disk, temporary)
         raise
     disk.sync_directory(path.parent)
+
+
+def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk, Path], None]]) -> list[str]:
+    """Like ``new_directory`` for many names in ``parent`` with one flush for all; the names that were there already.
+
+    Each appears with all of its content or not at all; on disk on return. Raises OSError: those that were not yet
+    renamed
+    leave nothing behind.
+    """
+    lazy, made, there = Unflushed(disk), dict[str, Path](), []
+    try:
+        for name, fill in fills.items():
+            made[name] = parent / temporary_name(name)
+            disk.make_directory(made[name])
+            fill(lazy, made[name])
+        disk.sync_file_system(parent)
+        for name in list(made):
+            try:
+                disk.rename(made[name], parent / name)
+                del made[name]
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                    raise
+                there.append(name)
+    finally:
+        for temporary in made.values():
+            remove_tree(disk, temporary)
+    disk.sync_directory(parent)
+    return there
 
 
 def make_directories(disk: Disk, path: Path) -> None:

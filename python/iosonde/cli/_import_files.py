@@ -1,0 +1,174 @@
+"""Files → store for ``iosonde import``: which files, in batches over several processes, each batch with one flush."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.types import Experiment, FactorValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from iosonde.core.types import Run
+
+BATCH_FILES, BATCH_BYTES = 200, 64 << 20
+# Starting processes costs more than they save for a handful of files.
+ALONE_FILES = 50
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file, and its path relative to the directory that was named."""
+
+    path: Path
+    relative: PurePath
+    size: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before."""
+
+    file: str
+    format: str = ""
+    runs: int = 0
+    incomplete: int = 0
+    warnings: int = 0
+    there: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every process needs to know."""
+
+    store: Path
+    experiment: str
+    form: str | None
+    sources: tuple[str, ...]
+
+    def prepare(self) -> None:
+        """Check the options and make the store before any file is read. Raises InputError."""
+        from iosonde.importers import importers
+        from iosonde.store import Store
+
+        self.factors()
+        if self.form is not None and self.form not in importers():
+            raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
+        store = Store.create(self.store)
+        if self.experiment not in {item.id for item in store.experiments()}:
+            now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            store.save_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
+
+    def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+        """What paths and manifests say."""
+        from iosonde.importers.paths import joined, manifest_factors, pattern_factors
+
+        return joined(
+            *(manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name) for name in self.sources)
+        )
+
+
+def found_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
+    """Every file to look at, in order, each once; nothing inside the store. Raises InputError."""
+    found: dict[Path, Found] = {}
+    inside = store.resolve()
+    for name in names:
+        path = Path(name)
+        if path.is_dir() and not recursive:
+            raise InputError(f"{name} is a directory", "add -r to read everything in it")
+        if not path.exists():
+            raise InputError(f"{name} is not there", "name a file or, with -r, a directory")
+        for one in sorted(_below(path, inside)) if path.is_dir() else [path]:
+            relative = PurePath(one.relative_to(path)) if path.is_dir() else PurePath(one)
+            found.setdefault(one, Found(one, relative, one.stat().st_size))
+    return list(found.values())
+
+
+def _below(top: Path, store: Path) -> Iterator[Path]:
+    """Regular files below ``top``; links are not followed."""
+    for directory, names, files in os.walk(top):
+        names[:] = sorted(name for name in names if (Path(directory) / name).resolve() != store)
+        for name in sorted(files):
+            path = Path(directory) / name
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def import_all(plan: Plan, files: Sequence[Found], jobs: int | None) -> list[Outcome]:
+    """Read and store all of them; outcomes in the order of ``files``."""
+    batches = list(_batches(files))
+    processes = min(jobs or os.cpu_count() or 1, len(batches))
+    if processes <= 1 or len(files) < ALONE_FILES:
+        return [outcome for batch in batches for outcome in import_batch(plan, batch)]
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(processes) as pool:
+        return [outcome for outcomes in pool.map(import_batch, [plan] * len(batches), batches) for outcome in outcomes]
+
+
+def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
+    batch: list[Found] = []
+    size = 0
+    for found in files:
+        if batch and (len(batch) >= BATCH_FILES or size + found.size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(found)
+        size += found.size
+    if batch:
+        yield batch
+
+
+def import_batch(plan: Plan, files: Sequence[Found]) -> list[Outcome]:
+    """One batch, in whatever process."""
+    from iosonde.store import Store
+
+    store, factors = Store.open(plan.store), plan.factors()
+    known = {entry.name.split("-")[-2] for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2}
+    outcomes: list[Outcome] = []
+    runs: list[Run] = []
+    for found in files:
+        outcome, made = _import_one(plan, found, known, factors(found.relative))
+        outcomes.append(outcome)
+        runs += made
+    # Another process may have stored the same content meanwhile: that is the same run.
+    store.append_many(runs)
+    return outcomes
+
+
+def _import_one(
+    plan: Plan, found: Found, known: set[str], factors: Mapping[str, FactorValue]
+) -> tuple[Outcome, list[Run]]:  # fmt: skip
+    from iosonde.importers import read, understand
+    from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
+
+    name = str(found.path)
+    try:
+        with found.path.open("rb") as file:
+            text = read(file, name)
+        digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
+        understood = understand(text, plan.form)
+        if digest in known:
+            return Outcome(name, understood.format, there=True), []
+        text.name = found.relative.as_posix()
+        runs = runs_of(understood, text, plan.experiment, factors)
+        known.add(digest)
+    except IosondeError as error:
+        return Outcome(name, reason=error.message.removeprefix(f"{name}: ")), []
+    except OSError as error:
+        return Outcome(name, reason=f"it cannot be read: {error.strerror}"), []
+    if not runs:
+        return Outcome(name, understood.format, reason=_no_result(understood.warnings)), []
+    incomplete = sum(bool(run.missing) for run in runs)
+    return Outcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
+
+
+def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
+    return warnings[0][1] if warnings else "there is no result in it"

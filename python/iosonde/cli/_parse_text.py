@@ -1,0 +1,83 @@
+"""The text of ``iosonde parse``: one block for each execution that a file tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from iosonde.importers import Note, Parsed, Text, Understood
+
+SHOWN_ROWS, SHOWN_RUNS, SHOWN_NOTES = 40, 20, 10
+
+
+def lines(text: Text, understood: Understood) -> Iterator[str]:
+    """The lines to print for one file."""
+    from iosonde.report.text import escape
+
+    version = f" {understood.tool_version}" if understood.tool_version else ""
+    claim = understood.claim
+    yield escape(f"{text.name}: {understood.format}{version}, {_counted(len(understood.runs), 'run')}")
+    yield _cut(f"  known by  line {claim.line}: {claim.evidence}")
+    if understood.others:
+        others = ", ".join(f"{name} (line {other.line})" for name, other in understood.others.items())
+        yield _cut(f"  also like {others}")
+    for note in understood.notes[:SHOWN_NOTES]:
+        yield from _note("note", note)
+    for run in understood.runs[:SHOWN_RUNS]:
+        yield ""
+        yield from _run(run)
+    if len(understood.runs) > SHOWN_RUNS:
+        yield f"\nand {len(understood.runs) - SHOWN_RUNS} more runs (--json)"
+
+
+def _run(run: Parsed) -> Iterator[str]:
+    from iosonde.core.units import format_rate
+    from iosonde.report.text import table
+
+    if run.started_at:
+        yield f"  started   {run.started_at.replace('T', ' ')}"
+    if run.factors:
+        settings = ", ".join(f"{name}={value}" for name, value in run.factors.items() if value is not None)
+        yield from _wrapped("  settings  ", settings)
+    for note in run.missing[:SHOWN_NOTES]:
+        yield from _note("missing", note)
+    for note in run.warnings[:SHOWN_NOTES]:
+        yield from _note("note", note)
+    rows = [
+        (row.operation, row.metric, _who(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
+        for row in run.rows[:SHOWN_ROWS]
+    ]
+    if rows:
+        yield table(("operation", "metric", "of", "value", "line"), rows, "lllrr")
+    if len(run.rows) > SHOWN_ROWS:
+        yield f"and {len(run.rows) - SHOWN_ROWS} more results (--json)"
+
+
+def _who(rank: int | None, iteration: int | None) -> str:
+    words = [f"rank {rank}"] * (rank is not None) + [f"iteration {iteration}"] * (iteration is not None)
+    return ", ".join(words)
+
+
+def _note(kind: str, note: Note) -> Iterator[str]:
+    where = f"line {note.line}: " if note.line else ""
+    yield from _wrapped(f"  {kind:<8}  ", where + note.sentence)
+
+
+def _wrapped(head: str, text: str) -> Iterator[str]:
+    import textwrap
+
+    from iosonde.report.text import escape
+
+    yield from textwrap.wrap(escape(text), 79, initial_indent=head, subsequent_indent=" " * len(head)) or [head]
+
+
+def _cut(line: str) -> str:
+    from iosonde.report.text import escape
+
+    line = escape(line)
+    return line if len(line) <= 79 else f"{line[:78]}…"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -1,0 +1,109 @@
+"""bonnie++ 1.03 to 2.x: the CSV line that it prints last.
+
+    1.96,1.96,host,1,1421800799,7423M,,,,72853,15,47358,5,,,156821,7,537.7,10,100,…,512ms,670ms,…
+
+becomes ``block_write bandwidth_last_done`` (K/sec, 1024 bytes), ``rewrite``, ``block_read``, ``seek
+rate_last_done``, the creates,
+stats and deletes of files, each with ``cpu_utilization`` and ``latency_max``. ``+++++`` means too fast to measure:
+no value.
+Columns: bon_csv2txt(1), and the tables in bonnie++'s bon_csv2html.cpp.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import PER_SECOND, number, size_bytes, whole_number
+from .text import Text
+
+NAME = "bonnie++"
+
+_NEW = re.compile(r"(1\.9[3-9]\w?|2\.\d+\w?),([12]\.\d+\w?),([^,]*),(\d+),(\d*),([\dkKMGT]*(?::\w+)?),")
+_OLD = re.compile(r"([^,\s]+),(\d+(?:\.\d+)?[kMGT](?::\w+)?),(?:[\d.+]*,){20,}")
+_DATA = (("char_write", True), ("block_write", True), ("rewrite", True), ("char_read", True), ("block_read", True),
+         ("seek", False))  # fmt: skip
+_FILES = ("sequential_create", "sequential_stat", "sequential_delete", "random_create", "random_stat", "random_delete")
+_LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the shape of the CSV line, or the banner of the text form."""
+    if found := text.search(_NEW, "\n1.9", "\n2."):
+        return Claim(CERTAIN, found[0], found[1].group()[:60])
+    if found := text.search(_OLD, first_lines=200):
+        return Claim(LIKELY, found[0], found[1].group()[:60])
+    found = text.find("------Sequential Output------")
+    return Claim(LIKELY, *found) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each CSV line."""
+    runs = []
+    for at, line in text.numbered():
+        if found := _NEW.match(line):
+            runs.append(_new(at, line.strip().split(","), found))
+        elif found := _OLD.match(line):
+            runs.append(_old(at, line.strip().split(",")))
+    if not runs:
+        runs.append(Parsed())
+        runs[0].lacks(text.last_line, "there is no CSV line at the end, and only that is read: bonnie++ did not finish")
+    return runs
+
+
+def _new(at: int, cells: list[str], found: re.Match[str]) -> Parsed:
+    run = Parsed(version=found.group(2))
+    run.facts["system"] = found.group(3)[:200]
+    run.factors |= {"threads": int(found.group(4)[:9]), "file_size": size_bytes(found.group(6).partition(":")[0])}
+    # From 1.98 on the number of seeks and of seekers stand before the results.
+    first = 9 if number(found.group(1)) is not None and float(found.group(1)) >= 1.98 else 7
+    files = first + 12
+    needed = files + 5 + 12 + 12
+    if len(cells) < needed:
+        run.lacks(at, f"the line has {len(cells)} of {needed} fields: it is cut, and not read")
+        return run
+    _data(run, at, cells[first:files])
+    run.factors["files_in_1024"] = whole_number(cells[files])
+    _files(run, at, cells[files + 5 : files + 17])
+    names = [name for name, _ in _DATA] + list(_FILES)
+    for name, cell in zip(names, cells[files + 17 : files + 29], strict=False):
+        if (match := _LATENCY.match(cell)) and (value := number(match.group(1))) is not None:
+            run.rows.append(Row(name, "latency_max", value / PER_SECOND[match.group(2)], "s", at))
+    return run
+
+
+def _old(at: int, cells: list[str]) -> Parsed:
+    run = Parsed(version="1.03")
+    run.facts["system"] = cells[0][:200]
+    run.factors["file_size"] = size_bytes(cells[1].partition(":")[0])
+    _data(run, at, cells[2:14])
+    run.factors["files_in_1024"] = whole_number(cells[14])
+    _files(run, at, cells[15:27])
+    return run
+
+
+def _data(run: Parsed, at: int, cells: list[str]) -> None:
+    run.warn(at, "K/sec was read as 1024 bytes/s, as bonnie++ calculates")
+    for place, (name, bandwidth) in enumerate(_DATA):
+        metric = ("bandwidth_last_done", "bytes/s", 1024.0) if bandwidth else ("rate_last_done", "operations/s", 1.0)
+        _pair(run, at, name, cells[2 * place : 2 * place + 2], *metric)
+
+
+def _files(run: Parsed, at: int, cells: list[str]) -> None:
+    for place, name in enumerate(_FILES):
+        _pair(run, at, name, cells[2 * place : 2 * place + 2], "rate_last_done", "operations/s", 1.0)
+
+
+def _pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, unit: str, factor: float) -> None:
+    if len(cells) < 2 or not cells[0]:
+        return
+    if cells[0].startswith("++"):
+        run.warn(at, f"{name} was too fast to measure (+++++): it has no value")
+        return
+    value, cpu = number(cells[0]), number(cells[1])
+    if value is None or value <= 0:
+        run.lacks(at, f"'{cells[0][:40]}' of {name} is no number: left out")
+        return
+    run.rows.append(Row(name, metric, value * factor, unit, at))
+    if cpu is not None:
+        run.rows.append(Row(name, "cpu_utilization", cpu / 100, "", at))

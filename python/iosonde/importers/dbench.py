@@ -1,0 +1,98 @@
+"""dbench and tbench 3 and 4: throughput of the whole run, and count and latency of each operation.
+
+     NTCreateX     163821     0.014    12.321
+    Throughput 999.571 MB/sec  2 clients  2 procs  max_latency=16.246 ms
+
+becomes ``all bandwidth_last_done`` and ``latency_max``, and ``ntcreatex operations``, ``latency_mean``,
+``latency_max`` in s.
+dbench's MB is 10^6 bytes (dbench.c multiplies the bytes by 1.0e-6).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import number
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "dbench"
+
+_BANNER = re.compile(r"\s*(?:\S+ \S+ )?([dt]bench) version (\S+)")
+_TOTAL = re.compile(
+    r"Throughput (\S+) MB/sec(?: \(([^)]*)\))?\s*(?:\(sync \w+\))?\s*(?:(\d+) clients)?\s*"
+    r"(?:(\d+) procs)?\s*(?:max_latency=(\S+) ms)?"
+)
+_ROW = re.compile(r" ([A-Za-z_]+)\s+(\d+)\s+(\S+)\s+(\S+)\s*$")
+_RUNNING = re.compile(r"Running for (\d+) seconds with load '(.*?)'(?: and minimum warmup (\d+))?")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the banner, or the last line."""
+    if (found := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[found[0] - 1]):
+        return Claim(CERTAIN, *found)
+    found = text.find("\nThroughput ") or (text.find("Throughput ") if text.whole.startswith("Throughput ") else None)
+    line = text.lines[found[0]] if found and found[1][0] == "\n" else text.lines[0]
+    if found and _TOTAL.match(line) and " MB/sec" in line:
+        return Claim(LIKELY, found[0] + (found[1][0] == "\n"), line[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution."""
+    runs: list[Parsed] = []
+    table, done = False, True
+    for at, line in text.numbered():
+        if found := _BANNER.match(line):
+            _close(runs, done, at)
+            runs.append(Parsed(version=found.group(2)))
+            runs[-1].factors["protocol"] = "socket" if found.group(1) == "tbench" else "file"
+            table, done = False, False
+        elif line.startswith("Throughput") and (found := _TOTAL.match(line)):
+            if done:
+                runs.append(Parsed())
+            _total(runs[-1], at, found)
+            table, done = False, True
+        elif not runs or not line.strip():
+            continue
+        elif found := _RUNNING.match(line):
+            runs[-1].factors["runtime"] = int(found.group(1)[:9])
+            runs[-1].facts["load"] = found.group(2)[:300]
+        elif " Operation" in line and "AvgLat" in line:
+            table = True
+        elif table and (found := _ROW.match(line)):
+            _row(runs[-1], at, found)
+        elif not note_trouble(runs[-1], at, line) and "ERROR" in line:
+            runs[-1].lacks(at, f"it failed: {line.strip()[:160]}")
+    _close(runs, done, text.last_line)
+    return runs
+
+
+def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
+    operation, count = found.group(1).lower(), int(found.group(2)[:18])
+    run.rows.append(Row(operation, "operations", count, "operations", at, count=count))
+    for metric, word in (("latency_mean", found.group(3)), ("latency_max", found.group(4))):
+        if (value := number(word)) is None or value < 0:
+            run.lacks(at, f"'{word[:40]}' of {operation} is no latency")
+        else:
+            run.rows.append(Row(operation, metric, value / 1e3, "s", at, count=count))
+
+
+def _total(run: Parsed, at: int, found: re.Match[str]) -> None:
+    value, latency = number(found.group(1)), number(found.group(5) or "")
+    if value is None or value <= 0:
+        run.lacks(at, f"the throughput is '{found.group(1)[:40]}'")
+    else:
+        run.warn(at, "MB/sec was read as 1000000 bytes/s, as dbench calculates")
+        run.rows.append(Row("all", "bandwidth_last_done", value * 1e6, "bytes/s", at))
+    if latency is not None:
+        run.rows.append(Row("all", "latency_max", latency / 1e3, "s", at))
+    for place, factor in ((3, "clients"), (4, "ranks")):
+        if found.group(place):
+            run.factors[factor] = int(found.group(place)[:9])
+
+
+def _close(runs: list[Parsed], done: bool, last: int) -> None:
+    if runs and not done:
+        runs[-1].lacks(last, "the output ends without 'Throughput'")

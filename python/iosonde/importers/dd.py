@@ -1,0 +1,75 @@
+"""GNU, BSD and busybox dd: bytes and seconds of each copy.
+
+    67108864 bytes (67 MB, 64 MiB) copied, 0.0275971 s, 2.4 GB/s
+
+becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, as the rate that dd prints has two
+digits. Whether
+an fsync is inside (``conv=fsync``) is not in the output. Each copy is one run.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from .reading import number
+from .text import Text
+
+NAME = "dd"
+
+_COPIED = re.compile(
+    r"\s*(\d+) bytes (?:\([^)]*\) )?(?:copied|transferred)(?:,| in) ([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b(.*)$"
+)
+_ERROR = re.compile(r"\s*dd: (.*)$")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the line of a copy; with the records above it, surely."""
+    if found := text.search(_COPIED, " copied,", " transferred in "):
+        score = LIKELY if "records out" in text.whole else WEAK
+        return Claim(score, found[0], found[1].group().strip()[:60])
+    found = text.search(_ERROR, "\ndd: ")
+    return Claim(WEAK, found[0], found[1].group()[:60]) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each copy."""
+    runs: list[Parsed] = []
+    errors: list[tuple[int, str]] = []
+    records, last_records = 0, 0
+    for at, line in text.numbered():
+        if "records out" in line:
+            records = at
+        elif found := _ERROR.match(line):
+            errors.append((at, found.group(1)))
+        elif found := _COPIED.match(line):
+            # Lines of status=progress come without records; only the last one of a copy counts.
+            if runs and records == last_records and not records:
+                runs.pop()
+            elif records == last_records and records:
+                continue
+            runs.append(_copy(at, found))
+            last_records = records
+            for place, error in errors:
+                runs[-1].lacks(place, f"dd said: {error[:160]}")
+            errors = []
+    if errors:
+        runs.append(Parsed())
+        for place, error in errors:
+            runs[-1].lacks(place, f"dd said: {error[:160]}")
+    return runs
+
+
+def _copy(at: int, found: re.Match[str]) -> Parsed:
+    run = Parsed()
+    size, seconds = int(found.group(1)[:18]), number(found.group(2))
+    if seconds is None or seconds <= 0 or size == 0:
+        run.lacks(at, f"{size} bytes in '{found.group(2)[:40]}' s is no speed")
+        return run
+    run.rows += [
+        Row("copy", "bytes", size, "bytes", at),
+        Row("copy", "time", seconds, "s", at),
+        Row("copy", "bandwidth_last_done", size / seconds, "bytes/s", at),
+    ]
+    run.warn(at, "what is inside the time (fsync or not) is not in dd's output")
+    return run

@@ -1,0 +1,55 @@
+"""elbencho 1.x to 3.x: text, ``--csvfile``, ``--jsonfile``, ``--livecsv``, ``--opslog``.
+
+Made by ``elbencho -w -r -t 2 -s 16m -b 1m DIR --csvfile r.csv --jsonfile r.json``:
+
+    OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
+    WRITE       Elapsed time     :        69ms        70ms
+                Files/s          :       27862       28302
+                Throughput MiB/s :         108         110
+
+becomes ``write bandwidth_first_done`` and ``bandwidth_last_done`` in bytes/s, ``rate_…`` (entries: files, directories),
+``access_rate_…`` (IOPS: single reads and writes), ``time_…``, ``bytes_…`` and ``operations_…`` (entries). Text and
+CSV round
+to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. After an interrupt or at a time limit elbencho
+prints
+normal looking blocks: they are marked incomplete where it says so.
+"""
+
+from __future__ import annotations
+
+from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed
+from .text import Text
+
+NAME = "elbencho"
+
+_CSV = "ISO date,label,path type,paths,hosts,threads,"
+_LIVE = "Label,Phase,RuntimeMS,Rank,MixType,"
+
+
+def claims(text: Text) -> Claim | None:
+    """By the table's header, a CSV's header, JSON keys, or the errors' form."""
+    for needles, score in (
+        (("RESULT TYPE", _CSV, _LIVE), CERTAIN),
+        (('"first_done"', '"op_name"', '"phase_type"'), LIKELY),
+        (("SysErr: ", "--dryrun"), WEAK),
+    ):
+        if found := text.find(*needles):
+            line = text.lines[found[0] - 1]
+            if found[1] != "RESULT TYPE" or ("OPERATION" in line and "LAST DONE" in line):
+                return Claim(score, found[0], line.strip()[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution, or each row of the side files that belongs to another one."""
+    if found := text.find(_CSV, _LIVE):
+        from .elbencho_csv import parse_csv, parse_live
+
+        return (parse_csv if found[1] == _CSV else parse_live)(text, found[0])
+    if text.find('"first_done"', '"op_name"', '"phase_type"'):
+        from .elbencho_json import parse_json
+
+        return parse_json(text)
+    from .elbencho_text import parse_text
+
+    return parse_text(text)

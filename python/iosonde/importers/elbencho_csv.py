@@ -1,0 +1,112 @@
+"""elbencho's ``--csvfile`` (a row for each phase) and ``--livecsv`` (a row for each interval)."""
+
+from __future__ import annotations
+
+import csv
+
+from .parsed import Parsed, Row
+from .reading import iso_date, number, whole_number
+from .text import Text
+
+MIB = 1024.0**2
+_VALUES = {
+    "time ms": ("time", "s", 1e3), "entries/s": ("rate", "operations/s", 1.0),
+    "IOPS": ("access_rate", "operations/s", 1.0),
+    "MiB/s": ("bandwidth", "bytes/s", 1 / MIB), "CPU%": ("cpu_utilization", "", 100.0),
+    "entries": ("operations", "operations", 1.0), "MiB": ("bytes", "bytes", 1 / MIB),
+    "Ent lat us": ("latency", "s", 1e6), "IO lat us": ("access_latency", "s", 1e6),
+}  # fmt: skip
+_SUFFIX = {"first": "first_done", "last": "last_done", "min": "min", "avg": "mean", "max": "max"}
+_FACTORS = {"hosts": "nodes", "threads": "threads", "file size": "file_size", "block size": "block_size",
+            "dirs": "directories",
+            "files": "files", "direct IO": "direct", "random": "random", "IO depth": "io_depth"}  # fmt: skip
+
+
+def parse_csv(text: Text, head: int) -> list[Parsed]:
+    """Rows of one command are one run until a phase comes again: the file is appended to."""
+    names = next(csv.reader([text.lines[head - 1]]))
+    runs: list[Parsed] = []
+    seen: set[str] = set()
+    command = ""
+    for at, line in enumerate(text.lines[head:], head + 1):
+        if not line.strip() or line.startswith("ISO date,"):
+            continue
+        # The command is the last column and elbencho does not quote it: everything behind the others belongs to it.
+        cells = line.split(",", len(names) - 1)
+        row = dict(zip(names, cells, strict=False))
+        operation = row.get("operation", "").lower()
+        if len(cells) < len(names) or not operation:
+            (runs[-1] if runs else _new(runs)).lacks(at, "the row is cut: left out")
+            continue
+        if not runs or operation in seen or row.get("command", "") != command:
+            run, command = _new(runs), row.get("command", "")
+            seen.clear()
+            _settings(run, row)
+        seen.add(operation)
+        _row(runs[-1], at, operation, row)
+    if not runs:
+        _new(runs).lacks(head, "the table has no rows")
+    return runs
+
+
+def _new(runs: list[Parsed]) -> Parsed:
+    runs.append(Parsed())
+    return runs[-1]
+
+
+def _settings(run: Parsed, row: dict[str, str]) -> None:
+    run.version = row.get("version", "")[:60]
+    run.started_at = iso_date(row.get("ISO date", "")[:19])
+    run.facts |= {"command": row.get("command", "").strip()}
+    if row.get("label"):
+        run.factors["label"] = row["label"][:200]
+    for name, factor in _FACTORS.items():
+        if (value := whole_number(row.get(name, ""))) is not None:
+            run.factors[factor] = value
+
+
+def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
+    run.warn(at, "MiB/s and MiB are whole numbers in the CSV, times whole ms: the JSON has bytes")
+    for name, cell in row.items():
+        base, _, suffix = name.rpartition(" [")
+        prefix, mixed = base.removeprefix("rwmix read "), base.startswith("rwmix read ")
+        if prefix not in _VALUES or not cell:
+            continue
+        quantity, unit, per_base = _VALUES[prefix]
+        value = number(cell)
+        if value is None or value < 0:
+            run.lacks(at, f"'{cell[:40]}' of {name} is no number: left out")
+        elif value > 0 or not unit.endswith("/s"):
+            metric = f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}"
+            run.rows.append(Row(f"{operation}_read" if mixed else operation, metric, value / per_base, unit, at))
+
+
+def parse_live(text: Text, head: int) -> list[Parsed]:
+    """The state of a phase at intervals: each row a sample, ``iteration`` numbers them."""
+    run = Parsed()
+    names = text.lines[head - 1].strip().split(",")
+    counts: dict[str, int] = {}
+    for at, line in enumerate(text.lines[head:], head + 1):
+        cells = line.strip().split(",")
+        row = dict(zip(names, cells, strict=False))
+        if cells == [""] or row.get("Rank") not in ("Total", "") and whole_number(row.get("Rank", "x")) is None:
+            continue
+        operation = row.get("Phase", "").lower()
+        if not operation or len(cells) < len(names):
+            run.warn(at, "the row is cut: left out")
+            continue
+        rank = whole_number(row["Rank"])
+        key = f"{operation} {rank}"
+        counts[key] = counts.get(key, -1) + 1
+        for name, metric, unit, per_base in (
+            ("RuntimeMS", "sample_time", "s", 1e3),
+            ("MiB/s", "bandwidth_sample", "bytes/s", 1 / MIB),
+            ("IOPS", "access_rate_sample", "operations/s", 1.0),
+            ("DoneBytes", "bytes_done", "bytes", 1.0),
+        ):
+            if (value := number(row.get(name, ""))) is not None and value >= 0:
+                run.rows.append(Row(operation, metric, value / per_base, unit, at, rank, counts[key]))
+    run.warn(head, "samples of a running phase: what it came to in the end is in the result table")
+    if not run.rows:
+        run.lacks(head, "the table has no rows")
+    return [run]

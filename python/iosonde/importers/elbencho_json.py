@@ -1,0 +1,117 @@
+"""elbencho's ``--jsonfile`` (an object for each phase, all numbers as texts) and ``--opslog`` (for each operation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .parsed import Parsed, Row
+from .reading import Lines, finite, iso_date, json_documents
+from .text import Text
+
+_VALUES = {
+    "elapsed_time_ms": ("time", "s", 1e3), "bytes/s": ("bandwidth", "bytes/s", 1.0),
+    "iops": ("access_rate", "operations/s", 1.0),
+    "entries/s": ("rate", "operations/s", 1.0), "bytes": ("bytes", "bytes", 1.0),
+    "entries": ("operations", "operations", 1.0),
+    "cpu%": ("cpu_utilization", "", 100.0),
+}  # fmt: skip
+_FACTORS = {"hosts": "nodes", "threads": "threads", "file_size": "file_size", "block_size": "block_size",
+            "io_depth": "io_depth", "dirs": "directories", "files": "files"}  # fmt: skip
+_LATENCIES = {"min_us": "min", "avg_us": "mean", "max_us": "max"}
+
+
+def parse_json(text: Text) -> list[Parsed]:
+    """Objects of one command are one run until a phase comes again: the file is appended to."""
+    runs: list[Parsed] = []
+    lines, seen, command = Lines(text), set[str](), None
+    log: list[tuple[int, dict[str, Any]]] = []
+    for document in json_documents(text.whole):
+        at, value = lines.at(document.begin), document.value
+        if not isinstance(value, dict):
+            (runs[-1] if runs else _new(runs)).lacks(at, "the JSON is broken or ends early here: left out")
+        elif "op_name" in value:
+            log.append((at, value))
+        elif isinstance(value.get("phase_type"), str):
+            config = value.get("config") if isinstance(value.get("config"), dict) else {}
+            operation = value["phase_type"].lower()[:60]
+            if command is None or operation in seen or config.get("command") != command:
+                _settings(_new(runs), value, config)
+                command = config.get("command", "")
+                seen.clear()
+            seen.add(operation)
+            _phase(runs[-1], at, operation, value)
+    if log:
+        _log(_new(runs), log)
+    if not runs:
+        _new(runs).lacks(1, "there is no phase in it")
+    return runs
+
+
+def _new(runs: list[Parsed]) -> Parsed:
+    runs.append(Parsed())
+    return runs[-1]
+
+
+def _settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> None:
+    run.version = str(config.get("version", ""))[:60]
+    run.started_at = iso_date(str(value.get("iso_start_date", ""))[:19])
+    run.facts["command"] = str(config.get("command", "")).strip()
+    for name, factor in _FACTORS.items():
+        if (number := finite(config.get(name))) is not None:
+            run.factors[factor] = int(number)
+    for name, factor in (("direct_io", "direct"), ("random_offsets", "random")):
+        if config.get(name) in ("true", "false"):
+            run.factors[factor] = config[name] == "true"
+
+
+def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
+    before = len(run.rows)
+    for done in ("first_done", "last_done"):
+        part = value.get(done)
+        if not isinstance(part, dict):
+            run.lacks(at, f"{operation} has no {done}")
+            continue
+        for which, numbers in (("", part), ("_read", part.get("rwmix_read") or part.get("read"))):
+            if isinstance(numbers, dict):
+                _numbers(run, at, operation + which, done, numbers)
+    if len(run.rows) == before:
+        run.lacks(at, f"{operation} holds no number")
+
+
+def _numbers(run: Parsed, at: int, operation: str, done: str, numbers: dict[str, Any]) -> None:
+    for key, (quantity, unit, per_base) in _VALUES.items():
+        value = finite(numbers.get(key))
+        if value is not None and (value > 0 or (value == 0 and not unit.endswith("/s"))):
+            run.rows.append(Row(operation, f"{quantity}_{done}", value / per_base, unit, at))
+    latency = numbers.get("latency")
+    for kind, values in latency.items() if isinstance(latency, dict) and done == "last_done" else ():
+        name = "access_latency" if str(kind).startswith("IO") else "latency"
+        for key, statistic in _LATENCIES.items():
+            value = finite(values.get(key)) if isinstance(values, dict) else None
+            if value is not None and value >= 0:
+                run.rows.append(Row(operation, f"{name}_{statistic}", value / 1e6, "s", at))
+
+
+def _log(run: Parsed, log: list[tuple[int, dict[str, Any]]]) -> None:
+    """Begin and end of each operation in whole ms: too coarse for durations, so only counts are taken."""
+    finished: dict[tuple[str, int], list[int]] = {}
+    began = 0
+    for at, value in log:
+        rank, size = finite(value.get("worker_rank")), finite(value.get("length"))
+        if value.get("is_error"):
+            run.lacks(at, f"{str(value.get('op_name'))[:40]} failed")
+        elif not value.get("is_finished"):
+            began += 1
+        elif rank is not None and size is not None and rank >= 0 and size >= 0:
+            found = finished.setdefault((str(value.get("op_name"))[:40], int(rank)), [at, 0, 0])
+            found[1] += 1
+            found[2] += int(size)
+        else:
+            run.warn(at, "an operation without its worker or length: left out")
+    for (operation, rank), (at, count, size) in sorted(finished.items()):
+        run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
+        run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
+    done = sum(found[1] for found in finished.values())
+    run.warn(log[0][0], "times are in whole ms: no duration of an operation can be told from this log")
+    if done < began:
+        run.lacks(log[-1][0], f"{began - done} operations began and did not end in the log")

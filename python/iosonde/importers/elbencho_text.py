@@ -1,0 +1,174 @@
+"""elbencho's result table → Parsed. What the rows mean: elbencho.py."""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import Parsed, Row
+from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
+from .text import Text
+
+MIB = 1024.0**2
+_RESULT = re.compile(r"(\S+)?\s+(\S.*?)\s*:\s+(\S.*?)\s*$")
+_HEAD = re.compile(r"\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
+_DURATION = re.compile(r"(?:(\d+)h:?)?(?:(\d+)m(?!s):?)?(\d+(?:\.\d+)?)(ms|us|ns|s)?$")
+_SPREAD = re.compile(r"(min|avg|max)=([\d.]+)(us|ms|ns|s)")
+_PERCENTILE = re.compile(r"([\d.]+)%<=([\d.]+)")
+_ENDED = ("Terminating due to phase time limit", "Terminating due to", "Interrupted", "interrupt signal", "Stopping")
+# Result type → quantity, unit, factor. "read" and "write" of a mix are told apart by the operation.
+_QUANTITIES = (
+    (re.compile(r"(?:Files|Dirs|Entries|Objects|Buckets)/s$"), "rate", "operations/s", 1.0),
+    (re.compile(r"IOPS$"), "access_rate", "operations/s", 1.0),
+    (re.compile(r"(?:Throughput )?MiB/s$"), "bandwidth", "bytes/s", MIB),
+    (re.compile(r"(?:Total )?MiB$"), "bytes", "bytes", MIB),
+    (re.compile(r"(?:Files|Dirs|Entries|Objects|Buckets) total$"), "operations", "operations", 1.0),
+    (re.compile(r"CPU util %$"), "cpu_utilization", "", 0.01),
+)
+
+
+def parse_text(text: Text) -> list[Parsed]:
+    """Phases in one table are one run; the same phase again, or a new header after results, is the next."""
+    state = _State()
+    for at, line in text.numbered():
+        state.feed(at, line)
+    if not state.runs:
+        state.runs.append(Parsed())
+        found = text.find("ERROR:")
+        line = text.lines[found[0] - 1].strip()[:200] if found else "no result table (a dry run, or cut off)"
+        state.runs[0].lacks(found[0] if found else text.last_line, f"elbencho ended without a result: {line}")
+    state.finish(text.last_line)
+    return state.runs
+
+
+class _State:
+    def __init__(self) -> None:
+        self.runs: list[Parsed] = []
+        self._settings = Parsed()
+        self._phase, self._in_table, self._pending = "", False, False
+        self._errors: list[tuple[int, str]] = []
+
+    def feed(self, at: int, line: str) -> None:
+        stripped = line.strip()
+        if not stripped:
+            return
+        if _HEAD.match(line):
+            self._begin()
+        elif stripped.startswith("COMMAND LINE:"):
+            self._command(stripped.partition(":")[2].strip())
+        elif stripped.startswith("ISO DATE:"):
+            self._settings = Parsed(started_at=iso_date(stripped[9:].strip()[:19]))
+        elif stripped == "---":
+            self._pending = False
+        elif ":" not in stripped and any(words in stripped for words in _ENDED):
+            (self.runs[-1] if self.runs else self._settings).lacks(at, f"it ended early: {stripped[:120]}")
+        elif "ERROR:" in stripped:
+            self._errors.append((at, stripped))
+            if self.runs:
+                self.runs[-1].lacks(at, f"it failed: {stripped[:160]}")
+        elif self._in_table and (found := _RESULT.match(line)):
+            self._result(at, found)
+        elif self._in_table and not stripped.startswith("==="):
+            self._in_table = not (line[:1].isalnum() and self._phase)
+
+    def _begin(self) -> None:
+        settings = self._settings
+        run = Parsed(settings.version, [], dict(settings.factors), dict(settings.facts), settings.started_at)
+        run.missing = list(settings.missing)
+        self.runs.append(run)
+        for at, line in self._errors:
+            run.lacks(at, f"it failed: {line[:160]}")
+        self._errors, self._phase, self._in_table = [], "", True
+
+    def _command(self, command: str) -> None:
+        settings = self._settings
+        settings.facts["command"] = command
+        words = words_of(command)
+        for factor, names in (("threads", ("-t", "--threads")), ("block_size", ("-b", "--block")),
+                              ("file_size", ("-s", "--size")), ("io_depth", ("--iodepth",))):  # fmt: skip
+            if (word := option(words, *names)) and (value := size_bytes(word)) is not None:
+                settings.factors[factor] = value
+        if hosts := option(words, "--hosts"):
+            settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
+
+    def _result(self, at: int, found: re.Match[str]) -> None:
+        phase, label, rest = found.groups()
+        run = self.runs[-1]
+        if phase:
+            self._phase, self._pending = phase.lower(), True
+        if not self._phase:
+            run.warn(at, "a result without its operation: left out")
+            return
+        words = rest.split()
+        if label.startswith("Elapsed"):
+            self._elapsed(run, at, label, words)
+        elif rest.startswith("["):
+            self._latencies(run, at, label, rest)
+        else:
+            self._rates(run, at, label, words)
+
+    def _elapsed(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
+        for name, word in zip(("first_done", "last_done"), words, strict=False):
+            value = seconds_of(word, in_ms=label.endswith("ms"))
+            if value is None:
+                run.warn(at, f"'{word[:40]}' is no duration: left out")
+            else:
+                run.rows.append(Row(self._phase, f"time_{name}", value, "s", at))
+        if len(words) != 2:
+            run.lacks(at, "the row is cut")
+
+    def _rates(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
+        base, _, which = label.rpartition(" ")
+        operation = self._phase
+        if which in ("read", "write", "total"):
+            label, operation = base, f"{self._phase}_{which}"
+        found = next((item for item in _QUANTITIES if item[0].match(label)), None)
+        values = [number(word) for word in words]
+        if found is None:
+            return
+        if len(values) != 2 or None in values:
+            run.lacks(at, f"{label} of {operation} is cut or damaged: left out")
+            return
+        _, quantity, unit, factor = found
+        for name, value in zip(("first_done", "last_done"), values, strict=True):
+            if (value or 0) > 0 or not unit.endswith("/s"):
+                run.rows.append(Row(operation, f"{quantity}_{name}", (value or 0) * factor, unit, at))
+
+    def _latencies(self, run: Parsed, at: int, label: str, rest: str) -> None:
+        kind = "latency" if label.startswith(("Files", "Dirs", "Ent")) else "access_latency"
+        operation = self._phase
+        for short, name in (("IO rd", "read"), ("IO wr", "write")):
+            if label.startswith(short):
+                operation = f"{self._phase}_{name}"
+        if "hist" in label:
+            return
+        if not rest.endswith("]"):
+            run.lacks(at, f"{label} is cut: left out")
+            return
+        for statistic, word, unit in _SPREAD.findall(rest):
+            if (value := number(word)) is not None:
+                name = "mean" if statistic == "avg" else statistic
+                run.rows.append(Row(operation, f"{kind}_{name}", value / PER_SECOND[unit], "s", at))
+        for level, word in _PERCENTILE.findall(rest) if "%" in label else ():
+            if (value := number(word)) is not None:
+                run.rows.append(Row(operation, f"{kind}_p{level}", value / 1e6, "s", at))
+
+    def finish(self, last: int) -> None:
+        for run in self.runs:
+            if not run.rows and not run.missing:
+                run.lacks(last, "the table holds no result")
+        if self._pending and self.runs:
+            self.runs[-1].lacks(last, "the output ends inside a phase's block")
+
+
+def seconds_of(word: str, in_ms: bool = False) -> float | None:
+    """Seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
+    found = _DURATION.match(word)
+    if not found:
+        return None
+    hours, minutes, rest, unit = found.groups()
+    if unit is None and not in_ms and not (hours or minutes):
+        return None
+    if len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:
+        return None
+    value = read / PER_SECOND[unit or ("ms" if in_ms else "s")]
+    return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + value

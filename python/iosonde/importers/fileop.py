@@ -1,0 +1,65 @@
+"""fileop, of the IOzone package: rates of operations on a tree of files.
+
+     .       mkdir   chdir   rmdir  create    open    read   write   close    stat …  Total_files
+    A    4  276548  615947  341397  207928  700876  846800  268973 1579032  962134 …     64
+
+becomes ``mkdir rate_mean`` and so on in operations/s (A average, B best: ``rate_max``, W worst: ``rate_min``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import number, whole_number
+from .text import Text
+
+NAME = "fileop"
+
+_HEAD = re.compile(r"\s*\.\s+mkdir\s+\S+")
+_ROW = re.compile(r"([ABW])\s+\d+\s+\d")
+_METRICS = {"A": "rate_mean", "B": "rate_max", "W": "rate_min"}
+
+
+def claims(text: Text) -> Claim | None:
+    """By its first line, or the header of its table."""
+    if found := text.find("Fileop:  Working in"):
+        return Claim(CERTAIN, *found)
+    found = text.search(_HEAD, "  mkdir")
+    return Claim(LIKELY, found[0], found[1].group().strip()) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each size of the tree."""
+    runs: list[Parsed] = []
+    names: list[str] = []
+    sizes: dict[str, Parsed] = {}
+    for at, line in text.numbered():
+        if line.startswith("Fileop:"):
+            sizes, names = {}, []
+        elif _HEAD.match(line):
+            names = line.split()[1:]
+        elif names and (found := _ROW.match(line.strip())):
+            words = line.split()
+            if words[1] not in sizes:
+                runs.append(Parsed())
+                sizes[words[1]] = runs[-1]
+            _row(sizes[words[1]], at, found.group(1), words[2:], names)
+    if not runs:
+        runs.append(Parsed())
+        runs[0].lacks(text.last_line, "there is no row of results")
+    return runs
+
+
+def _row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -> None:
+    if len(words) != len(names):
+        run.lacks(at, "the row is cut: left out")
+        return
+    for name, word in zip(names, words, strict=True):
+        value = number(word)
+        if name == "Total_files":
+            run.factors["files"] = whole_number(word)
+        elif value is None or value <= 0:
+            run.lacks(at, f"'{word[:40]}' of {name} is no rate")
+        else:
+            run.rows.append(Row(name, _METRICS[which], value, "operations/s", at))

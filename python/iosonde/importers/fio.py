@@ -1,0 +1,52 @@
+"""fio 2.x and 3.x: JSON and json+ (also several documents, client/server, with text around), terse, normal text.
+
+Made by ``fio --name=j --rw=randread --bs=4k --output-format=json``:
+
+    "read": {"io_bytes": 16777216, "bw_bytes": 2796202666, "iops": 682666.67, "clat_ns": {"mean": 1202.25, …
+
+becomes ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's
+``lat``) and
+``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. One job entry is one
+thread, or
+with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its threads:
+each is
+``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum. Documents of ``--status-interval`` are
+snapshots of one run: only the last counts.
+"""
+
+from __future__ import annotations
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed
+from .text import Text
+
+NAME = "fio"
+
+
+def claims(text: Text) -> Claim | None:
+    """By the JSON's version key, a terse line, or the normal output's own lines."""
+    if found := text.find('"fio version"'):
+        return Claim(CERTAIN, *found)
+    from .fio_terse import STARTS, TERSE
+    from .fio_text import JOB
+
+    if found := text.search(TERSE, *STARTS):
+        return Claim(CERTAIN, found[0], f"a terse line of {found[1].group(2)}")
+    if "groupid=" in text.whole and (found := text.search(JOB, ": (groupid=")):
+        return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
+    if "\nRun status group " in text.whole:
+        return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
+    if found := text.find("fio: terminating on signal", "fio: pid="):
+        return Claim(LIKELY, *found)
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution. Where text and JSON were both printed, the JSON is read: it has all digits."""
+    if '"fio version"' in text.whole:
+        from .fio_json import parse_json
+
+        return parse_json(text)
+    from .fio_terse import STARTS, TERSE, parse_terse
+    from .fio_text import parse_text
+
+    return parse_terse(text) if text.search(TERSE, *STARTS) else parse_text(text)

@@ -1,0 +1,233 @@
+"""fio's JSON documents → Parsed. What the rows mean: fio.py."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .parsed import Parsed, Row
+from .reading import Lines, finite, iso_date, json_documents, size_bytes
+from .text import Text
+
+DIRECTIONS = ("read", "write", "trim")
+_KIB = 1024.0
+_OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_depth", "numjobs": "ranks",
+            "direct": "direct", "runtime": "runtime", "rwmixread": "percent_read", "fsync": "fsync_every",
+            "end_fsync": "end_fsync", "nrfiles": "files"}  # fmt: skip
+_SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
+_STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
+
+
+def parse_json(text: Text) -> list[Parsed]:
+    """One Parsed for each document that is not a snapshot of the next one's run."""
+    lines, read, outside = Lines(text), [], 0
+    runs: list[Parsed] = []
+    said: list[tuple[int, int]] = []
+    for document in json_documents(text.whole):
+        said.append((outside, document.begin))
+        outside = document.end
+        if isinstance(document.value, dict) and "fio version" in document.value:
+            read.append(document)
+        elif document.value is None and '"fio version"' in text.whole[document.begin : document.begin + 4000]:
+            broken = Parsed()
+            broken.lacks(
+                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
+            )
+            runs.append(broken)
+            outside = document.error_at
+    for at, document in enumerate(read):
+        run = _document(document.value, lines, document.begin, document.end)
+        if at + 1 < len(read) and _is_snapshot(document.value, read[at + 1].value):
+            continue
+        if at and _is_snapshot(read[at - 1].value, document.value):
+            run.warn(lines.at(document.begin), "earlier documents are snapshots of the same run: the last one counts")
+        runs.append(run)
+    for begin, end in [*said, (outside, len(text.whole))]:
+        _outside(text, runs, begin, end)
+    return runs
+
+
+def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
+    run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
+    run.started_at = iso_date(str(value.get("time", "")))
+    shared = value.get("global options")
+    shared = shared if isinstance(shared, dict) else {}
+    clients = "client_stats" in value
+    found = value.get("client_stats") if clients else value.get("jobs")
+    entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    if clients:
+        begin = max(begin, lines.of('"client_stats"', begin, end)[1])
+    places = _places(entries, lines, begin, end)
+    _factors(run, {**shared, **_options(entries[0])} if entries else shared)
+    if not entries:
+        run.lacks(lines.at(begin), "the document holds no job")
+    whole = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
+    same = len({_identity(entry) for entry in entries}) == 1
+    for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
+        stop = places[at + 1][1] if at + 1 < len(places) else end
+        several = len(entries) > 1 and (same or clients) and entry not in whole
+        _entry(
+            run, entry, lines, line, place, stop, at if several else None, len(entries) > 1 and not same and not clients
+        )
+    if same and len(entries) > 1 and not clients:
+        _sums(run, len(entries))
+    return run
+
+
+def _places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: int) -> list[tuple[int, int]]:
+    places, at = [], begin
+    for _ in entries:
+        line, at = lines.of('"jobname"', at, end)
+        places.append((line, at))
+        at += 1
+    return places
+
+
+def _identity(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))
+
+
+def _options(entry: dict[str, Any]) -> dict[str, Any]:
+    options = entry.get("job options")
+    return options if isinstance(options, dict) else {}
+
+
+def _factors(run: Parsed, options: dict[str, Any]) -> None:
+    run.factors |= factors_of(options)
+
+
+def factors_of(options: dict[str, Any]) -> dict[str, Any]:
+    """fio's options as factors: sizes in bytes, whole numbers as such."""
+    factors: dict[str, Any] = {}
+    for key, value in options.items():
+        text = str(value)[:200]
+        if key in _SIZES:
+            size = size_bytes(text)
+            factors[_SIZES[key]] = text if size is None else size
+        elif key in _OPTIONS:
+            factors[_OPTIONS[key]] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
+    return factors
+
+
+def _entry(
+    run: Parsed, entry: dict[str, Any], lines: Lines, line: int, place: int, stop: int, rank: int | None, named: bool
+) -> None:  # fmt: skip
+    name = str(entry.get("jobname", ""))[:200]
+    factors = {"job": name, **factors_of(_options(entry))} if named else None
+    if not named and rank is None and name:
+        run.facts["job"] = name
+    error = finite(entry.get("error"))
+    if error:
+        run.lacks(line, f"job {name} ended with error {error:g}: its numbers are of an incomplete run")
+    empty = True
+    for direction in DIRECTIONS:
+        part = entry.get(direction)
+        if isinstance(part, dict) and (finite(part.get("total_ios")) or finite(part.get("io_bytes"))):
+            here, _ = lines.of(f'"{direction}" :', place, stop)
+            _direction(run, direction, part, here, rank, factors)
+            empty = False
+    if empty:
+        run.lacks(line, f"job {name} did no I/O")
+
+
+def _direction(
+    run: Parsed, direction: str, part: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
+) -> None:  # fmt: skip
+    count = finite(part.get("total_ios"))
+    operations = None if count is None else int(count)
+    clock = "last_done" if rank is None else "own"
+
+    def add(metric: str, value: float | None, unit: str) -> None:
+        if value is not None and value >= 0:
+            run.rows.append(Row(direction, metric, value, unit, line, rank, None, operations, "", factors))
+
+    bandwidth = finite(part.get("bw_bytes"))
+    if bandwidth is None and (kib := finite(part.get("bw"))) is not None:
+        bandwidth = kib * _KIB
+        run.warn(line, "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000")
+    add(f"bandwidth_{clock}", bandwidth, "bytes/s")
+    add(f"rate_{clock}", finite(part.get("iops")), "operations/s")
+    runtime = finite(part.get("runtime"))
+    add("time", None if runtime is None else runtime / 1000, "s")
+    add("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
+    if runtime is not None and runtime < 1000:
+        run.warn(line, "the runtime is below 1 s and printed in whole ms: the rates are coarse")
+    for key, name in (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency")):
+        for suffix, per_second in (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3)):
+            values = part.get(key + suffix)
+            if isinstance(values, dict) and finite(values.get("mean")):
+                _latency(add, name, values, per_second)
+                break
+
+
+def _bytes(
+    run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
+) -> float | None:
+    """fio 2 wrote KiB under ``io_bytes``: the bandwidth and the runtime tell which it is."""
+    found = finite(part.get("io_bytes"))
+    if found is None or "io_kbytes" in part or not bandwidth or not runtime:
+        return found
+    expected = bandwidth * runtime / 1000
+    if abs(found * _KIB - expected) < abs(found - expected):
+        run.warn(line, "io_bytes was read as KiB, as fio 2 writes it (bandwidth times runtime agrees)")
+        return found * _KIB
+    return found
+
+
+def _latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> None:
+    for key, statistic in _STATISTICS:
+        value = finite(values.get(key))
+        add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
+    percentiles = values.get("percentile")
+    for key, value in percentiles.items() if isinstance(percentiles, dict) else ():
+        level, seconds = finite(key), finite(value)
+        if level and seconds is not None:
+            add(f"{name}_p{level:g}", seconds / per_second, "s")
+
+
+def _sums(run: Parsed, entries: int) -> None:
+    run.factors["ranks"] = entries
+    for direction in DIRECTIONS:
+        for quantity, unit in (("bandwidth", "bytes/s"), ("rate", "operations/s")):
+            parts = [row for row in run.rows if row.operation == direction and row.metric == f"{quantity}_own"]
+            if parts:
+                total, count = sum(row.value for row in parts), sum(row.count or 0 for row in parts)
+                run.rows.append(
+                    Row(direction, f"{quantity}_sum_of_ranks", total, unit, parts[0].line, None, None, count)
+                )
+
+
+def _is_snapshot(one: dict[str, Any], next_one: dict[str, Any]) -> bool:
+    """Whether ``next_one`` began before ``one`` was printed and had done at least as much: the same run."""
+    (at, ran, done), (next_at, next_ran, next_done) = _progress(one), _progress(next_one)
+    names = [[str(job.get("jobname")) for job in _jobs(document)] for document in (one, next_one)]
+    return names[0] == names[1] and 0 < ran < next_ran and next_at - next_ran < at - ran / 2 and next_done >= done
+
+
+def _progress(document: dict[str, Any]) -> tuple[float, float, float]:
+    """When it was printed and for how long it had run (ms), how many bytes it had done."""
+    parts = [job[name] for job in _jobs(document) for name in DIRECTIONS if isinstance(job.get(name), dict)]
+    ran = max((finite(part.get("runtime")) or 0 for part in parts), default=0)
+    printed = finite(document.get("timestamp_ms")) or 1000 * (finite(document.get("timestamp")) or 0)
+    return printed, ran, sum(finite(part.get("io_bytes")) or 0 for part in parts)
+
+
+def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
+    jobs = document.get("client_stats", document.get("jobs"))
+    return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+
+
+_BAD = re.compile(
+    r"fio: terminating on signal|fio: pid=\d+, err=|verify failed|verify: bad|fio: .*(?:error|failed)", re.IGNORECASE
+)
+
+
+def _outside(text: Text, runs: list[Parsed], begin: int, end: int) -> None:
+    """What fio said around its JSON: signals and errors belong to the document that follows (or the last)."""
+    if not runs or end - begin < 4:
+        return
+    first = text.line_of(begin)
+    for offset, line in enumerate(text.whole[begin : min(end, begin + (1 << 20))].split("\n")):
+        if _BAD.search(line[:1000]):
+            run = next((run for run in runs if run.rows and run.rows[0].line > first + offset), runs[-1])
+            run.lacks(first + offset, f"fio said: {line.strip()[:160]}")

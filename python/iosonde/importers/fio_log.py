@@ -1,0 +1,122 @@
+"""fio's logs: ``--write_lat_log`` (lat, clat, slat), ``--write_bw_log``, ``--write_iops_log``.
+
+    0, 9995, 0, 4096, 0
+
+Time in ms, value, direction (0 read, 1 write, 2 trim), block size in bytes, then offset or priority. All logs look
+alike:
+only the file's name says what the value is (``j_clat.1.log``: ns in fio 3), so without it no value is read. Latency
+logs
+become recorded operations; a log of bandwidths (KiB/s) or rates becomes the count, mean and extremes of its samples.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.schema import OPERATION
+
+from .operation_log import numbers, summary_rows
+from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from .text import Text
+
+NAME = "fio-log"
+
+_LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
+_KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.\d+)*\.log", re.IGNORECASE)
+_SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
+_DIRECTIONS = ("read", "write", "trim")
+_LATENCIES = {"clat": "completion latency", "slat": "submission latency", "lat": "latency"}
+
+
+def claims(text: Text) -> Claim | None:
+    """By the shape of the first lines, and surer by the file's name."""
+    head = [line for line in text.lines[:40] if line.strip()]
+    kind = _KIND.search(PurePath(text.name).name)
+    fitting = sum(bool(_LINE.match(line)) for line in head)
+    if not head or fitting < max(1, 0.6 * len(head)):
+        return Claim(LIKELY, 1, "the name of a histogram log") if kind and kind.group(1) == "clat_hist" else None
+    return Claim(LIKELY if kind else WEAK, 1, head[0].strip()[:60])
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed: a log is of one job."""
+    import numpy as np
+
+    run = Parsed()
+    kind = _KIND.search(PurePath(text.name).name)
+    name = kind.group(1).lower() if kind else ""
+    if name == "clat_hist":
+        run.lacks(1, "histogram logs are not read: import the JSON of json+, which holds the same buckets")
+        return [run]
+    columns = text.whole[: text.whole.find("\n")].count(",") + 1
+    table, lines = numbers(text, 1, max(columns, 4), run)
+    table, lines = _whole_rows(run, table, lines)
+    values = table[:, 1] if len(table) else np.zeros(0)
+    for code, direction in enumerate(_DIRECTIONS):
+        chosen = table[:, 2] == code if len(table) else np.zeros(0, bool)
+        if chosen.any():
+            _values(run, name, direction, values[chosen], lines[chosen])
+    if not run.rows:
+        run.lacks(1, "the log holds no line that can be read")
+    if name in _LATENCIES:
+        run.facts["latency"] = _LATENCIES[name]
+        run.warn(1, f"values were read as {_LATENCIES[name]} in ns, as fio 3 writes them; fio 2 wrote µs")
+        run.warn(1, "times are in whole ms: operations within one ms keep the order of the log only")
+        _operations(run, table)
+    return [run]
+
+
+def _whole_rows(run: Parsed, table: Any, lines: Any) -> tuple[Any, Any]:
+    import numpy as np
+
+    if not len(table):
+        return table, lines
+    direction = table[:, 2]
+    if table.min() >= 0 and table.max() < 2**53 and direction.max() <= 2 and not (direction % 1).any():
+        return table, lines
+    good = (table[:, :4] >= 0).all(axis=1) & np.isin(direction, (0, 1, 2)) & (table[:, :4] < 2**53).all(axis=1)
+    if not good.all():
+        run.lacks(int(lines[~good][0]), f"{int((~good).sum())} lines are not time, value, direction, size: left out")
+    return table[good], lines[good]
+
+
+def _values(run: Parsed, name: str, direction: str, values: Any, lines: Any) -> None:
+    if name in _LATENCIES:
+        summary_rows(run, direction, values / 1e9, lines)
+        return
+    first, count = int(lines[0]), len(values)
+    run.rows.append(Row(direction, "samples", count, "samples", first, count=count))
+    if name not in _SAMPLES:
+        run.warn(0, "the file's name does not say what the values are (lat, clat, slat, bw, iops): they are not read")
+        return
+    quantity, unit, factor = _SAMPLES[name]
+    if name == "bw":
+        run.warn(first, "bandwidths were read as KiB/s (1024 bytes), as fio logs them")
+    low, high = int(values.argmin()), int(values.argmax())
+    run.rows += [
+        Row(direction, f"{quantity}_sample_mean", float(values.mean()) * factor, unit, first, count=count),
+        Row(direction, f"{quantity}_sample_min", float(values[low]) * factor, unit, int(lines[low]), count=count),
+        Row(direction, f"{quantity}_sample_max", float(values[high]) * factor, unit, int(lines[high]), count=count),
+    ]
+
+
+def _operations(run: Parsed, table: Any) -> None:
+    """Reads and writes as recorded operations, one phase for each; fio logs when an operation was done."""
+    import numpy as np
+
+    from iosonde._native import KINDS
+
+    if table[:, 2].max(initial=0) > 1:
+        table = table[table[:, 2] < 2]
+    writes = table[:, 2] == 1
+    records = np.zeros(len(table), OPERATION)
+    records["phase"] = writes
+    records["kind"] = np.where(writes, KINDS.index("write"), KINDS.index("read"))
+    records["duration_ns"] = table[:, 1]
+    records["start_ns"] = np.maximum(table[:, 0] * 1e6 - table[:, 1], 0)
+    records["size"] = np.minimum(table[:, 3], 2**32 - 1)
+    if table.shape[1] >= 6:
+        records["offset"] = table[:, 4]
+    run.operations, run.operation_names = records, _DIRECTIONS[:2]

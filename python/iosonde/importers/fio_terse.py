@@ -1,0 +1,65 @@
+"""fio's terse lines (``--minimal``), versions 3 to 5: semicolons, KiB, KiB/s, ms and µs.
+
+Fields 6 to 46 are the reads, the next block the writes (fio HOWTO, "Terse output"); version 5 adds six fields to each.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import Parsed, Row
+from .reading import number
+from .text import Text
+
+TERSE = re.compile(r"([345]);(fio-[^;]+);([^;]*);(\d+);(\d+);\d+;\d+;\d+")
+STARTS = ("\n3;fio-", "\n4;fio-", "\n5;fio-")
+_BLOCK = {"3": 41, "4": 41, "5": 47}
+_FIRST = 5
+
+
+def parse_terse(text: Text) -> list[Parsed]:
+    """One Parsed for each line: terse output has no settings to tell runs from each other."""
+    runs: list[Parsed] = []
+    for at, line in text.numbered():
+        if found := TERSE.match(line):
+            runs.append(_line(at, line.split(";"), found))
+        elif runs and line.startswith("fio: terminating on signal"):
+            runs[-1].lacks(at, f"fio said: {line[:160]}")
+    return runs
+
+
+def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
+    run = Parsed(version=found.group(2).removeprefix("fio-")[:60])
+    run.facts["job"] = found.group(3)[:200]
+    run.warn(at, "bandwidths were read as KiB/s (1024 bytes) and latencies as µs, as fio's terse format defines")
+    if found.group(5) != "0":
+        run.lacks(at, f"job {found.group(3)[:40]} ended with error {found.group(5)}")
+    block = _BLOCK[found.group(1)]
+    for direction, first in (("read", _FIRST), ("write", _FIRST + block)):
+        part = fields[first : first + block]
+        if len(part) < block:
+            run.lacks(at, f"the line ends in the fields of {direction}")
+        elif (number(part[0]) or 0) > 0:
+            _direction(run, at, direction, part)
+    if not run.rows:
+        run.lacks(at, "the job did no I/O")
+    return run
+
+
+def _direction(run: Parsed, at: int, direction: str, part: list[str]) -> None:
+    def add(metric: str, word: str, unit: str, per_base: float) -> None:
+        if (value := number(word)) is not None:
+            run.rows.append(Row(direction, metric, value / per_base, unit, at))
+
+    add("bytes", part[0], "bytes", 1 / 1024)
+    add("bandwidth_last_done", part[1], "bytes/s", 1 / 1024)
+    add("rate_last_done", part[2], "operations/s", 1.0)
+    add("time", part[3], "s", 1e3)
+    for name, first in (("submission_latency", 4), ("completion_latency", 8), ("latency", 32)):
+        if number(part[first + 2]):
+            for offset, statistic in enumerate(("min", "max", "mean", "sd")):
+                add(f"{name}_{statistic}", part[first + offset], "s", 1e6)
+    for field in part[12:32]:
+        level, _, value = field.partition("%=")
+        if (percent := number(level)) and value:
+            add(f"completion_latency_p{percent:g}", value, "s", 1e6)

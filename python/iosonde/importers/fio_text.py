@@ -1,0 +1,160 @@
+"""fio's normal output, 2.x and 3.x: three or four digits only, so the JSON is read where both were printed.
+
+j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
+  read: IOPS=570k, BW=2227MiB/s (2335MB/s)(15.6MiB/7msec)
+    clat (nsec): min=851, max=28722, avg=1226.29, stdev=506.30
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import Parsed, Row
+from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
+from .text import Text
+from .trouble import note_trouble
+
+JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
+_NEW = re.compile(r"\s*(read|write|trim)\s*: IOPS=(\S+), BW=([\d.]+)(\w+)/s.*\((\S+?)([KMGTP]?i?B)/(\d+)msec\)")
+_OLD = re.compile(
+    r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), runtime=\s*(\d+)\s*msec"
+)
+_LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
+_PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
+_PERCENTILE = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
+_UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
+_NAMES = {"clat": "completion_latency", "slat": "submission_latency", "lat": "latency"}
+_OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
+
+
+def parse_text(text: Text) -> list[Parsed]:
+    """One Parsed for each fio; each job (or group of them) is told apart by factor ``job``."""
+    reader = _Reader()
+    for at, line in text.numbered():
+        reader.feed(at, line)
+    reader.end()
+    return reader.runs
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.runs: list[Parsed] = []
+        self._done, self._last, self._jobs = False, 0, list[str]()
+        self._factors: dict[str, str | int | float | bool | None] = {}
+        self._direction, self._in_percentiles = "", 0.0
+
+    def _current(self, new: bool = False) -> Parsed:
+        if not self.runs or self._done or new:
+            self.end()
+            self.runs.append(Parsed())
+            self._done, self._jobs, self._direction = False, [], ""
+        return self.runs[-1]
+
+    def feed(self, at: int, line: str) -> None:
+        stripped = line.strip()
+        if not stripped:
+            return
+        self._last = at
+        if stripped.startswith("fio-") and " " not in stripped:
+            self._current(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
+        elif found := JOB.match(line):
+            self._job(at, found)
+        elif self._jobs and self._numbers(at, line):
+            return
+        elif stripped.startswith("Run status group"):
+            self._done = bool(self.runs)
+        elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
+            self._current().lacks(at, f"fio said: {stripped[:160]}")
+        elif "verify" in stripped and "failed" in stripped:
+            self._current().lacks(at, f"verification failed: {stripped[:160]}")
+        elif found := _OPEN.match(stripped):
+            self._setting(found)
+        elif self.runs:
+            note_trouble(self.runs[-1], at, line)
+
+    def _setting(self, found: re.Match[str]) -> None:
+        run = self._current()
+        run.factors |= {"rw": found.group(3), "engine": found.group(5), "io_depth": int(found.group(6)[:9])}
+        if (size := _bytes(found.group(4))) is not None:
+            run.factors["block_size"] = int(size)
+
+    def _job(self, at: int, found: re.Match[str]) -> None:
+        name, _, threads, error, date = found.groups()
+        run = self._current()
+        run.started_at = run.started_at or iso_date(date or "")
+        self._jobs.append(name)
+        self._factors = {"job": name[:200], "ranks": int(threads[:9])}
+        self._direction = ""
+        if error != "0":
+            run.lacks(at, f"job {name[:60]} ended with error {error}")
+
+    def _numbers(self, at: int, line: str) -> bool:
+        if found := _NEW.match(line):
+            direction, iops, value, unit, amount, amount_unit, runtime = found.groups()
+            self._rates(at, direction, (iops, value, unit), _amount(amount, amount_unit), runtime)
+        elif found := _OLD.match(line):
+            direction, amount, amount_unit, value, unit, iops, runtime = found.groups()
+            self._rates(at, direction, (iops, value, unit), _amount(amount, amount_unit), runtime)
+        elif (found := _LATENCY.match(line)) and self._direction:
+            factor = PER_SECOND[found.group(2)]
+            for statistic, word in zip(("min", "max", "mean", "sd"), found.groups()[2:], strict=True):
+                self._add(at, f"{_NAMES[found.group(1)]}_{statistic}", _count(word), "s", factor)
+        elif found := _PERCENTILES.match(line):
+            self._in_percentiles = PER_SECOND[found.group(1)]
+        elif line.lstrip().startswith("|") and self._in_percentiles and self._direction:
+            for level, value in _PERCENTILE.findall(line):
+                name = f"completion_latency_p{float(level):g}" if number(level) else ""
+                if name:
+                    self._add(at, name, number(value), "s", self._in_percentiles)
+        else:
+            return False
+        return True
+
+    def _rates(self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str) -> None:
+        iops, value, unit = rates
+        self._direction, self._in_percentiles = direction, 0.0
+        run = self._current()
+        if "i" not in unit:
+            run.warn(at, f"{unit}/s was read in units of 1024, as fio 2 counts")
+        run.warn(at, "normal output has three or four digits: --output-format=json has all")
+        self._add(at, "bandwidth_last_done", _amount(value, unit), "bytes/s", 1.0)
+        self._add(at, "rate_last_done", _count(iops), "operations/s", 1.0)
+        self._add(at, "bytes", amount, "bytes", 1.0)
+        self._add(at, "time", number(runtime), "s", 1e3)
+
+    def _add(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
+        run = self._current()
+        if not self._direction:
+            run.warn(at, "numbers before the line that says whether they are of reads or writes: left out")
+        elif value is None:
+            run.warn(at, f"{metric} of {self._direction} is no number: left out")
+        else:
+            run.rows.append(Row(self._direction, metric, value / per_base, unit, at, factors=dict(self._factors)))
+
+    def end(self) -> None:
+        if not self.runs:
+            return
+        run = self.runs[-1]
+        if not run.rows:
+            run.lacks(self._last, "there is no result: fio was interrupted or failed")
+        elif not self._done:
+            run.lacks(self._last, "the output ends here, before 'Run status group'")
+
+
+def _amount(value: str, unit: str) -> float | None:
+    """``2227``, ``MiB`` → bytes. fio 2 writes KB and means 1024."""
+    found, amount = _UNIT.match(unit), number(value)
+    return None if not found or amount is None else amount * BINARY[found.group(1).lower()]
+
+
+def _bytes(text: str) -> float | None:
+    found = re.match(r"([\d.]+)(\w*)$", text)
+    return _amount(found.group(1), found.group(2) or "B") if found else None
+
+
+def _count(word: str) -> float | None:
+    """``570k`` → 570000: fio shortens counts and µs in steps of 1000."""
+    word = word.rstrip(",")
+    if word[-1:].lower() in ("k", "m", "g") and (value := number(word[:-1])) is not None:
+        return value * DECIMAL[word[-1].lower()]
+    return number(word)

@@ -1,0 +1,84 @@
+"""fs_mark 3.x: files per second of each iteration.
+
+    FSUse%        Count         Size    Files/sec     App Overhead
+         5        51200         8192       8324.8           390190
+
+becomes ``file_write rate_last_done`` of iteration 0 (create, write, fsync as the sync method says, close), with
+``operations`` files of ``file_size`` bytes, and ``overhead`` (µs in its own bookkeeping, outside the rate) in s.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import iso_date, number, whole_number
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "fs_mark"
+
+_VERSION = re.compile(r"#?\s*Version (\S+), (\d+) thread\(s\) starting at (.*)$")
+_HEAD = re.compile(r"\s*FSUse%\s+Count\s+Size\s+Files/sec\s+App Overhead")
+_COMMAND = re.compile(r"#\s+(\S*fs_mark\s.*)$")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the table's header."""
+    if found := text.find("FSUse%"):
+        return Claim(CERTAIN, *found)
+    found = text.search(_VERSION, first_lines=200)
+    return Claim(LIKELY, found[0], found[1].group().strip()[:60]) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution."""
+    runs: list[Parsed] = []
+    names: list[str] = []
+    iteration = 0
+    for at, line in text.numbered():
+        if found := _COMMAND.match(line):
+            runs.append(Parsed())
+            runs[-1].facts["command"] = found.group(1)[:4000]
+            names, iteration = [], 0
+        elif _HEAD.match(line):
+            names = re.split(r"\s{2,}|(?<=%)\s+|\s(?=App)", line.strip())
+            if not runs:
+                runs.append(Parsed())
+        elif found := _VERSION.match(line):
+            if not runs or runs[-1].version:
+                runs.append(Parsed())
+            runs[-1].version, runs[-1].started_at = found.group(1)[:60], iso_date(found.group(3))
+            runs[-1].factors["threads"] = int(found.group(2)[:9])
+        elif names and line.strip()[:1].isdigit():
+            iteration += _row(runs[-1], at, line.split(), len(names), iteration)
+        elif runs:
+            _other(runs[-1], at, line.strip())
+    for run in runs:
+        if not run.rows:
+            run.lacks(text.last_line, "there is no row of results")
+    return runs
+
+
+def _row(run: Parsed, at: int, words: list[str], columns: int, iteration: int) -> bool:
+    values = [number(word) for word in words]
+    if len(words) < 5 or len(words) < columns or None in values[:5] or (values[3] or 0) <= 0:
+        run.lacks(at, "the row is cut or damaged: left out")
+        return False
+    count, size, rate, overhead = (value or 0.0 for value in values[1:5])
+    run.factors["file_size"] = int(size)
+    run.rows += [
+        Row("file_write", "rate_last_done", rate, "operations/s", at, None, iteration, int(count), "write,close"),
+        Row("file_write", "operations", count, "operations", at, None, iteration),
+        Row("file_write", "overhead", overhead / 1e6, "s", at, None, iteration),
+    ]
+    return True
+
+
+def _other(run: Parsed, at: int, line: str) -> None:
+    if "Sync method:" in line:
+        run.factors["sync_method"] = line.partition("Sync method:")[2].strip()[:80]
+    elif found := re.search(r"written with an IO size of (\d+) bytes", line):
+        run.factors["transfer_size"] = whole_number(found.group(1)[:18])
+    elif not note_trouble(run, at, line) and "failed" in line:
+        run.lacks(at, f"it failed: {line[:160]}")

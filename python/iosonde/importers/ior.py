@@ -1,0 +1,222 @@
+"""IOR 3.0 to 4.x: text, JSON (``-O summaryFormat=JSON``), and the CSVs of ranks and of single operations.
+
+Made by ``mpirun -np 2 ior -w -r -F -e -t 1m -b 16m -i 3 -o FILE``:
+
+    access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter
+    write     556.78     556.98     0.000362    16384      1024.00    0.000019   0.057453   0.051673   0.057473   0
+
+becomes, for iteration 0 of ``write``: ``bandwidth_last_done`` (all bytes over the time from the first open to the last
+close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their own time, without open and close),
+``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives
+``bandwidth_max``, ``_min``,
+``_mean``, ``_sd`` over the iterations with all digits (the table shows none from 1000 on), and its own ``OPs``
+(bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .ior_table import Summary, Table
+from .parsed import CERTAIN, LIKELY, Claim, Parsed
+from .reading import iso_date, option, size_bytes, words_of
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "ior"
+
+_BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
+_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
+_RANK_CSV = "access,rank,runtime-with-openclose,"
+_OP_CSV = "time,runtime,tp"
+_SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
+_COUNTS = {
+    "tasks": "ranks", "nodes": "nodes", "segments": "segments", "clients per node": "ranks_per_node",
+    "repetitions": "iterations", "stonewallingTime": "stonewall_seconds", "task offset": "task_offset",
+}  # fmt: skip
+_WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
+          "ordering inter file": "ordering_between_files"}  # fmt: skip
+
+
+def claims(text: Text) -> Claim | None:
+    """By the banner, the JSON's keys, a CSV's header, or the table's header."""
+    if (found := text.find(": MPI Coordinated Test of Parallel I/O")) or (found := text.find(_RANK_CSV)):
+        return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
+    if (found := text.find('"bwMiB"', '"bwMeanMIB"')) or (found := text.find("access    bw(MiB/s)")):
+        return Claim(LIKELY, *found)
+    if text.first_line == _OP_CSV:
+        return Claim(LIKELY, 1, _OP_CSV)
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each test (TestID) of each session."""
+    if text.find('"bwMiB"', '"bwMeanMIB"', '"Command line"'):
+        from .ior_json import parse_json
+
+        return parse_json(text)
+    if found := text.find(_RANK_CSV):
+        from .ior_csv import parse_ranks
+
+        return [parse_ranks(text, found[0])]
+    if text.first_line == _OP_CSV:
+        from .ior_csv import parse_operations
+
+        return [parse_operations(text)]
+    reader = _Reader()
+    for at, line in text.numbered():
+        reader.feed(at, line)
+    reader.end()
+    return reader.runs
+
+
+class _Reader:
+    """Session → tests → table; one summary at the end for all of a session's tests."""
+
+    def __init__(self) -> None:
+        self.runs: list[Parsed] = []
+        self._session: list[Parsed] = []
+        self._shared = Parsed()
+        self._table: Table | None = None
+        self._summary: Summary | None = None
+        self._early: list[tuple[int, str]] = []
+        self._finished, self._last = False, 0
+
+    def feed(self, at: int, line: str) -> None:
+        """One line."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        if self._session:
+            self._last = at
+        first = stripped.split(None, 1)[0]
+        if first.startswith("IOR-") and (found := _BANNER.match(line)):
+            self._begin(found.group(1))
+        elif first == "access" and "bw(MiB/s)" in stripped:
+            self._table = Table(self._current(at), stripped.split())
+        elif first == "Operation" and "Max(MiB)" in stripped:
+            self._current(at)
+            self._summary = Summary(self._session, stripped.split())
+        elif first in ("write", "read", "remove") and (self._summary or self._table):
+            (self._summary or self._table).add(at, stripped.split())  # type: ignore[union-attr]
+        else:
+            self._other(at, first, stripped)
+
+    def end(self) -> None:
+        """After the last line."""
+        for run in self._session:
+            _close(run, self._finished, self._last)
+        self._session = []
+
+    def _begin(self, version: str) -> None:
+        self.end()
+        self._shared = Parsed(version=version)
+        self._table = self._summary = None
+        self._finished = False
+        self._current(0)
+
+    def _current(self, at: int) -> Parsed:
+        if not self._session:
+            self._add_run()
+            for place, line in self._early:
+                self._session[0].lacks(place, line)
+            self._early = []
+        return self._session[-1]
+
+    def _add_run(self) -> None:
+        shared = self._shared
+        run = Parsed(version=shared.version, started_at=shared.started_at, facts=dict(shared.facts))
+        self._session.append(run)
+        self.runs.append(run)
+
+    def _other(self, at: int, first: str, line: str) -> None:
+        run = self._session[-1] if self._session else None
+        if line.startswith("Finished"):
+            self._finished = bool(self._session)
+        elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "** error **")):
+            self._failed(at, line)
+        elif note_trouble(run, at, line) or run is None:
+            return
+        elif line.startswith("WARNING"):
+            _warning(run, at, line)
+        elif line.startswith("stonewalling pairs accessed"):
+            run.facts["stonewalling"] = line[:200]
+        elif found := re.match(r"Test (\d+) started: (.*)", line):
+            self._test(int(found.group(1)[:9]), found.group(2))
+        elif found := _SETTING.match(line):
+            self._setting(at, found.group(1), found.group(2).strip())
+
+    def _failed(self, at: int, line: str) -> None:
+        if self._session:
+            self._session[-1].lacks(at, f"it failed: {line[:160]}")
+        elif len(self._early) < 5:
+            self._early.append((at, f"it failed: {line[:160]}"))  # MPI may pass stderr on before the banner
+
+    def _test(self, number: int, started: str = "") -> None:
+        run = self._session[-1]
+        if "test_id" in run.factors:
+            self._add_run()
+            run = self._session[-1]
+        run.factors["test_id"] = number
+        if started:
+            run.started_at = iso_date(started) or run.started_at
+        self._table = None
+
+    def _setting(self, at: int, key: str, value: str) -> None:
+        run = self._session[-1]
+        if key in ("Began", "StartTime"):
+            run.started_at = iso_date(value) or run.started_at
+            if key == "Began":
+                self._shared.started_at = run.started_at
+        elif key.startswith("Command line"):
+            run.facts["command"] = self._shared.facts["command"] = value
+        elif key == "Machine":
+            run.facts["system"] = self._shared.facts["system"] = value
+        elif key == "TestID" and value.isdigit():
+            self._test(int(value[:9]))
+        else:
+            set_factor(run, key, value)
+            if key in ("Path", "FS", "test filename"):
+                run.facts[key.lower().replace(" ", "_")] = value[:1000]
+
+
+def set_factor(run: Parsed, key: str, value: str) -> None:
+    """A line of IOR's options as a factor of the run."""
+    if key in _SIZES:
+        run.factors[_SIZES[key]] = size_bytes(value)
+    elif key == "clients":  # 3.0: `2 (2 per node)`
+        run.factors["ranks"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
+    elif key in _COUNTS and value.isdigit():
+        run.factors[_COUNTS[key]] = int(value[:18])
+    elif key in _WORDS:
+        run.factors[_WORDS[key]] = value[:200]
+
+
+def _warning(run: Parsed, at: int, line: str) -> None:
+    if "partial write" in line or "partial read" in line:
+        run.lacks(at, f"a transfer was cut short: {line[:160]}")
+    elif line.startswith("WARNING: Using actual aggregate bytes"):
+        run.warn(at, "fewer bytes moved than asked for (stonewalling); the bandwidth is of the bytes that moved")
+    elif not line.startswith(("WARNING: Expected aggregate", "WARNING: Stat()", "WARNING: maybe caused")):
+        run.warn(at, f"IOR warns: {line.removeprefix('WARNING:').strip()[:200]}")
+
+
+def _close(run: Parsed, finished: bool, last: int) -> None:
+    """Whether everything that was asked for is there. IO500 prints IOR's table without summary and end."""
+    words = words_of(str(run.facts.get("command", "")))
+    wanted = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
+    asked = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
+    rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
+    for operation in sorted(asked | {row.operation for row in rows}):
+        seen = sum(row.operation == operation for row in rows)
+        if seen < int(wanted):
+            run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
+    if not rows and not run.rows:
+        run.lacks(last, "there is no result")
+    elif not finished and not run.missing:
+        run.warn(last, "the output ends without 'Finished', as IO500's do: all iterations asked for are there")
+
+
+def _number_after(words: list[str], name: str) -> str | None:
+    value = option(words, name)
+    return value if value and value.isdigit() else None

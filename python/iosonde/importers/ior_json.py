@@ -1,0 +1,147 @@
+"""IOR's JSON, also with other text around it. Numbers have four decimals: short times are lost in it.
+
+``"Results": [{"access": "write", "bwMiB": 4485.5868, "wrRdTime": 0.0071, …}]`` becomes the rows of the text form; the
+n-th result of an access is iteration n (the JSON does not number them).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ior_table import MIB, includes_of
+from .parsed import Parsed, Row
+from .reading import Lines, finite, iso_date, json_documents
+from .text import Text
+from .trouble import note_trouble
+
+_RESULT = {
+    "bwMiB": ("bandwidth_last_done", "bytes/s", MIB),
+    "iops": ("rate_last_done", "operations/s", 1.0),
+    "latency": ("latency_mean", "s", 1.0),
+    "openTime": ("open_time", "s", 1.0),
+    "wrRdTime": ("access_time", "s", 1.0),
+    "closeTime": ("close_time", "s", 1.0),
+    "totalTime": ("total_time", "s", 1.0),
+}
+_SUMMARY = {
+    "bwMaxMIB": ("bandwidth_max", "bytes/s", MIB),
+    "bwMinMIB": ("bandwidth_min", "bytes/s", MIB),
+    "bwMeanMIB": ("bandwidth_mean", "bytes/s", MIB),
+    "bwStdMIB": ("bandwidth_sd", "bytes/s", MIB),
+    "OPsMax": ("transfers_max", "operations/s", 1.0),
+    "OPsMin": ("transfers_min", "operations/s", 1.0),
+    "OPsMean": ("transfers_mean", "operations/s", 1.0),
+    "OPsSD": ("transfers_sd", "operations/s", 1.0),
+    "MeanTime": ("total_time_mean", "s", 1.0),
+}
+_PARAMETERS = {"transferSize": "transfer_size", "blockSize": "block_size", "segmentCount": "segments",
+               "repetitions": "iterations", "tasksPerNode": "ranks_per_node", "nodes": "nodes", "api": "api",
+               "filePerProc": "file_per_process", "randomOffset": "random", "deadlineForStonewall":
+               "stonewall_seconds"}  # fmt: skip
+
+
+def parse_json(text: Text) -> list[Parsed]:
+    """One Parsed for each test in each document."""
+    runs: list[Parsed] = []
+    lines, outside, ends = Lines(text), 0, []
+    for document in json_documents(text.whole):
+        ends.append((outside, document.begin))
+        outside = document.end
+        if isinstance(document.value, dict) and ("tests" in document.value or "Version" in document.value):
+            runs += _session(document.value, lines, document.begin, document.end)
+        elif document.value is None and '"' in text.whole[document.begin : document.begin + 400]:
+            runs.append(Parsed())
+            runs[-1].lacks(
+                Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read"
+            )
+            outside = len(text.whole)
+            break
+    for begin, end in [*ends, (outside, len(text.whole))]:
+        for offset, line in enumerate(text.whole[begin:end].split("\n")):
+            if line.startswith("ERROR") or "failed" in line or "Signal" in line:
+                note_trouble(runs[-1] if runs else None, text.line_of(begin) + offset, line)
+    return runs
+
+
+def _session(document: dict[str, Any], lines: Lines, begin: int, end: int) -> list[Parsed]:
+    runs = []
+    tests = document.get("tests")
+    for test in tests if isinstance(tests, list) else []:
+        if isinstance(test, dict):
+            line, begin = lines.of('"TestID"', begin, end)
+            runs.append(_test(document, test, lines, begin, end, line))
+            begin += 1
+    place = begin
+    summary = document.get("summary")
+    for item in summary if isinstance(summary, list) else []:
+        if isinstance(item, dict) and runs:
+            line, place = lines.of('"operation"', place + 1, end)
+            _summary(runs, item, line)
+    if not runs:
+        runs = [Parsed(version=str(document.get("Version", "")))]
+    for run in runs:
+        _check(run, document, lines.at(end))
+    return runs
+
+
+def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: int, end: int, line: int) -> Parsed:
+    run = Parsed(version=str(document.get("Version", ""))[:60])
+    run.started_at = iso_date(str(test.get("StartTime") or document.get("Began", "")))
+    run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
+    parameters, options = test.get("Parameters"), test.get("Options")
+    if isinstance(parameters, dict):
+        run.facts["fsync"] = bool(parameters.get("fsync"))
+        for key, name in _PARAMETERS.items():
+            if isinstance(value := parameters.get(key), (int, str)):
+                run.factors[name] = value
+    if isinstance(options, dict) and isinstance(ranks := options.get("tasks"), int):
+        run.factors["ranks"] = ranks
+    if isinstance(identity := test.get("TestID"), int):
+        run.factors["test_id"] = identity
+    seen: dict[str, int] = {}
+    place = begin
+    results = test.get("Results")
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, dict) and isinstance(operation := result.get("access"), str):
+            line, place = lines.of('"access"', place + 1, end)
+            iteration = seen[operation] = seen.get(operation, -1) + 1
+            _result(run, operation, result, iteration, line)
+    return run
+
+
+def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int, line: int) -> None:
+    includes = includes_of(run, operation)
+    for key, (metric, unit, factor) in _RESULT.items():
+        value = finite(result.get(key))
+        if value is None or value < 0 or (value == 0 and unit != "s"):
+            if key in result:
+                run.lacks(line, f"{operation}, iteration {iteration}: {key} is no measurement")
+        else:
+            inside = includes if metric == "bandwidth_last_done" else ""
+            run.rows.append(Row(operation, metric, value * factor, unit, line, None, iteration, None, inside))
+    if finite(result.get("openTime")) == 0:
+        run.warn(line, "times shorter than 0.00005 s are 0 in IOR's JSON")
+
+
+def _summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
+    run = next((run for run in runs if run.factors.get("test_id") == item.get("TestID")), runs[-1])
+    operation = str(item.get("operation", ""))[:40]
+    for key, (metric, unit, factor) in _SUMMARY.items():
+        value = finite(item.get(key))
+        spread_of_one = metric.endswith("_sd") and item.get("repetitions") == 1
+        if value is not None and value >= 0 and operation and not spread_of_one:
+            includes = includes_of(run, operation) if metric.startswith("bandwidth") else ""
+            run.rows.append(Row(operation, metric, value * factor, unit, line, includes=includes))
+
+
+def _check(run: Parsed, document: dict[str, Any], last: int) -> None:
+    wanted = run.factors.get("iterations")
+    rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
+    for operation in sorted({row.operation for row in rows}):
+        seen = sum(row.operation == operation for row in rows)
+        if isinstance(wanted, int) and seen < wanted:
+            run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
+    if not rows:
+        run.lacks(last, "there is no result")
+    elif "Finished" not in document:
+        run.lacks(last, "there is no 'Finished': IOR did not come to its end")

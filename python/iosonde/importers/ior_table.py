@@ -1,0 +1,124 @@
+"""IOR's two tables, by the names in their headers: one row for each iteration, and the summary of all tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .parsed import Parsed, Row
+from .reading import number, whole_number
+
+MIB = 1024.0**2
+# Column → metric, unit, factor. All times are of the slowest rank, in s.
+_COLUMNS = {
+    "bw(MiB/s)": ("bandwidth_last_done", "bytes/s", MIB),
+    "IOPS": ("rate_last_done", "operations/s", 1.0),
+    "Latency(s)": ("latency_mean", "s", 1.0),
+    "open(s)": ("open_time", "s", 1.0),
+    "wr/rd(s)": ("access_time", "s", 1.0),
+    "close(s)": ("close_time", "s", 1.0),
+    "total(s)": ("total_time", "s", 1.0),
+}
+_STATISTICS = ("max", "min", "mean", "sd")
+
+
+def includes_of(run: Parsed, operation: str) -> str:
+    """What is inside IOR's bandwidth: open and close always, fsync with ``-e``."""
+    words = str(run.facts.get("command", "")).split()
+    fsync = operation == "write" and ("-e" in words or run.facts.get("fsync"))
+    return "open,fsync,close" if fsync else "open,close"
+
+
+class Table:
+    """The table of iterations; rows in other shapes are noted and left out."""
+
+    def __init__(self, run: Parsed, names: Sequence[str]) -> None:
+        self._run, self._names = run, list(names)
+        self._includes: dict[str, str] = {}
+        self._columns = [_COLUMNS.get(name) for name in names]
+        self._iteration = names.index("iter") if "iter" in names else -1
+        self._transfer = names.index("xfer(KiB)") if "xfer(KiB)" in names else -1
+
+    def add(self, at: int, words: list[str]) -> None:
+        """One line that begins with ``write``, ``read`` or ``remove``."""
+        run, operation = self._run, words[0]
+        iteration = whole_number(words[self._iteration]) if len(words) == len(self._names) else None
+        if iteration is None or iteration < 0:
+            run.warn(at, f"not a row of the table above: '{' '.join(words)[:60]}' was left out")
+            return
+        if operation not in self._includes:
+            self._includes[operation] = includes_of(run, operation)
+        includes = self._includes[operation]
+        for column, word in zip(self._columns, words, strict=True):
+            if column is None or word in ("-", "NA"):
+                continue
+            metric, unit, factor = column
+            value = number(word)
+            if value is None or value < 0 or (value == 0 and unit != "s"):
+                run.lacks(at, f"{operation}, iteration {iteration}: '{word[:40]}' is no {metric}")
+            elif metric == "latency_mean" and self._latency_is_total(value):
+                run.warn(
+                    at, "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)"
+                )
+            else:
+                inside = includes if metric == "bandwidth_last_done" else ""
+                run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration, None, inside))
+
+    def _latency_is_total(self, seconds: float) -> bool:
+        stonewall = self._run.factors.get("stonewall_seconds")
+        return isinstance(stonewall, int) and 0 < stonewall <= seconds
+
+
+class Summary:
+    """The summary of a session; each row goes to the test that it names."""
+
+    def __init__(self, session: list[Parsed], names: Sequence[str]) -> None:
+        self._session, self._names = session, list(names)
+
+    def add(self, at: int, words: list[str]) -> None:
+        """One row of the summary. Every statistic stands in the four columns after its first."""
+        names, operation = self._names, words[0]
+        run = self._test(words)
+        if len(words) < len(names):
+            run.warn(at, f"a row of the summary is shorter than its header: '{' '.join(words)[:60]}' was left out")
+            return
+        self._statistics(run, at, operation, words, "Max(MiB)", ("bandwidth", "bytes/s", MIB))
+        self._statistics(run, at, operation, words, "Max(OPs)", ("transfers", "operations/s", 1.0))
+        for name, metric, unit, factor in (
+            ("Mean(s)", "total_time_mean", "s", 1.0),
+            ("Stonewall(s)", "stonewall_time", "s", 1.0),
+            ("Stonewall(MiB)", "bandwidth_first_done", "bytes/s", MIB),
+        ):
+            if name in names and (value := number(words[names.index(name)])) is not None:
+                run.rows.append(Row(operation, metric, value * factor, unit, at))
+        self._settings(run, words)
+
+    def _statistics(
+        self, run: Parsed, at: int, operation: str, words: list[str], first: str, unit: tuple[str, str, float]
+    ) -> None:
+        if first not in self._names:
+            return
+        place = self._names.index(first)
+        values = [number(word) for word in words[place : place + 4]]
+        high, low, mean = values[:3]
+        if None in values or high is None or low is None or mean is None or not 0 < low <= mean * 1.001 <= high * 1.002:
+            run.lacks(at, f"the summary of {operation} is damaged: {' '.join(words[place : place + 4])[:60]}")
+            return
+        includes = includes_of(run, operation) if unit[0] == "bandwidth" else ""
+        one = run.factors.get("iterations") == 1
+        for name, value in zip(_STATISTICS[:3] if one else _STATISTICS, values, strict=False):
+            run.rows.append(
+                Row(operation, f"{unit[0]}_{name}", (value or 0.0) * unit[2], unit[1], at, includes=includes)
+            )
+
+    def _test(self, words: list[str]) -> Parsed:
+        place = self._names.index("Test#") if "Test#" in self._names else -1
+        wanted = whole_number(words[place]) if 0 <= place < len(words) else None
+        found = [run for run in self._session if run.factors.get("test_id") == wanted]
+        return found[0] if found else self._session[-1]
+
+    def _settings(self, run: Parsed, words: list[str]) -> None:
+        """What the options' block did not say, as in an excerpt that holds the summary only."""
+        for name, factor in (("#Tasks", "ranks"), ("tPN", "ranks_per_node"), ("reps", "iterations"),
+                             ("blksiz", "block_size"), ("xsize", "transfer_size"), ("segcnt", "segments")):  # fmt: skip
+            if name in self._names and (value := whole_number(words[self._names.index(name)])) is not None:
+                run.factors.setdefault(factor, value)

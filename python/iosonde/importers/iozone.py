@@ -1,0 +1,328 @@
+"""IOzone: automatic tables (also ops/s and microseconds), throughput, cluster mode, and the blocks of ``-R``.
+
+Made by ``iozone -a``, ``iozone -t 2 -s 8m -r 64k``, ``iozone -+m hosts -t 8``, ``iozone -Ra``:
+
+        Children see throughput for  2 initial writers 	= 5341180.50 kB/sec
+        Parent sees throughput for  2 initial writers 	= 4467159.55 kB/sec
+
+becomes ``write bandwidth_sum_of_ranks`` and ``write bandwidth_last_done`` in bytes/s (a kB is 1024 bytes in every
+version). Children: the sum of each process's own rate until the first one is done; parent: all bytes over the time
+that the parent waited. A row of a table
+
+              kB  reclen    write  rewrite    read    reread
+              64       4  1083249  5735102  8182586  9006179
+
+becomes one run with factors ``file_size`` and ``record_size``, and one result for each column. Quoted blocks
+(``"Writer report"``) repeat the table, and are read only where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from iosonde.core.types import FactorValue
+
+from .iozone_blocks import excel_rows
+from .iozone_table import OPERATIONS, Table
+from .iozone_units import Unit, unit_of
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import iso_date, number, option, size_bytes, words_of
+from .text import Text
+
+NAME = "iozone"
+
+_THROUGHPUT = re.compile(
+    r"\s*(Children|Parent) sees? throughput for\s+(\d+)\s+(\S.*?)\s*=\s*(\S+)\s*(\S.*?)?\s*$", re.IGNORECASE
+)
+_PROCESS = re.compile(r"\s*(Min|Max|Avg) (?:throughput per (?:process|thread)|xfer)\s*=\s*(\S+)\s*(\S.*?)?\s*$")
+_CHILD = re.compile(r"\s*Child\[(\d+)\] xfer count =\s*(\S+) (\w+), Throughput =\s*(\S+) ([^\s,]+)")
+_CPU = re.compile(
+    r"\s*CPU utilization: Wall time\s+(\S+)\s+CPU time\s+(\S+)\s+CPU utilization\s+(\S+) %", re.IGNORECASE
+)
+# The first words of the lines that state something: most of the banner names contributors.
+_SETTING_WORDS = frozenset(
+    ("Iozone:", "Version", "Run", "Command", "Output", "OPS", "Microseconds/op", "iozone", "iozone:", "Iozone",
+     "Throughput", "File", "Record", "O_DIRECT", "SYNC", "O_SYNC", "Include", "Percent", "Network", "Can", "Error",
+     "error", "ERROR", "Error:", "Timer")
+)  # fmt: skip
+_SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the banner, else by a line that only IOzone prints."""
+    if found := text.find("Iozone: Performance Test of File I/O"):
+        return Claim(CERTAIN, *found)
+    if found := text.find("iozone test complete", "Children see throughput for", "Parent sees throughput for"):
+        return Claim(CERTAIN, *found)
+    if found := text.find("random    random     bkwd", "frewrite"):
+        return Claim(LIKELY, *found)
+    if b"iozone" in text.raw[:200] and text.raw[:2] == b"\x09\x00":
+        return Claim(CERTAIN, 1, "an Excel sheet with iozone's command line")
+    found = text.find('"Writer report"', '"Throughput report')
+    return Claim(LIKELY, *found) if found else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution."""
+    if text.raw[:2] == b"\x09\x00":
+        from .biff import sheet_lines
+
+        return _parse(enumerate(sheet_lines(text.raw), 1), "the sheet")
+    return _parse(text.numbered(), "the output")
+
+
+def _parse(lines, what: str) -> list[Parsed]:  # type: ignore[no-untyped-def]
+    reader = _Reader(what)
+    number_of_line = 0
+    for number_of_line, line in lines:
+        reader.feed(number_of_line, line)
+    reader.end(number_of_line)
+    return reader.runs
+
+
+class _Reader:
+    """What has been said so far: IOzone states its settings once, and numbers refer to them."""
+
+    def __init__(self, what: str) -> None:
+        self.runs: list[Parsed] = []
+        self._what = what
+        self._run: Parsed | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._unit: Unit | None = None
+        self._table: Table | None = None
+        self._operation = ""
+        self._includes: list[str] = []
+        self._done, self._headed, self._last = False, False, 0
+        self._quoted: list[tuple[int, str]] = []
+
+    def _current(self, new: bool = False) -> Parsed:
+        if self._run is None or new or self._done:
+            self._close()
+            self._begin()
+            self._run = Parsed()
+            self.runs.append(self._run)
+        return self._run
+
+    def feed(self, at: int, line: str) -> None:
+        """One line."""
+        stripped = line.strip()
+        if not stripped:
+            return
+        if self._run is not None:
+            self._last = at
+        if stripped.startswith('"'):
+            if self._run is None:
+                self._current()
+            self._quoted.append((at, stripped))
+        elif stripped[0].isdigit():
+            if self._table is not None and self._table.fits(stripped):
+                self._table_row(at, line, self._table)
+        elif self._throughput(at, line, first := stripped.split(None, 1)[0]):
+            return
+        elif first == "CPU":
+            self._cpu(at, line)
+        elif "reclen" in stripped:
+            self._header(at, line)
+        elif first in _SETTING_WORDS or "No space left on device" in line or "not supported" in line:
+            self._setting(at, stripped)
+
+    def end(self, at: int) -> None:
+        """After the last line."""
+        self._close()
+
+    # Settings
+
+    def _setting(self, at: int, line: str) -> None:
+        if line.startswith("Iozone: Performance Test"):
+            self._current(new=True)
+            self._headed = True
+        elif line.startswith("Version $Revision:"):
+            self._current().version = line.removeprefix("Version $Revision:").strip(" $")
+        elif line.startswith("Run began:"):
+            run = self._current(new=bool(self._run and (self._run.started_at or self._run.rows)))
+            self._headed = True
+            run.started_at = iso_date(line.removeprefix("Run began:"))
+        elif line.startswith("Command line used:"):
+            self._command(line.removeprefix("Command line used:").strip())
+        elif line.startswith("Output is in"):
+            self._set_unit(at, line.removeprefix("Output is in").strip(" ."))
+        elif line.startswith("OPS Mode"):
+            self._set_unit(at, "ops/sec")
+        elif line.startswith("Microseconds/op Mode"):
+            self._set_unit(at, "microseconds/op")
+        elif line.startswith("iozone test complete") and self._run is not None:
+            self._done = True
+        elif self._run is not None:
+            self._switches(at, line)
+
+    def _command(self, command: str) -> None:
+        run = self._current(new=bool(self._run and "command" in self._run.facts))
+        self._headed = True
+        run.facts["command"] = command
+        words = words_of(command)
+        if "-+m" in words:
+            run.factors["mode"] = "cluster"
+        if (stride := option(words, "-j")) and stride.isdigit():
+            run.factors["stride_records"] = int(stride)
+        for name in ("-c", "-e"):
+            word = {"-c": "close", "-e": "fsync"}[name]
+            if name in words and word not in self._includes:
+                self._includes.append(word)
+
+    def _switches(self, at: int, line: str) -> None:
+        run = self._run
+        assert run is not None
+        if found := re.match(r"Throughput test with (\d+) (?:process|thread)", line):
+            run.factors["ranks"] = int(found.group(1)[:9])
+        elif found := _SIZE_SET.match(line):
+            key = "file_size" if found.group(1).startswith("File") else "record_size"
+            run.factors[key] = size_bytes(f"{found.group(2)} {found.group(3)[:1]}iB")
+        elif line.startswith("O_DIRECT feature enabled"):
+            run.factors["direct"] = True
+        elif line.startswith(("SYNC Mode", "O_SYNC")):
+            run.factors["sync"] = True
+        elif line.startswith("Include fsync in write timing") and "fsync" not in self._includes:
+            self._includes.append("fsync")
+        elif line.startswith("Include close in write timing") and "close" not in self._includes:
+            self._includes.append("close")
+        elif line.startswith("Percent read in mix test is"):
+            run.factors["percent_read"] = int(number(line.split()[-1]) or 0)
+        elif line.startswith("Network distribution mode enabled"):
+            run.factors["mode"] = "cluster"
+        elif "not supported" in line or line.lower().startswith(("can not", "error", "iozone: ")):
+            run.lacks(at, f"iozone ended with: {line[:200]}")
+        elif "No space left on device" in line:
+            run.lacks(at, "the file system was full")
+        elif line.startswith("Timer resolution is poor"):
+            run.warn(at, "iozone says that its timer is too coarse for small transfers")
+
+    def _set_unit(self, at: int, words: str) -> None:
+        run = self._current()
+        self._unit = unit_of(words)
+        if self._unit is None:
+            run.warn(at, f"the unit '{words[:40]}' is not known: the table is not read")
+        elif self._unit.reading:
+            run.warn(at, self._unit.reading)
+
+    # Tables
+
+    def _header(self, at: int, line: str) -> None:
+        table = Table.of_header(line)
+        if table is None:
+            return
+        self._current()
+        self._table = table
+        if self._unit is None:
+            self._set_unit(at, "kBytes/sec")
+            self._current().warn(at, "no line says the unit of this table: it was read as kBytes/sec")
+
+    def _table_row(self, at: int, line: str, table: Table) -> None:
+        run, unit = self._current(), self._unit
+        row = table.row(line)
+        if isinstance(row, str):
+            run.warn(at, row)
+            return
+        if unit is None:
+            return
+        factors: dict[str, FactorValue] = {"file_size": row.file_size, "record_size": row.record_size}
+        if not all(word.isdecimal() and len(word) < 18 and word != "0" for word in row.words):
+            for name, word in zip(row.names, row.words, strict=True):
+                self._add(at, name, unit, word, "last_done", factors=factors)
+            return
+        # A row of plain numbers, as nearly all are; a file may hold a million.
+        metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
+        inside, factor, base = self._inside(), unit.factor, unit.base
+        for name, word in zip(row.names, row.words, strict=True):
+            includes = inside if "write" in name else ""
+            run.rows.append(Row(name, metric, float(word) * factor, base, at, None, None, None, includes, factors))
+
+    def _inside(self) -> str:
+        return ",".join(sorted(self._includes, key=("fsync", "close").index))
+
+    # Throughput
+
+    def _throughput(self, at: int, line: str, first: str) -> bool:
+        """Whether this was a line of a throughput test; ``first`` is its first word."""
+        if first in ("Children", "Parent") and (found := _THROUGHPUT.match(line)):
+            who, count, label, word, unit = found.groups()
+            operation = OPERATIONS.get(label.lower())
+            run = self._current()
+            self._operation = operation or re.sub(r"\W+", "_", label.lower())
+            if operation is None:
+                run.warn(at, f"the operation '{label[:40]}' is not known: its name was kept")
+            run.factors.setdefault("ranks", int(count[:9]))
+            if run.factors["ranks"] != int(count[:9]):
+                run.warn(at, f"{count} processes, and {run.factors['ranks']} before: more than one test in here")
+            self._add(at, self._operation, self._line_unit(at, unit), word,
+                      "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
+        elif first in ("Min", "Max", "Avg") and self._operation and self._run and (found := _PROCESS.match(line)):
+            self._of_process(at, found)
+        elif first[:6] == "Child[" and self._operation and self._run and (found := _CHILD.match(line)):
+            rank = int(found.group(1)[:9])
+            self._add(at, self._operation, self._line_unit(at, found.group(5)), found.group(4), "own", rank=rank)
+        else:
+            return False
+        return True
+
+    def _of_process(self, at: int, found: re.Match[str]) -> None:
+        which, word, unit = found.groups()
+        name = {"Min": "rank_min", "Max": "rank_max", "Avg": "rank_mean"}[which]
+        value = number(word)
+        if "xfer" in found.group():
+            factor = 1024 if (unit or "").lower().startswith("k") else 1
+            words = ("bytes", "bytes") if factor == 1024 else ("operations", "operations")
+            if value is not None and self._run is not None:
+                self._run.rows.append(Row(self._operation, f"{words[0]}_{name}", value * factor, words[1], at))
+            return
+        if value == 0 and which == "Min" and self._run is not None:
+            self._run.warn(at, "a process had moved nothing when the first one was done: the test is too short")
+        self._add(at, self._operation, self._line_unit(at, unit), word, name)
+
+    def _line_unit(self, at: int, words: str | None) -> Unit | None:
+        unit = unit_of(words or "")
+        if unit is not None and unit.reading:
+            self._current().warn(at, unit.reading)
+        return unit
+
+    def _cpu(self, at: int, line: str) -> None:
+        found = _CPU.match(line)
+        if not (found and self._operation and self._run is not None):
+            return
+        names = (("wall_time", "s", 1.0), ("cpu_time", "s", 1.0), ("cpu_utilization", "", 0.01))
+        for (name, unit, factor), word in zip(names, found.groups(), strict=True):
+            if (value := number(word)) is not None:
+                self._run.rows.append(Row(self._operation, name, value * factor, unit, at))
+
+    def _add(
+        self, at: int, operation: str, unit: Unit | None, word: str, clock: str, rank: int | None = None,
+        factors: dict[str, FactorValue] | None = None,
+    ) -> None:  # fmt: skip
+        run, value = self._current(), number(word)
+        if value is None or unit is None or value < 0:
+            run.warn(at, f"'{word[:40]}' of {operation} is no number with a known unit: left out")
+        elif value == 0 and clock in ("sum_of_ranks", "last_done"):
+            run.lacks(at, f"{operation} moved nothing (0 was printed): it failed, or the file system was full")
+        else:
+            includes = self._inside() if "write" in operation else ""
+            metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_{clock}"
+            run.rows.append(
+                Row(operation, metric, value * unit.factor, unit.base, at, rank, None, None, includes, factors)
+            )
+
+    # The end of an execution
+
+    def _close(self) -> None:
+        run = self._run
+        if run is None:
+            return
+        if not run.rows and self._quoted:
+            excel_rows(run, self._quoted, self._unit)
+            return
+        if not self._done and self._headed:
+            run.lacks(self._last, f"{self._what} ends here, without 'iozone test complete.'")
+        elif not self._done and run.rows and not self._headed:
+            run.warn(run.rows[0].line, "an excerpt: neither the settings nor the end of the test are in it")
+        if self._done and not run.rows and not run.missing:
+            run.lacks(self._last, "the test is complete and says no number")

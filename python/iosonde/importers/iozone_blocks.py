@@ -1,0 +1,75 @@
+"""The quoted blocks that IOzone's ``-R`` appends for a spreadsheet, where a file holds nothing else.
+
+    "Writer report"
+            "4"  "8"  "16"
+    "64"   1083249  1933893  2662899
+
+The top row are record sizes, the left column file sizes, both in kB. A 0 was not measured.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .iozone_units import Unit, unit_of
+from .parsed import Parsed, Row
+from .reading import number
+
+_REPORTS = {
+    "writer": "write", "re-writer": "rewrite", "reader": "read", "re-reader": "reread", "random read": "random_read",
+    "random write": "random_write", "backward read": "backward_read", "record rewrite": "record_rewrite",
+    "stride read": "stride_read", "fwrite": "fwrite", "re-fwrite": "refwrite", "fread": "fread",
+    "re-fread": "refread", "initial write": "write", "rewrite": "rewrite", "read": "read", "re-read": "reread",
+    "reverse read": "backward_read", "mixed workload": "mixed", "pwrite": "pwrite", "re-pwrite": "repwrite",
+    "pread": "pread", "re-pread": "repread",
+}  # fmt: skip
+_TITLE = re.compile(r'"\s*([A-Za-z-][A-Za-z -]*?)(?: report)?\s*"\s*(.*)$', re.IGNORECASE)
+_ROW = re.compile(r'"(\d+)"\s+(\d.*)$')
+_MODES = {"OPS Mode": "ops/sec", "Microseconds": "microseconds/op"}
+
+
+def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> None:
+    """Add the rows of the blocks in ``lines`` (line number, stripped line) to ``run``."""
+    unit = unit or _unit_of(run, lines)
+    operation, records = "", list[int]()
+    for at, line in lines:
+        if re.match(r'"\d+"(?:\s+"\d+")*$', line):
+            records = [int(word) * 1024 for word in re.findall(r"\d+", line)]
+        elif found := _ROW.match(line):
+            _table_row(run, at, operation, int(found.group(1)) * 1024, found.group(2).split(), records, unit)
+        elif (found := _TITLE.match(line)) and found.group(1).lower() in _REPORTS:
+            operation = _REPORTS[found.group(1).lower()]
+            value = number(found.group(2).split()[0]) if found.group(2) else None
+            if value:
+                run.rows.append(Row(operation, f"{unit.quantity}_sum_of_ranks", value * unit.factor, unit.base, at))
+                if len(found.group(2).split()) > 1:
+                    run.warn(at, "only the first number of processes of this block was read")
+    if not run.rows:
+        run.lacks(lines[0][0], "the blocks hold no number")
+
+
+def _table_row(
+    run: Parsed, at: int, operation: str, size: int, words: list[str], records: list[int], unit: Unit
+) -> None:
+    if not operation or len(words) > len(records):
+        run.warn(at, "a row without its report or its record sizes: not read")
+        return
+    for word, record in zip(words, records, strict=False):
+        value = number(word)
+        if value is None:
+            run.warn(at, f"'{word[:40]}' is no number: left out")
+        elif value > 0:
+            metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
+            factors = {"file_size": size, "record_size": record}
+            run.rows.append(Row(operation, metric, value * unit.factor, unit.base, at, factors=dict(factors)))
+
+
+def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
+    for at, line in lines:
+        if line.startswith('"Output is in') and (unit := unit_of(line.strip('" ').removeprefix("Output is in"))):
+            run.warn(at, unit.reading or f"read as {unit.base}")
+            return unit
+    unit = unit_of("kBytes/sec")
+    assert unit is not None
+    run.warn(lines[0][0], f"no line says the unit of these blocks: {unit.reading}")
+    return unit

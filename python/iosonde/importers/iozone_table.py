@@ -1,0 +1,89 @@
+"""The table of IOzone's automatic mode: which value of a row belongs to which operation.
+
+With all operations the values come in order. With some (``-i 0 -i 2``) the others' columns are blank, and only the
+place of a value on its line tells which it is.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .reading import whole_number
+
+COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
+           "stride_read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
+_EXTRA = {"pwrite": "pwrite", "repwrite": "repwrite", "pread": "pread", "repread": "repread", "mixed": "mixed"}
+# What the lines of a throughput test call them.
+OPERATIONS = {
+    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
+    "reverse readers": "backward_read", "stride readers": "stride_read", "random readers": "random_read",
+    "random writers": "random_write", "mixed workload": "mixed", "pwrite writers": "pwrite",
+    "re-pwrite writers": "repwrite", "pread readers": "pread", "re-pread readers": "repread", "fwriters": "fwrite",
+    "re-fwriters": "refwrite", "freaders": "fread", "re-freaders": "refread",
+}  # fmt: skip
+_WORD = re.compile(r"\S+")
+_NUMBERS = re.compile(r"\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+$")
+# How far from the end of its column's title a value may end: versions differ by one or two.
+_NEAR = 3
+
+
+class TableRow(NamedTuple):
+    """One row: sizes in bytes, and each printed word with its operation."""
+
+    file_size: int
+    record_size: int
+    names: list[str]
+    words: list[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The header: operations, and where on the line ``reclen`` and each of their titles end."""
+
+    names: tuple[str, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of_header(cls, line: str) -> Table | None:
+        """The table under the line ``kB  reclen    write  rewrite …``; None if it names no operation."""
+        tokens = [(found.group(), found.end()) for found in _WORD.finditer(line)]
+        words = [word for word, _ in tokens]
+        first = words.index("reclen") + 1 if "reclen" in words else len(words)
+        titles = [word.lower() for word in words[first:]]
+        if not titles:
+            return None
+        names = [*COLUMNS[: len(titles)], *(_EXTRA.get(title, title) for title in titles[len(COLUMNS) :])]
+        return cls(tuple(names), tuple(end for _, end in tokens[first - 1 :]))
+
+    def fits(self, stripped: str) -> bool:
+        """Whether a line that begins with a digit is a row."""
+        return len(stripped.split()) == len(self.names) + 2 or bool(_NUMBERS.match(stripped))
+
+    def row(self, line: str) -> TableRow | str:
+        """The row, or a sentence that says why it is none."""
+        words = line.split()
+        names: list[str] | None = list(self.names)
+        if len(words) != len(self.names) + 2:
+            names = self._by_place([(found.group(), found.end()) for found in _WORD.finditer(line)])
+        if names is None:
+            return "the values of this row stand under no column: the row is not read"
+        size, record = (1024 * (whole_number(word) or 0) for word in words[:2])
+        if not 0 < record <= size < 2**63:
+            return f"a record of {record} bytes in a file of {size}: the row is damaged and not read"
+        return TableRow(size, record, names, words[2:])
+
+    def _by_place(self, tokens: list[tuple[str, int]]) -> list[str] | None:
+        """The operation of each value, by the title that ends nearest; None if that is not clear."""
+        if len(tokens) - 2 > len(self.names):
+            return None
+        shift = self.ends[0] - tokens[1][1]
+        places: list[int] = []
+        for _, end in tokens[2:]:
+            distances = [abs(title - end - shift) for title in self.ends[1:]]
+            nearest = min(range(len(distances)), key=distances.__getitem__)
+            if distances[nearest] > _NEAR or (places and nearest <= places[-1]):
+                return None
+            places.append(nearest)
+        return [self.names[place] for place in places]

@@ -1,0 +1,31 @@
+"""The units that IOzone prints, old and new: ``KB/sec``, ``kB/sec``, ``Kbytes/sec``, ``kBytes/sec``, ``ops/sec``, …"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Unit(NamedTuple):
+    """What a number in IOzone's unit is in ours, and how it was read."""
+
+    quantity: str
+    base: str
+    factor: float
+    reading: str = ""
+
+
+_BYTES = Unit("bandwidth", "bytes/s", 1024.0, "kB/sec was read as 1024 bytes/s, as iozone counts in every version")
+
+
+def unit_of(words: str) -> Unit | None:
+    """The Unit of ``kBytes/sec``, ``ops/sec``, ``microseconds/op`` and their like; None if not known."""
+    compact = words.strip(" .").lower().replace(" ", "")
+    if compact in ("kb/sec", "kbytes/sec", "kbyte/sec", "kb/s", "kbytes/s"):
+        return _BYTES
+    if compact in ("mb/sec", "mbytes/sec", "mb/s"):
+        return Unit("bandwidth", "bytes/s", 1024.0**2, "MB/sec was read as 1048576 bytes/s")
+    if compact in ("ops/sec", "operationspersecond", "ops/s"):
+        return Unit("rate", "operations/s", 1.0)
+    if compact in ("microseconds/op", "usec/op", "microsecondsperoperation", "microsec/op"):
+        return Unit("latency_mean", "s", 1e-6)
+    return None

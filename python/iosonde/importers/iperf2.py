@@ -1,0 +1,151 @@
+"""iperf 2: the client's (or server's) text, and the CSV of ``-y C``.
+
+    [  1] 0.0000-2.0117 sec  3.47 GBytes  14.8 Gbits/sec
+    19700101000000,127.0.0.1,47988,127.0.0.1,18780,1,0.0-2.0,6469058620,25786561711
+
+Only the line over the whole time of a stream counts; it becomes ``tcp bandwidth`` (bytes/s: the CSV's bits/s by 8),
+``bytes`` and
+``time``. Several streams are ranks; their sum is ``bandwidth_sum_of_ranks`` (iperf's own [SUM], else added here). Of
+UDP the
+server's report becomes ``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .iperf_lines import READING, Interval, interval_of
+from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed, Row
+from .reading import number
+from .text import Text
+
+NAME = "iperf2"
+
+_CSV = re.compile(
+    r"(\d{14}(?:\.\d+)?),([^,]*),(\d+),([^,]*),(\d+),(-?\d+),(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)((?:,[^,]*)*)$"
+)
+_HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?,?\s*(TCP|UDP) port")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the header of a connection, the CSV's shape, or an interval line."""
+    if (found := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.whole[
+        :4000
+    ]:
+        return Claim(CERTAIN, found[0], found[1].group()[:60])
+    if found := text.search(_CSV, first_lines=50):
+        return Claim(LIKELY, found[0], found[1].group()[:60])
+    for number_of_line, line in enumerate(text.lines[:2000], 1):
+        if line.startswith("[") and interval_of(line) and "iperf3" not in text.whole and "sender" not in text.whole:
+            return Claim(WEAK, number_of_line, line.strip()[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each connection (text) or for the CSV."""
+    if text.search(_CSV, first_lines=50) and not text.search(_HEAD, "Client connecting to", "Server listening on"):
+        return [_csv(text)]
+    return _text(text)
+
+
+class _Session:
+    def __init__(self, run: Parsed, protocol: str) -> None:
+        self.run, self.protocol, self.report = run, protocol, False
+        self.whole: dict[tuple[str, int | None], tuple[int, Interval]] = {}
+
+    def add(self, at: int, interval: Interval) -> None:
+        operation = f"{self.protocol}_receive" if self.report or interval.jitter is not None else self.protocol
+        key = (operation, interval.stream)
+        before = self.whole.get(key)
+        if interval.begin < 0.001 and (before is None or interval.end >= before[1].end):
+            self.whole[key] = (at, interval)
+
+    def end(self, last: int) -> None:
+        run = self.run
+        streams = {stream for _, stream in self.whole if stream is not None}
+        for (operation, stream), (at, interval) in self.whole.items():
+            several = len([key for key in self.whole if key[0] == operation and key[1] is not None]) > 1
+            _rows(run, at, operation, stream if several else None, interval, several)
+        if len(streams) > 1:
+            run.factors["ranks"] = len(streams)
+        if self.whole:
+            run.warn(next(iter(self.whole.values()))[0], READING)
+        elif not run.missing:
+            run.lacks(last, "there is no line over a whole test")
+
+
+def _text(text: Text) -> list[Parsed]:
+    sessions: list[_Session] = []
+    for at, line in text.numbered():
+        stripped = line.strip()
+        if found := _HEAD.match(stripped):
+            sessions.append(_Session(Parsed(), found.group(1).lower()))
+            sessions[-1].run.factors["protocol"] = found.group(1).lower()
+        elif "Server Report" in line and sessions:
+            sessions[-1].report = True
+        elif stripped.startswith("[") and (interval := interval_of(stripped)):
+            if not sessions:
+                sessions.append(_Session(Parsed(), "tcp"))
+                sessions[-1].run.warn(at, "the protocol is not said: read as TCP")
+            sessions[-1].add(at, interval)
+        elif "failed" in stripped or "error" in stripped.lower():
+            if not sessions:
+                sessions.append(_Session(Parsed(), "tcp"))
+            sessions[-1].run.lacks(at, f"iperf said: {stripped[:160]}")
+        elif stripped.startswith("iperf ver") and sessions:
+            sessions[-1].run.version = stripped.split()[2][:60] if len(stripped.split()) > 2 else ""
+    for session in sessions:
+        session.end(text.last_line)
+    return [session.run for session in sessions]
+
+
+def _rows(run: Parsed, at: int, operation: str, stream: int | None, interval: Interval, several: bool) -> None:
+    metric = "bandwidth" if not several else "bandwidth_sum_of_ranks" if interval.stream is None else "bandwidth_own"
+    rank = stream if several else None
+    run.rows += [
+        Row(operation, metric, interval.bandwidth, "bytes/s", at, rank),
+        Row(operation, "bytes", interval.size, "bytes", at, rank),
+        Row(operation, "time", interval.end - interval.begin, "s", at, rank),
+    ]
+    if interval.jitter is not None:
+        run.rows += [
+            Row(operation, "jitter", interval.jitter, "s", at, rank),
+            Row(operation, "lost", interval.lost or 0, "datagrams", at, rank),
+            Row(operation, "datagrams", interval.datagrams or 0, "datagrams", at, rank),
+        ]
+
+
+def _csv(text: Text) -> Parsed:
+    run = Parsed()
+    whole: dict[int, tuple[int, re.Match[str]]] = {}
+    for at, line in text.numbered():
+        found = _CSV.match(line.strip())
+        if found is None:
+            if line.strip():
+                run.warn(at, "not a line of iperf's CSV: left out")
+        elif float(found.group(7)) < 0.001:
+            before = whole.get(int(found.group(6)))
+            if before is None or float(found.group(8)) >= float(before[1].group(8)):
+                whole[int(found.group(6))] = (at, found)
+    streams = [identity for identity in whole if identity >= 0]
+    for identity, (at, found) in whole.items():
+        rank = identity if identity >= 0 and len(streams) > 1 else None
+        size, bits, seconds = float(found.group(9)), float(found.group(10)), float(found.group(8))
+        udp = number(found.group(11).split(",")[1]) if found.group(11).count(",") >= 3 else None
+        metric = "bandwidth_own" if rank is not None else "bandwidth_sum_of_ranks" if identity < 0 else "bandwidth"
+        operation = "udp" if udp is not None else "tcp"
+        run.rows += [
+            Row(operation, metric, bits / 8, "bytes/s", at, rank),
+            Row(operation, "bytes", size, "bytes", at, rank),
+            Row(operation, "time", seconds, "s", at, rank),
+        ]
+    if len(streams) > 1:
+        run.factors["ranks"] = len(streams)
+        if -1 not in whole:
+            total = sum(float(whole[stream][1].group(10)) for stream in streams) / 8
+            first = whole[streams[0]][0]
+            run.rows.append(Row("tcp", "bandwidth_sum_of_ranks", total, "bytes/s", first))
+            run.warn(first, "there is no sum in the CSV: the streams were added here")
+    if not run.rows:
+        run.lacks(text.last_line, "there is no line over a whole test")
+    return run

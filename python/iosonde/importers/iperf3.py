@@ -1,0 +1,151 @@
+"""iperf 3: JSON (``-J``, also several documents in one file) and text.
+
+    "sum_sent": {"bits_per_second": 19969336045.96, "bytes": 4992401408, "seconds": 2.000027, "retransmits": 34}
+
+becomes ``tcp_send bandwidth`` in bytes/s (bits by 8), ``bytes``, ``time``, ``retransmits``; ``sum_received`` becomes
+``tcp_receive``.
+Each stream is a rank. UDP's ``jitter`` and ``lost`` come from the receiver (or ``sum``): the sender's are always 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .iperf_lines import READING, interval_of
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import Lines, finite, iso_date, json_documents
+from .text import Text
+
+NAME = "iperf3"
+
+
+def claims(text: Text) -> Claim | None:
+    """By the JSON's keys, or the text's sender and receiver lines."""
+    if '"bits_per_second"' in text.whole and (found := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')):
+        return Claim(CERTAIN, *found)
+    if found := text.find("iperf 3.", "iperf3: error", '"iperf 3'):
+        return Claim(CERTAIN, *found)
+    if (found := text.find("Connecting to host ")) and "/sec" in text.whole:
+        return Claim(LIKELY, *found)
+    for at, line in enumerate(text.lines[:5000], 1):
+        if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line):
+            return Claim(LIKELY, at, line.strip()[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each document, or for each connection of the text."""
+    runs, lines = [], Lines(text)
+    for document in json_documents(text.whole):
+        value = document.value
+        if isinstance(value, dict) and ("end" in value or "start" in value or "error" in value):
+            runs.append(_document(value, lines, document.begin, document.end))
+        elif value is None:
+            run = Parsed()
+            run.lacks(Lines(text).at(document.error_at), "the JSON is broken or ends early here: nothing of it is read")
+            runs.append(run)
+            break
+    return runs or _text(text)
+
+
+def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Parsed:
+    run = Parsed()
+    start = value.get("start") if isinstance(value.get("start"), dict) else {}
+    end = value.get("end") if isinstance(value.get("end"), dict) else {}
+    test = start.get("test_start") if isinstance(start.get("test_start"), dict) else {}
+    run.version = str(start.get("version", "")).removeprefix("iperf ")[:60]
+    stamp = start.get("timestamp")
+    run.started_at = iso_date(str(stamp.get("time", ""))) if isinstance(stamp, dict) else ""
+    run.facts["system"] = str(start.get("system_info", ""))[:300]
+    protocol = str(test.get("protocol", "TCP")).lower()[:10]
+    run.factors["protocol"] = protocol
+    for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
+        if isinstance(found := test.get(key), int):
+            run.factors[name] = found
+    place = lines.of('"end"', begin, stop)[1]
+    for key, side in (("sum_sent", "send"), ("sum_received", "receive")):
+        line, _ = lines.of(f'"{key}"', place, stop)
+        _side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
+    line = lines.of('"sum"', place, stop)[0]
+    if isinstance(end.get("sum"), dict) and protocol == "udp" and not isinstance(end.get("sum_received"), dict):
+        _side(run, line, "udp_receive", end["sum"], None, True)
+    _streams(run, lines, place, stop, protocol, end.get("streams"))
+    if "error" in value:
+        run.lacks(lines.of('"error"', begin, stop)[0], f"iperf3 said: {str(value['error'])[:160]}")
+    elif not run.rows:
+        run.lacks(lines.at(stop), "the document holds no sum: the test did not come to its end")
+    return run
+
+
+def _side(run: Parsed, line: int, operation: str, part: Any, rank: int | None, receiver: bool) -> None:
+    if not isinstance(part, dict) or (bits := finite(part.get("bits_per_second"))) is None:
+        return
+    run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
+    for key, metric, unit, per_base in (
+        ("bytes", "bytes", "bytes", 1.0), ("seconds", "time", "s", 1.0),
+        ("retransmits", "retransmits", "segments", 1.0),
+        ("packets", "datagrams", "datagrams", 1.0),
+    ):  # fmt: skip
+        if (value := finite(part.get(key))) is not None:
+            run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
+    if receiver:
+        for key, metric, unit, per_base in (
+            ("jitter_ms", "jitter", "s", 1e3),
+            ("lost_packets", "lost", "datagrams", 1.0),
+        ):
+            if (value := finite(part.get(key))) is not None:
+                run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
+
+
+def _streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str, streams: Any) -> None:
+    streams = streams if isinstance(streams, list) else []
+    for rank, stream in enumerate(streams if len(streams) > 1 else []):
+        if isinstance(stream, dict):
+            line, place = lines.of('"socket"', place + 1, stop)
+            _side(run, line, f"{protocol}_send", stream.get("sender"), rank, False)
+            _side(run, line, f"{protocol}_receive", stream.get("receiver"), rank, True)
+
+
+def _text(text: Text) -> list[Parsed]:
+    runs: list[Parsed] = []
+    version = ""
+    for at, line in text.numbered():
+        stripped = line.strip()
+        if stripped.startswith("iperf 3"):
+            version = stripped.split()[1]
+        elif stripped.startswith(("Connecting to host", "Accepted connection from")):
+            runs.append(Parsed(version=version))
+        elif stripped.startswith("iperf3: ") or "error - " in stripped:
+            runs = runs or [Parsed(version=version)]
+            runs[-1].lacks(at, f"iperf3 said: {stripped[:160]}")
+        elif (
+            stripped.startswith("[")
+            and (found := interval_of(stripped))
+            and found.rest.strip().endswith(("sender", "receiver"))
+        ):
+            runs = runs or [Parsed(version=version)]
+            _line(runs[-1], at, found, "send" if found.rest.strip().endswith("sender") else "receive")
+    for run in runs:
+        sums = {row.operation for row in run.rows if row.rank is None}
+        if not run.rows:
+            run.lacks(text.last_line, "there is no line of sender or receiver: the test did not come to its end")
+        elif not sums:
+            run.rows = [row._replace(rank=None, metric=row.metric.removesuffix("_own")) for row in run.rows]
+    return runs
+
+
+def _line(run: Parsed, at: int, found: Any, side: str) -> None:
+    run.warn(at, READING)
+    operation = f"{'udp' if found.jitter is not None else 'tcp'}_{side}"
+    metric = "bandwidth" if found.stream is None else "bandwidth_own"
+    words = found.rest.split()
+    run.rows += [
+        Row(operation, metric, found.bandwidth, "bytes/s", at, found.stream),
+        Row(operation, "bytes", found.size, "bytes", at, found.stream),
+        Row(operation, "time", found.end - found.begin, "s", at, found.stream),
+    ]
+    if found.jitter is not None and side == "receive":
+        run.rows.append(Row(operation, "jitter", found.jitter, "s", at, found.stream))
+        run.rows.append(Row(operation, "lost", found.lost or 0, "datagrams", at, found.stream))
+    elif side == "send" and len(words) > 1 and words[0].isdigit():
+        run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, found.stream))

@@ -1,0 +1,51 @@
+"""The lines that iperf2 and iperf3 share: ``[  1] 0.0000-2.0117 sec  3.47 GBytes  14.8 Gbits/sec``.
+
+Bytes are in steps of 1024 (``GBytes`` = 2^30), bits in steps of 1000 (``Gbits`` = 10^9), in both tools.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .reading import BINARY, DECIMAL, number
+
+_LINE = re.compile(
+    r"\[\s*(\d+|SUM)\](?:\[\w+-\w+\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)\s+sec\s+([\d.]+)\s+([KMGTP]?)Bytes\s+([\d.]+)\s+"
+    r"([KMGTP]?)(bits|Bytes)/sec(.*)$"
+)
+_JITTER = re.compile(r"\s+([\d.]+)\s+ms\s+(\d+)/\s*(\d+)")
+READING = "bits were read in steps of 1000 and Bytes in steps of 1024, as iperf counts"
+
+
+class Interval(NamedTuple):
+    """One line: stream (None: the sum), begin and end in s, bytes moved, bytes/s, and what follows."""
+
+    stream: int | None
+    begin: float
+    end: float
+    size: float
+    bandwidth: float
+    rest: str
+    jitter: float | None
+    lost: int | None
+    datagrams: int | None
+
+
+def interval_of(line: str) -> Interval | None:
+    """The Interval in ``line``, None if there is none."""
+    found = _LINE.match(line.strip())
+    if not found:
+        return None
+    stream, begin, end, size, size_prefix, rate, prefix, what, rest = found.groups()
+    amount, speed = number(size), number(rate)
+    if amount is None or speed is None:
+        return None
+    factor = DECIMAL[prefix.lower()] / 8 if what == "bits" else BINARY[prefix.lower()]
+    datagrams = _JITTER.match(rest)
+    return Interval(
+        None if stream == "SUM" else int(stream[:9]), float(begin), float(end), amount * BINARY[size_prefix.lower()],
+        speed * factor, rest, float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None
+        else None,
+        int(datagrams.group(2)[:18]) if datagrams else None, int(datagrams.group(3)[:18]) if datagrams else None,
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""md-workbench 4.x: the line of each phase, and the CSV of latencies of a rank.
+
+    benchmark process max:0.00s … rate:298182.1 iops/s objects:200 … tp:554.7 MiB/s op-max:2.0981e-05s (0 errs)
+    read(2.8610e-06s, 4.0531e-06s, …) stat(…) create(…) delete(…)
+
+becomes ``benchmark rate_last_done``, ``bandwidth_last_done`` and, for each operation in it, the seven numbers in its
+brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency_min`` and so on. ``time,runtime`` is
+the CSV.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import iso_date, number, words_of
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "md-workbench"
+
+_HEAD = re.compile(r"MD-Workbench total objects: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
+_PHASE = re.compile(r"(precreate|benchmark|cleanup) process max:\s*(\S+?)s min:\s*(\S+?)s mean:\s*(\S+?)s (.*)$")
+_OPERATION = re.compile(r"\b(create|read|stat|delete)\(([^()]*)\)?")
+_QUANTILES = ("min", "p25", "p50", "p75", "p90", "p99", "max")
+_CSV = "time,runtime"
+
+
+def claims(text: Text) -> Claim | None:
+    """By the head line, a phase's line, or the CSV's header."""
+    if found := text.find("MD-Workbench total objects:"):
+        return Claim(CERTAIN, *found)
+    if (found := text.find("benchmark process max:", "precreate process max:")) is not None:
+        return Claim(LIKELY, *found)
+    return Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each execution; the benchmark's repetitions are its iterations."""
+    if text.first_line == _CSV:
+        from .operation_log import read_log
+
+        return [read_log(text, first_line=2, columns=2, operation="access")]
+    runs: list[Parsed] = []
+    command, seen, done = "", dict[str, int](), False
+    for at, line in text.numbered():
+        if line.startswith("Args:"):
+            command = line[5:].strip()
+        elif found := _HEAD.match(line):
+            _close(runs, done, at)
+            runs.append(_begin(found, command))
+            command, seen, done = "", {}, False
+        elif found := _PHASE.match(line):
+            if not runs:
+                runs.append(Parsed())
+            phase = found.group(1)
+            seen[phase] = seen.get(phase, -1) + 1
+            _phase(runs[-1], at, found, seen[phase])
+        elif line.startswith("Total runtime:"):
+            done = True
+        elif runs:
+            if line.startswith("WARNING"):
+                runs[-1].warn(at, f"md-workbench warns: {line[8:].strip()[:200]}")
+            note_trouble(runs[-1], at, line)
+    _close(runs, done, text.last_line)
+    return runs
+
+
+def _begin(found: re.Match[str], command: str) -> Parsed:
+    run = Parsed(version=found.group(2)[:60], started_at=iso_date((found.group(3) or "").strip()))
+    run.factors["objects"] = int(found.group(1)[:18])
+    run.facts["command"] = command
+    words = words_of(command)
+    for option, factor in (
+        ("-D", "data_sets"),
+        ("-I", "objects_per_set"),
+        ("-P", "precreate_per_set"),
+        ("-S", "object_size"),
+    ):
+        if option in words[:-1] and (value := words[words.index(option) + 1]).isdigit():
+            run.factors[factor] = int(value[:18])
+    return run
+
+
+def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
+    phase, rest = found.group(1), found.group(5)
+
+    def add(operation: str, metric: str, word: str | None, unit: str, factor: float = 1.0) -> None:
+        value = number(word or "")
+        if value is not None and (value > 0 or unit == "s"):
+            run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration))
+        elif word is not None:
+            run.lacks(at, f"{phase}: '{word[:40]}' is no {metric}")
+
+    add(phase, "time", found.group(2), "s")
+    for pattern, metric, unit, factor in (
+        (r"rate:(\S+) iops/s", "rate_last_done", "operations/s", 1.0),
+        (r"rate:(\S+) obj/s", "object_rate_last_done", "operations/s", 1.0),
+        (r"rate:(\S+) dset/s", "data_set_rate_last_done", "operations/s", 1.0),
+        (r"tp:(\S+) MiB/s", "bandwidth_last_done", "bytes/s", 1024.0**2),
+        (r"op-max:(\S+?)s ", "latency_max", "s", 1.0),
+    ):
+        match = re.search(pattern, rest)
+        add(phase, metric, match.group(1) if match else None, unit, factor)
+    if not (errors := re.search(r"\((\d+) errs\)", rest)):
+        run.lacks(at, f"the line of {phase} is cut")
+    elif int(errors.group(1)[:9]):
+        run.lacks(at, f"{phase} had {errors.group(1)} errors")
+    for operation, values in _OPERATION.findall(rest):
+        words = [word.strip().removesuffix("s") for word in values.split(",")]
+        if len(words) != len(_QUANTILES):
+            run.lacks(at, f"the latencies of {operation} in {phase} are cut")
+            continue
+        for name, word in zip(_QUANTILES, words, strict=True):
+            add(f"{phase}_{operation}", f"latency_{name}", word, "s")
+
+
+def _close(runs: list[Parsed], done: bool, last: int) -> None:
+    if runs and not done:
+        runs[-1].lacks(last, "the output ends without 'Total runtime'")

@@ -1,0 +1,195 @@
+"""mdtest 1.9 to 4.x: the summary of rates (and of times), and the CSV of ``--saveRankPerformanceDetails``.
+
+Made by ``mpirun -np 2 mdtest -n 500 -i 3 -d DIR``:
+
+    SUMMARY rate: (of 3 iterations)
+       Operation                     Max            Min           Mean        Std Dev
+       File creation               98747.593      47479.103      66749.488      27903.596
+
+becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` in operations/s over the iterations; of
+one iteration also ``rate_last_done``, as it is one measurement: all items over the time until the last rank was done.
+Rows of zeros were not asked for and are left out. The table of times is in seconds for the whole phase, whatever 4.1
+writes
+above it (``ms/op``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import iso_date, number, option, size_bytes, words_of
+from .text import Text
+from .trouble import note_trouble
+
+NAME = "mdtest"
+
+_LAUNCHED = re.compile(r"\s*mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node")
+_SUMMARY = re.compile(r"\s*SUMMARY(?: (rate|time))?(?: \(in ([^)]*)\))?:? *(?:\(of (\d+) iterations\))?")
+_ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")
+_NAME = re.compile(r"(?:Directory|File|Tree) [a-z]+$")
+_TASKS = re.compile(r"\s*(\d+) tasks, (\d+) (?:files|directories)")
+_STAMP = re.compile(r"\s*-- (started|finished) at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) --")
+_CSV_HEAD = "rank,items,rate-"
+_STATISTICS = ("max", "min", "mean", "sd")
+# Option → factor. From man mdtest; those that change what is measured.
+_SIZES = {"-w": "write_bytes", "-e": "read_bytes"}
+_COUNTS = {"-n": "items_per_rank", "-I": "items_per_directory", "-z": "depth", "-b": "branching_factor", "-N": "stride",
+           "-W": "stonewall_seconds"}  # fmt: skip
+_FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D": "directories_only",
+          "-y": "sync_file",
+          "-S": "shared_file"}  # fmt: skip
+
+
+def claims(text: Text) -> Claim | None:
+    """By the launch line, the CSV's header, or the summary's heading."""
+    for pattern, score in ((" was launched with ", CERTAIN), (_CSV_HEAD, CERTAIN), ("SUMMARY rate", LIKELY)):
+        if found := text.find(pattern):
+            line = text.lines[found[0] - 1]
+            if pattern != " was launched with " or _LAUNCHED.match(line):
+                return Claim(score, found[0], line.strip()[:60])
+    if (found := text.find("SUMMARY: (of ")) and "iterations)" in text.lines[found[0] - 1]:
+        return Claim(LIKELY, found[0], text.lines[found[0] - 1].strip())
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each launch, and one for a CSV of ranks."""
+    runs: list[Parsed] = []
+    state = _State()
+    for at, line in text.numbered():
+        if line.startswith(_CSV_HEAD):
+            from .mdtest_ranks import parse_ranks
+
+            return [parse_ranks(text, at)]
+        _line(runs, state, at, line)
+    _end(runs, state)
+    return runs
+
+
+class _State:
+    """Where we are in the output of the current launch."""
+
+    def __init__(self) -> None:
+        self.table, self.iterations, self.rates = "", 0, 0
+        self.started, self.started_line, self.finished, self.last = "", 0, False, 0
+
+
+def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
+    stripped = line.lstrip()
+    if not stripped:
+        return
+    run = runs[-1] if runs else None
+    if run is not None:
+        state.last = at
+    if state.table and (found := _ROW.match(line)) and _NAME.match(found.group(1)):
+        if run is not None:
+            _row(run, state, at, found)
+    elif stripped.startswith("SUMMARY") and (found := _SUMMARY.match(line)):
+        run = run or _begin(runs, state, at)
+        state.table = found.group(1) or "rate"
+        state.iterations = int((found.group(3) or "0")[:9])
+        run.factors["iterations"] = state.iterations or None
+        if state.table == "time" and found.group(2):
+            run.warn(at, f"the times are seconds for the whole phase, although the heading says '{found.group(2)}'")
+    elif stripped.startswith("-- ") and (found := _STAMP.match(line)):
+        _stamp(runs, state, at, *found.groups())
+    elif stripped.startswith("mdtest-") and (found := _LAUNCHED.match(line)):
+        run = _begin(runs, state, at)
+        run.version = found.group(1)
+        run.factors |= {"nodes": int(found.group(3)[:9]), "ranks": int(found.group(2)[:9])}
+    elif run is not None:
+        _setting(run, at, stripped)
+
+
+def _begin(runs: list[Parsed], state: _State, at: int) -> Parsed:
+    if runs:
+        _end(runs, state)
+    runs.append(Parsed(started_at=state.started))
+    state.table, state.rates, state.finished, state.last, state.started = "", 0, False, at, ""
+    return runs[-1]
+
+
+def _stamp(runs: list[Parsed], state: _State, at: int, what: str, when: str) -> None:
+    if what == "started":
+        state.started, state.started_line = iso_date(when), at
+    elif runs:
+        state.finished, state.table = True, ""
+
+
+def _setting(run: Parsed, at: int, line: str) -> None:
+    if line.startswith("Command line used:"):
+        run.facts["command"] = line.removeprefix("Command line used:").strip()
+        _options(run, words_of(run.facts["command"]))
+    elif found := _TASKS.match(line):
+        run.factors["items"] = int(found.group(2)[:18])
+    elif line.startswith("FS"):
+        run.facts["file_system"] = line.partition(":")[2].strip()[:200]
+    elif line.startswith("Path"):
+        run.facts["path"] = line.partition(":")[2].strip()[:1000]
+    elif note_trouble(run, at, line):
+        return
+    elif "WARNING" in line:
+        run.warn(at, f"mdtest warns: {line[:200]}")
+    elif line.startswith(("ERROR", "Error")):
+        run.lacks(at, f"it failed: {line[:200]}")
+
+
+def _options(run: Parsed, words: list[str]) -> None:
+    for name, factor in _SIZES.items():
+        if value := option(words, name):
+            run.factors[factor] = size_bytes(value)
+    for name, factor in _COUNTS.items():
+        if (value := option(words, name)) and value.isdigit():
+            run.factors[factor] = int(value[:18])
+    for name, factor in _FLAGS.items():
+        if name in words:
+            run.factors[factor] = True
+
+
+def _row(run: Parsed, state: _State, at: int, found: re.Match[str]) -> None:
+    operation = found.group(1).lower().replace(" ", "_")
+    values = [number(word) for word in found.groups()[1:]]
+    if any(value is None or value < 0 for value in values):
+        run.warn(at, f"{found.group(1)}: not four numbers: left out")
+        return
+    high, low, mean, spread = (float(value or 0) for value in values)
+    if high == low == mean == spread == 0:
+        return
+    if not low <= mean <= high:
+        run.warn(at, f"{found.group(1)}: the mean is not between min and max: the row is damaged and left out")
+        return
+    includes = _includes(run, operation)
+    name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
+    state.rates += name == "rate"
+    one = state.iterations == 1
+    for statistic, value in zip(_STATISTICS, (high, low, mean, spread), strict=True):
+        if statistic != "sd" or not one or spread:
+            run.rows.append(Row(operation, f"{name}_{statistic}", value, unit, at, includes=includes))
+    if one and high == low:
+        metric = "rate_last_done" if name == "rate" else "time"
+        run.rows.append(Row(operation, metric, mean, unit, at, None, 0, None, includes))
+    elif one:
+        run.warn(at, "max, min and Std Dev of the one iteration are over ranks (mdtest 3.3.0+dev, hpc/ior#300)")
+
+
+def _includes(run: Parsed, operation: str) -> str:
+    if operation == "file_creation":
+        words = ["write"] if run.factors.get("write_bytes") else []
+        return ",".join([*words, *(["fsync"] if run.factors.get("sync_file") else []), "close"])
+    return "open,close" if operation == "file_read" else ""
+
+
+def _end(runs: list[Parsed], state: _State) -> None:
+    if not runs:
+        return
+    run = runs[-1]
+    if run.version.startswith("3.3.0+") and state.iterations > 1:
+        run.warn(0, "mdtest 3.3.0+dev takes max, min and Std Dev over ranks and iterations together (hpc/ior#300)")
+    if run.version and any(row.metric.endswith("_sd") for row in run.rows):
+        known = {"1": "population", "4": "sample"}.get(run.version[0])
+        run.facts["standard_deviation"] = "population" if run.version.startswith("3.3") else known or "unknown"
+    if not state.rates:
+        run.lacks(state.last, "there is no summary: mdtest was interrupted or failed")
+    elif not state.finished and run.version:
+        run.lacks(state.last, "the output ends here, without '-- finished at'")

@@ -1,0 +1,178 @@
+"""netperf 2.x: the tables of the classic tests (_STREAM, _RR, _MAERTS …) and the keyword form of omni tests.
+
+    Recv   Send    Send
+    Socket Socket  Message  Elapsed
+    Size   Size    Size     Time     Throughput
+    bytes  bytes   bytes    secs.    10^6bits/sec
+
+    131072  16384  16384    2.00     10762.70
+
+becomes ``tcp_stream bandwidth`` in bytes/s and ``time``; a request/response test ``tcp_rr rate`` in transactions/s
+(operations/s).
+The unit is the one in the header (``10^6bits/sec``: 1000; ``MBytes /s``: 1024). The second row of UDP_STREAM is what
+arrived: ``udp_stream_receive``. Several tests in one file are several runs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
+from .reading import BINARY, number
+from .text import Text
+
+NAME = "netperf"
+
+_TEST = re.compile(r"\s*(?:MIGRATED )?([A-Za-z0-9/|_ -]+?) TEST from \S")
+_BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")
+_BYTES = re.compile(r"([KMGT])Bytes\s*/s(?:ec)?\b")
+_KEY = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)$")
+_LATENCIES = {"MIN_LATENCY": "min", "MEAN_LATENCY": "mean", "MAX_LATENCY": "max", "STDDEV_LATENCY": "sd"}
+_ERRORS = ("are you sure there is a netserver", "could not establish", "error ", "error:", "netperf:", "recv_response")
+
+
+def claims(text: Text) -> Claim | None:
+    """By the line of a test, the errors, or omni's keywords."""
+    if found := text.search(_TEST, " TEST from "):
+        return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
+    if found := text.find("are you sure there is a netserver", "netserver listening"):
+        return Claim(CERTAIN, *found)
+    if (found := text.find("THROUGHPUT_UNITS=")) is not None:
+        return Claim(LIKELY, *found)
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each test."""
+    runs: list[Parsed] = []
+    test = _Test()
+    for at, line in text.numbered():
+        if " TEST from " in line and (found := _TEST.match(line[:1000])):
+            test.end(at)
+            runs.append(Parsed())
+            test = _Test(
+                runs[-1], re.sub(r"\W+", "_", found.group(1).strip().lower()).replace("request_response", "rr")
+            )
+        elif line.strip():
+            if test.run is None and (_KEY.match(line.strip()) or any(words in line for words in _ERRORS[:2])):
+                runs.append(Parsed())
+                test = _Test(runs[-1], "omni")
+            test.feed(at, line.strip())
+    test.end(text.last_line)
+    return runs
+
+
+class _Test:
+    """One test: its header's words until the row of numbers."""
+
+    def __init__(self, run: Parsed | None = None, operation: str = "") -> None:
+        self.run, self._operation, self._head = run, operation, ""
+        self._rows, self._keys = 0, dict[str, tuple[int, str]]()
+        if run is not None:
+            run.factors["test"] = operation
+
+    def feed(self, at: int, line: str) -> None:
+        if self.run is None:
+            return
+        if found := _KEY.match(line):
+            self._keys[found.group(1)] = (at, found.group(2).strip())
+        elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
+            self._row(at, [float(word) for word in line.split()])
+        elif line.startswith("!!!"):
+            if "confidence was not achieved" in line:
+                self.run.warn(at, "the confidence that was asked for was not reached: the mean is less sure than that")
+        elif any(words in line.lower() for words in _ERRORS):
+            self.run.lacks(at, f"netperf said: {line[:160]}")
+        elif not self._rows:
+            self._head += f" {line}"
+
+    def _row(self, at: int, values: list[float]) -> None:
+        self._rows += 1
+        run, head = self.run, self._head
+        assert run is not None
+        operation = self._operation
+        if "per sec" in head and operation.endswith(("rr", "crr")):
+            if self._rows == 1 and len(values) >= 6:
+                self._add(at, operation, values[4], "rate", values[5], "operations/s", 1.0)
+                run.factors |= {"request_size": int(values[2]), "response_size": int(values[3])}
+            elif self._rows == 1:
+                run.lacks(at, "the row is cut: left out")
+            return
+        unit = _unit(head)
+        if unit is None:
+            run.warn(at, "the header does not say the unit of the throughput: the row is left out")
+            return
+        udp = "okay" in head.lower() or "messages" in head.lower()
+        places = {1: (2, 5), 2: (1, 3)} if udp else {1: (3, 4)}
+        if self._rows not in places:
+            return
+        time, rate = places[self._rows]
+        if len(values) <= rate:
+            run.lacks(at, "the row is cut: left out")
+            return
+        name = operation if self._rows == 1 else f"{operation}_receive"
+        self._add(at, name, values[time], "bandwidth", values[rate], "bytes/s", unit)
+        if self._rows == 1:
+            run.factors["message_size"] = int(values[1 if udp else 2])
+            self._processors(at, operation, values[6 if udp else 5 :])
+
+    def _processors(self, at: int, operation: str, values: list[float]) -> None:
+        if len(values) >= 4 and "Utilization" in self._head and self.run is not None:
+            for name, value in zip(("local", "remote"), values, strict=False):
+                if value >= 0:
+                    self.run.rows.append(Row(operation, f"cpu_utilization_{name}", value / 100, "", at))
+
+    def _add(
+        self, at: int, operation: str, seconds: float, metric: str, value: float, unit: str, factor: float
+    ) -> None:
+        run = self.run
+        assert run is not None
+        if value <= 0:
+            run.lacks(at, f"{operation}: the result is {value:g}")
+            return
+        if metric == "bandwidth":
+            said = "10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes"
+            run.warn(at, f"the header's unit was read so: {said}, and other prefixes alike")
+        run.rows += [Row(operation, metric, value * factor, unit, at), Row(operation, "time", seconds, "s", at)]
+
+    def end(self, last: int) -> None:
+        run = self.run
+        if run is None:
+            return
+        if self._keys:
+            _keywords(run, self._operation, self._keys)
+        if not run.rows and not run.missing:
+            run.lacks(last, "there is no row of results")
+
+
+def _unit(head: str) -> float | None:
+    """Bytes/s of one unit of the header."""
+    if found := _BITS.search(head):
+        return 10.0 ** int(found.group(1)[:2]) * 0.125
+    if found := _BYTES.search(head):
+        return float(BINARY[found.group(1).lower()])
+    return None
+
+
+def _keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> None:
+    at, unit = keys.get("THROUGHPUT_UNITS", (0, ""))
+    if "THROUGHPUT" in keys:
+        line, word = keys["THROUGHPUT"]
+        value = number(word)
+        if value is None or value <= 0:
+            run.lacks(line, f"THROUGHPUT is '{word[:40]}'")
+        elif unit.lower().startswith("trans"):
+            run.rows.append(Row(operation, "rate", value, "operations/s", line))
+        elif factor := _unit(unit):
+            run.warn(at, f"{unit} was read as {factor:g} bytes/s each")
+            run.rows.append(Row(operation, "bandwidth", value * factor, "bytes/s", line))
+        else:
+            run.warn(line, "THROUGHPUT_UNITS is missing or not known: THROUGHPUT is left out")
+    for key, (line, word) in keys.items():
+        percentile = re.fullmatch(r"P(\d+)_LATENCY", key)
+        name = f"p{percentile.group(1)}" if percentile else _LATENCIES.get(key)
+        if name and (value := number(word)) is not None:
+            run.warn(line, "latencies were read as µs, as netperf counts")
+            run.rows.append(Row(operation, f"latency_{name}", value / 1e6, "s", line))
+        elif key == "ELAPSED_TIME" and (value := number(word)) is not None:
+            run.rows.append(Row(operation, "time", value, "s", line))

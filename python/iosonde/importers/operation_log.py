@@ -1,0 +1,114 @@
+"""Logs with a line for each operation, millions of them: read as columns of numbers, not line by line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .parsed import Parsed, Row
+from .text import Text
+
+
+def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any, Any]:
+    """(lines × columns array, line numbers) of the rows that are so many numbers; others are noted and left out."""
+    import numpy as np
+
+    whole = text.whole
+    begin = 0
+    for _ in range(first_line - 1):
+        begin = whole.find("\n", begin) + 1
+    table = _rectangle(whole[begin:].rstrip("\n"), columns)
+    if table is not None:
+        return table, np.arange(first_line, first_line + len(table))
+    lines = text.lines[first_line - 1 :]
+    kept, places_kept, left_out = [], [], 0
+    for at, line in enumerate(lines, first_line):
+        if not line.strip():
+            continue
+        one = _all_numbers(line) if line.count(",") == columns - 1 else None
+        if one is not None and one.size == columns:
+            kept.append(one)
+            places_kept.append(at)
+        else:
+            left_out += 1
+            if left_out == 1:
+                run.warn(at, f"not {columns} numbers: this line, and others like it, were left out")
+    if left_out:
+        run.lacks(0, f"{left_out} lines of the log cannot be read")
+    return np.array(kept, float).reshape(len(kept), columns), np.array(places_kept, np.int64)
+
+
+def _rectangle(body: str, columns: int) -> Any:
+    """The table of a text that is a whole one: every line so many numbers, with commas between; else None."""
+    import numpy as np
+
+    if not body.isascii() or not body:
+        return None
+    flat = _all_numbers(body)
+    if flat is None or flat.size % columns:
+        return None
+    rows = flat.size // columns
+    characters = np.frombuffer(body.encode("ascii"), np.uint8)
+    ends, commas = np.flatnonzero(characters == ord("\n")), np.flatnonzero(characters == ord(","))
+    if len(ends) != rows - 1 or len(commas) != rows * (columns - 1):
+        return None
+    commas = commas.reshape(rows, columns - 1)
+    if (commas[:-1, -1] > ends).any() or (commas[1:, 0] < ends).any():
+        return None
+    return flat.reshape(rows, columns)
+
+
+def _all_numbers(body: str) -> Any:
+    """All numbers of a text of numbers, commas and blanks; None if there is anything else in it."""
+    import warnings
+
+    import numpy as np
+
+    blank = body.replace(",", " ")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Whole numbers are read eight times faster as such; a point or an exponent makes it stop.
+        for kind in (np.int64, np.float64):
+            try:
+                flat = np.fromstring(blank, dtype=kind, sep=" ")
+            except (DeprecationWarning, ValueError, OverflowError):
+                continue
+            if kind is np.float64 and not np.isfinite(flat).all():
+                return None
+            return flat.astype(np.float64)
+    return None
+
+
+def read_log(text: Text, first_line: int, columns: int, operation: str) -> Parsed:
+    """A CSV of start (s), duration (s), and perhaps bytes/s; it does not say which operation, so none is recorded."""
+    import numpy as np
+
+    run = Parsed()
+    table, lines = numbers(text, first_line, columns, run)
+    good = (table[:, :2] >= 0).all(axis=1) & (table[:, 1] < 1e9) if len(table) else np.zeros(0, bool)
+    if not good.all():
+        run.lacks(int(lines[~good][0]), "an operation with a negative or impossible time: left out")
+    table, lines = table[good], lines[good]
+    summary_rows(run, operation, table[:, 1], lines)
+    return run
+
+
+def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
+    """Count, mean, extremes and exact percentiles (nearest rank) of a log's durations, with their lines."""
+    import numpy as np
+
+    if not len(seconds):
+        run.lacks(0, f"the log holds no {operation} operation")
+        return
+    count, first = len(seconds), int(lines[0])
+    order = np.argsort(seconds, kind="stable")
+    low, high = int(order[0]), int(order[-1])
+    run.rows += [
+        Row(operation, "operations", count, "operations", first, count=count),
+        Row(operation, "latency_mean", float(seconds.mean()), "s", first, count=count),
+        Row(operation, "latency_min", float(seconds[low]), "s", int(lines[low]), count=count),
+        Row(operation, "latency_max", float(seconds[high]), "s", int(lines[high]), count=count),
+    ]
+    for level in (50, 90, 99, 99.9):
+        place = int(order[max(0, int(np.ceil(count * level / 100)) - 1)])
+        name = f"latency_p{level:g}"
+        run.rows.append(Row(operation, name, float(seconds[place]), "s", int(lines[place]), count=count))

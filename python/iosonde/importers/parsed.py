@@ -1,0 +1,92 @@
+"""What an importer gives: rows with their line, what was noted, what is missing. Nothing here knows a tool.
+
+An importer is anything with ``NAME``, ``claims(text) -> Claim | None`` and ``parse(text) -> list[Parsed]``.
+``claims`` says how sure it is and why; ``parse`` gives one Parsed for each execution that the file tells of. Both
+get a :class:`~iosonde.importers.text.Text`, already free of colours, NUL bytes and other people's line ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from iosonde.core.types import FactorValue
+
+from .text import Note, Text
+
+# How sure a claim is: the tool names itself; only this tool prints such a table; the shape alone.
+CERTAIN, LIKELY, WEAK = 90, 60, 30
+
+
+class Claim(NamedTuple):
+    """Why a file is this tool's: a score (CERTAIN, LIKELY, WEAK), and the line with the evidence."""
+
+    score: int
+    line: int
+    evidence: str
+
+
+class Row(NamedTuple):
+    """One number of the tool in base units (bytes, s, operations/s, bytes/s), and the line it stands in.
+
+    ``rank`` is None for the whole, ``iteration`` (from 0) None for what spans all of them. ``factors`` are
+    settings of this row that differ from its neighbours' (record size, job name). ``includes`` names what is inside the
+    clock besides the operation itself.
+    """
+
+    operation: str
+    metric: str
+    value: float
+    unit: str
+    line: int
+    rank: int | None = None
+    iteration: int | None = None
+    count: int | None = None
+    includes: str = ""
+    factors: dict[str, FactorValue] | None = None
+
+
+@dataclass
+class Parsed:
+    """One execution of the tool. ``missing`` says in words what a result that ended early lacks.
+
+    ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
+    dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called.
+    """
+
+    version: str = ""
+    rows: list[Row] = field(default_factory=list)
+    factors: dict[str, FactorValue] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    started_at: str = ""
+    seconds: float = 0.0
+    warnings: list[Note] = field(default_factory=list)
+    missing: list[Note] = field(default_factory=list)
+    operations: Any = None
+    operation_names: tuple[str, ...] = ()
+
+    def warn(self, line: int, sentence: str) -> None:
+        """Note something that a reader of the numbers should know; the same sentence only once."""
+        if len(self.warnings) < MAX_NOTES and all(note.sentence != sentence for note in self.warnings):
+            self.warnings.append(Note(line, sentence))
+
+    def lacks(self, line: int, sentence: str) -> None:
+        """Note what is missing: this execution is not complete."""
+        if len(self.missing) < MAX_NOTES and all(note.sentence != sentence for note in self.missing):
+            self.missing.append(Note(line, sentence))
+
+
+# A damaged file may have something wrong in every line: the first ones say enough.
+MAX_NOTES = 50
+
+
+class Importer(Protocol):
+    """The shape of an importer: a module or an object."""
+
+    NAME: str
+
+    def claims(self, text: Text) -> Claim | None:
+        """How surely this file is the tool's output, None if it is not."""
+
+    def parse(self, text: Text) -> list[Parsed]:
+        """What the file says. Raises nothing: what cannot be read becomes a warning with its line."""

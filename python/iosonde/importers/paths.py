@@ -1,0 +1,114 @@
+"""What the path of a file, or a manifest, says about its runs: ``site={}/date={}/…`` and a CSV of names.
+
+A pattern is matched against the end of the path, part by part: ``{}`` takes what stands there, ``name={}`` or
+``{name}`` give it
+a name, ``*`` takes anything in one part, ``**`` any number of parts, ``…`` or ``...`` at the end whatever follows.
+A manifest is a CSV with a column ``file`` (a path relative to it, or a pattern with ``*``) and one for each factor.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import FactorValue
+
+Factors = Callable[[PurePath], dict[str, FactorValue]]
+_PLACE = re.compile(r"([A-Za-z_]\w*)=\{\}|\{([A-Za-z_]\w*)\}|(\{\})|(\*)")
+
+
+def pattern_factors(pattern: str) -> Factors:
+    """The factors that ``pattern`` finds in a path relative to the imported directory; none where it does not match.
+
+    Raises InputError for a pattern without a named place, or with a name twice.
+    """
+    regex, names = _compile(pattern)
+
+    def of(path: PurePath) -> dict[str, FactorValue]:
+        found = regex.search("/" + path.as_posix())
+        return {} if found is None else {name: value_of(text) for name, text in found.groupdict().items()}
+
+    if not names:
+        raise InputError(f"'{pattern}' names no factor", "write it like 'site={}/date={}/...' or '{site}/{nodes}/*'")
+    return of
+
+
+def _compile(pattern: str) -> tuple[re.Pattern[str], list[str]]:
+    open_end = pattern.rstrip("/").endswith(("…", "..."))
+    parts = pattern.rstrip("/").removesuffix("…").removesuffix("...").strip("/").split("/")
+    names: list[str] = []
+    regex = ""
+    for part in parts:
+        if part == "**":
+            regex += r"(?:/[^/]+)*"
+        else:
+            regex += "/" + _part(part, names, pattern)
+    return re.compile(regex + (r"(?:/|$)" if open_end else r"$")), names
+
+
+def _part(part: str, names: list[str], pattern: str) -> str:
+    regex, at = "", 0
+    for found in _PLACE.finditer(part):
+        regex += re.escape(part[at : found.start()])
+        at = found.end()
+        name = found.group(1) or found.group(2)
+        if found.group(4):
+            regex += r"[^/]*"
+        elif not name:
+            raise InputError(f"'{{}}' in '{pattern}' has no name", "write name={} or {name}")
+        elif name in names:
+            raise InputError(f"'{name}' is twice in '{pattern}'", "give each place its own name")
+        else:
+            names.append(name)
+            regex += (re.escape(f"{name}=") if found.group(1) else "") + rf"(?P<{name}>[^/]+?)"
+    return regex + re.escape(part[at:])
+
+
+def manifest_factors(path: Path) -> Factors:
+    """The factors that a manifest gives. Raises InputError if it cannot be read or has no column ``file``."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"the manifest {path} cannot be read: {error}", "give a CSV in UTF-8") from error
+    if not rows or "file" not in rows[0]:
+        raise InputError(f"the manifest {path} has no column 'file'", "its first line must name it: file,site,nodes")
+
+    def of(found: PurePath) -> dict[str, FactorValue]:
+        name, factors = found.as_posix(), dict[str, FactorValue]()
+        for row in rows:
+            wanted = (row.get("file") or "").strip()
+            if wanted and (fnmatchcase(name, wanted) or name == wanted or found.name == wanted):
+                factors |= {key: value_of(text) for key, text in row.items() if key and key != "file" and text}
+        return factors
+
+    return of
+
+
+def value_of(text: str) -> FactorValue:
+    """``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
+    text = text.strip()
+    for read in (int, float):
+        try:
+            value = read(text)
+        except ValueError:
+            continue
+        if "_" not in text and -(2**63) <= value < 2**63:
+            return value
+    return text
+
+
+def joined(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
+    """All of them; what comes later wins."""
+
+    def of(path: PurePath) -> Mapping[str, FactorValue]:
+        factors: dict[str, FactorValue] = {}
+        for source in sources:
+            factors |= source(path)
+        return factors
+
+    return of

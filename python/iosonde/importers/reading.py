@@ -1,0 +1,174 @@
+"""Small readings that several tools share: numbers, units, dates, command lines, JSON in the middle of text."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from .text import Text
+
+# No tool measures more of anything; what is larger is damaged text.
+LARGEST = 1e30
+BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
+DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
+# How many of a unit are one second: a division rounds right where a product with 1e-9 would not.
+PER_SECOND = {"ns": 1e9, "nsec": 1e9, "us": 1e6, "usec": 1e6, "µs": 1e6, "ms": 1e3, "msec": 1e3, "s": 1.0, "sec": 1.0,
+              "m": 1 / 60, "min": 1 / 60, "h": 1 / 3600}  # fmt: skip
+_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgtpe]?)(i?)(b(?:ytes?)?)?\s*$", re.IGNORECASE)
+_DATES = (
+    "%a %b %d %H:%M:%S %Y",
+    "%m/%d/%Y %H:%M:%S",
+    "%Y-%m-%d %H:%M:%S",
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%Y-%m-%dT%H:%M:%S",
+)
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
+# `[1] local …` and `[host:123] …` begin no list.
+_LEFT_EDGE = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
+_BEHIND = re.compile(r"[ \t]*[{\[]")
+_BROKEN_DOCUMENTS = 100
+
+
+def number(text: str) -> float | None:
+    """The number in ``text``; None if it is none (``-``, ``NA``, ``inf``, a word), is negative or beyond LARGEST.
+
+    Nothing that a tool measures is negative: such a number is damaged, or an error code.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    # Comparisons instead of isfinite: this is called for every number of every file.
+    return value if 0 <= value < LARGEST and "_" not in text else None
+
+
+def whole_number(text: str) -> int | None:
+    """The integer in ``text``, None if it is none, is negative or needs more than 64 bits."""
+    try:
+        value = int(text) if len(text) < 30 and "_" not in text else None
+    except ValueError:
+        return None
+    return value if value is not None and 0 <= value < 2**63 else None
+
+
+def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
+    """Bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` says what k, M, … without an i are. None if unclear."""
+    found = _SIZE.match(text)
+    if not found:
+        return None
+    factor = (BINARY if found.group(3) else kilo)[found.group(2).lower()]
+    size = float(found.group(1)) * factor
+    return round(size) if size < 2**63 else None
+
+
+@lru_cache(maxsize=4096)
+def iso_date(text: str) -> str:
+    """``Sat Nov 21 09:26:00 2026`` and other tools' dates as ISO 8601, without zone; '' if not understood."""
+    text = " ".join(text.split())
+    # The common one by hand: strptime is slow where a log holds many thousand dates, and wants the locale's names.
+    parts = text.split(" ")
+    if len(parts) == 5 and parts[1] in _MONTHS and parts[2].isdigit() and parts[4].isdigit() and len(parts[3]) == 8:
+        return f"{parts[4]}-{_MONTHS[parts[1]]:02d}-{int(parts[2]):02d}T{parts[3]}"
+    for form in _DATES:
+        try:
+            return datetime.strptime(text, form).isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command line; cut at blanks where its quotes do not match."""
+    return list(_words(command))
+
+
+@lru_cache(maxsize=4096)
+def _words(command: str) -> tuple[str, ...]:
+    # shlex goes through it character by character: only where there is something to unquote, and once.
+    if not any(quote in command for quote in "'\"\\"):
+        return tuple(command.split())
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return tuple(command.split())
+
+
+def option(words: list[str], *names: str) -> str | None:
+    """The value that follows one of ``names`` (``-t 4``, ``--threads=4``, ``-t4`` not), None if absent."""
+    for at, word in enumerate(words):
+        if word in names and at + 1 < len(words):
+            return words[at + 1]
+        for name in names:
+            if name.startswith("--") and word.startswith(f"{name}="):
+                return word[len(name) + 1 :]
+    return None
+
+
+class Document(NamedTuple):
+    """One JSON object in a text: its value (None if broken), where it begins and ends."""
+
+    value: Any
+    begin: int
+    end: int
+    error_at: int = 0
+
+
+def json_documents(text: str) -> Iterator[Document]:
+    """Every object or list that begins a line at the left edge. A broken one has no value; text between is skipped."""
+    decoder, at, broken, whole = json.JSONDecoder(), 0, 0, True
+    while (begin := _next_begin(text, at, whole)) >= 0:
+        try:
+            value, at = decoder.raw_decode(text, begin)
+            whole = True
+            yield Document(value, begin, at)
+        except (ValueError, RecursionError) as error:
+            broken, at, whole = broken + 1, begin + 1, False
+            yield Document(None, begin, begin, getattr(error, "pos", begin))
+            if broken >= _BROKEN_DOCUMENTS:
+                return
+
+
+def _next_begin(text: str, at: int, after_document: bool) -> int:
+    """The next ``{`` (or list of objects) at the left edge, or right behind the document before; -1 if none."""
+    found = (_BEHIND.match(text, at) if after_document else None) or _LEFT_EDGE.search(text, at)
+    return found.end() - 1 if found else -1
+
+
+def finite(value: Any) -> float | None:
+    """A number from JSON, by the rules of ``number``: elbencho writes them as texts; True and words are none."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return float(value) if 0 <= value < LARGEST else None
+    return number(value) if isinstance(value, str) else None
+
+
+class Lines:
+    """Line numbers of places that are asked for from front to back, without counting from the start each time."""
+
+    def __init__(self, text: Text) -> None:
+        self._text, self._at, self._line = text.whole, 0, 1
+
+    def at(self, position: int) -> int:
+        """The line of ``position``."""
+        if position < self._at:
+            self._at, self._line = 0, 1
+        self._line += self._text.count("\n", self._at, position)
+        self._at = position
+        return self._line
+
+    def of(self, needle: str, begin: int, end: int | None = None) -> tuple[int, int]:
+        """(line, position) of ``needle`` after ``begin``; those of ``begin`` if it is not there."""
+        found = self._text.find(needle, begin, len(self._text) if end is None else end)
+        place = found if found >= 0 else begin
+        return self.at(place), place

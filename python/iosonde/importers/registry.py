@@ -1,0 +1,158 @@
+"""Which importer reads a file: every one says how sure it is, the surest reads, and the choice is shown.
+
+A package adds a tool with an entry point in the group ``iosonde.importers`` (docs/importers.md). Where two are equally
+sure, the one whose evidence stands first in the file reads it, so that a log that wraps another tool's is the
+wrapper's.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.metadata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+
+from .parsed import LIKELY, Claim, Importer, Parsed
+from .text import Note, Text
+
+# Name as in --format and in a run's source → module in this package.
+OURS = {
+    "bonnie++": "bonnie",
+    "dbench": "dbench",
+    "dd": "dd",
+    "elbencho": "elbencho",
+    "ficus": "ficus",
+    "fileop": "fileop",
+    "fio": "fio",
+    "fio-log": "fio_log",
+    "fs_mark": "fs_mark",
+    "io500": "io500",
+    "ior": "ior",
+    "iozone": "iozone",
+    "iperf2": "iperf2",
+    "iperf3": "iperf3",
+    "md-workbench": "md_workbench",
+    "mdtest": "mdtest",
+    "netperf": "netperf",
+    "time": "time",
+}
+GROUP = "iosonde.importers"
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What a file is, who else claimed it, and the executions that it tells of."""
+
+    format: str
+    claim: Claim
+    others: dict[str, Claim]
+    runs: list[Parsed] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+    @property
+    def tool_version(self) -> str:
+        """The version that the tool printed; of the first execution that says one, '' if none does."""
+        return next((run.version for run in self.runs if run.version), "")
+
+    @property
+    def warnings(self) -> list[Note]:
+        """All notes in the order of the file: about the text, about each execution, and what is missing."""
+        found = list(self.notes)
+        for run in self.runs:
+            found += [*run.warnings, *run.missing]
+        return sorted(dict.fromkeys(found), key=lambda note: note.line)
+
+
+@cache
+def importers() -> dict[str, Importer]:
+    """Every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot load."""
+    found: dict[str, Any] = {}
+    for point in importlib.metadata.entry_points(group=GROUP):
+        try:
+            found[point.name] = point.load()
+        except Exception as error:  # a plug-in may fail in any way; the user has to know which one
+            raise SystemFaultError(
+                f"the importer '{point.name}' of {point.value} cannot be loaded: {error}", "mend or uninstall it"
+            ) from error
+    return {**{name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()}, **found}
+
+
+def understand(text: Text, wanted: str | None = None) -> Understood:
+    """Let the surest importer (or the ``wanted`` one) read ``text``.
+
+    Raises DataError where nobody knows the format, InputError for a ``wanted`` that there is not.
+    """
+    claims = _claims(text)
+    if wanted is not None:
+        if wanted not in importers():
+            raise InputError(f"there is no importer '{wanted}'", f"there are: {', '.join(importers())}")
+        name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
+    elif not claims:
+        raise DataError(f"{text.name}: {_why_unknown(text)}", f"known: {', '.join(importers())}")
+    else:
+        name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
+    others = {other: claims[other] for other in claims if other != name}
+    with _no_collection():
+        runs = _call(name, text, lambda: importers()[name].parse(text))
+    notes = list(text.notes)
+    for other, also in others.items():
+        if also.score >= claim.score:
+            sentence = (
+                f"read as {name} (line {claim.line}); {also.evidence} says {other} too: --format {other} reads that"
+            )
+            notes.append(Note(also.line, sentence))
+    return Understood(name, claim, others, runs, notes)
+
+
+def _claims(text: Text) -> dict[str, Claim]:
+    """Everybody's claims: from the head of a long file, from all of it only where the head convinces nobody."""
+    for part in (text.head(), text):
+        claims = {name: claim for name, one in importers().items() if (claim := _ask(name, one, part))}
+        if part is text or any(claim.score >= LIKELY for claim in claims.values()):
+            break
+    return claims
+
+
+def _ask(name: str, importer: Importer, text: Text) -> Claim | None:
+    return _call(name, text, lambda: importer.claims(text))  # type: ignore[no-any-return]
+
+
+def _call(name: str, text: Text, function: Any) -> Any:
+    """A fault of an importer becomes a sentence that names it: one odd file must not end an import of thousands."""
+    try:
+        return function()
+    except Exception as error:
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = f"{place.tb_frame.f_code.co_name}, line {place.tb_lineno}" if place else "?"
+        raise DataError(
+            f"{text.name}: the importer '{name}' failed ({type(error).__name__}: {error}; in {where})",
+            "this is a fault of the importer: please report it with the file",
+        ) from error
+
+
+def _why_unknown(text: Text) -> str:
+    if not text.whole.strip():
+        return "the file is empty"
+    if "\0" in text.raw[:4096].decode("latin-1"):
+        return "no tool's output that is known here: it is binary"
+    return "no tool's output that is known here"
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Millions of rows make no cycles: looking for some takes longer than reading them."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

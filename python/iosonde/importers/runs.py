@@ -1,0 +1,124 @@
+"""Parsed → Runs: what the store keeps of a foreign result, with ids that come from the file's content.
+
+Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are different cells: each becomes a run of
+its own.
+Iterations of one setting stay together; ``Observation.repetition`` tells them apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.types import FactorValue, Observation, Run
+
+from .parsed import Parsed, Row
+from .registry import Understood
+from .text import Note, Text
+
+DIGEST_CHARACTERS = 16
+# How often, and the how-manieth: no settings, and as factors they would part what is the same cell.
+_COUNTED = ("iterations", "test_id")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
+
+
+def digest_of(raw: bytes) -> str:
+    """SHA-256 of a file's content, in hexadecimal."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def run_prefix(form: str, digest: str) -> str:
+    """What the ids of all runs of one file begin with."""
+    return f"{form}-{digest[:DIGEST_CHARACTERS]}-"
+
+
+def runs_of(
+    understood: Understood, text: Text, experiment: str, factors: Mapping[str, FactorValue] | None = None
+) -> list[Run]:
+    """The runs of a file, the first with the file itself as ``raw``; ``factors`` are what its path or a manifest says.
+
+    An execution without any number becomes a run only if something is missing in it: a list of settings is no run.
+    """
+    digest = digest_of(text.raw)
+    found: list[Run] = []
+    for parsed in understood.runs:
+        if not parsed.rows and not parsed.missing:
+            continue
+        for cell, rows in _cells(parsed):
+            identity = f"{run_prefix(understood.format, digest)}{len(found):04d}"
+            found.append(_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
+    if found:
+        name = _UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"
+        found[0].raw = {name: text.raw}
+        for run in found:
+            run.facts["import"] |= {
+                "file": text.name,
+                "sha256": digest,
+                "raw_of_run": found[0].id,
+                "warnings": [said(note) for note in understood.notes] + run.facts["import"]["warnings"],
+            }
+    return found
+
+
+def said(note: Note) -> str:
+    """A note as one sentence."""
+    return f"line {note.line}: {note.sentence}" if note.line else note.sentence
+
+
+def _cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
+    """Rows by their own factors. Rows without any (a summary) stay with the only cell there is, else by themselves."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in parsed.rows:
+        cells.setdefault(tuple(sorted((row.factors or {}).items())), []).append(row)
+    if len(cells) == 2 and () in cells:
+        shared = cells.pop(())
+        next(iter(cells.values())).extend(shared)
+    return [(dict(key), rows) for key, rows in cells.items()] or [({}, [])]
+
+
+def _run(
+    identity: str, experiment: str, understood: Understood, parsed: Parsed, cell: dict[str, FactorValue], rows:
+    list[Row],
+    given: dict[str, FactorValue],
+) -> Run:  # fmt: skip
+    source = f"{understood.format} {parsed.version}".strip()
+    counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
+    settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
+    run = Run(
+        id=identity,
+        experiment=experiment,
+        source=source,
+        started_at=parsed.started_at,
+        seconds=parsed.seconds,
+        factors={"tool": understood.format, **settings, **cell, **given},
+        observations=[_observation(row) for row in rows],
+        facts={**parsed.facts, **counted, "import": _facts(understood, parsed, rows)},
+        missing=[said(note) for note in parsed.missing],
+    )
+    if parsed.operations is not None and len(parsed.operations):
+        run.operations = parsed.operations
+        run.phases = [
+            {"index": index, "name": name, "operation": name, "recorded_all": True}
+            for index, name in enumerate(parsed.operation_names)
+        ]
+    return run
+
+
+def _observation(row: Row) -> Observation:
+    return Observation(
+        row.operation, row.metric, float(row.value), row.unit, row.rank, row.iteration or 0, row.count, row.includes
+    )
+
+
+def _facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dict[str, Any]:
+    lines = [row.line for row in rows if row.line]
+    return {
+        "format": understood.format,
+        "evidence": understood.claim.evidence,
+        "also_claimed_by": sorted(understood.others),
+        "lines": [min(lines), max(lines)] if lines else None,
+        "warnings": [said(note) for note in parsed.warnings],
+    }

@@ -1,0 +1,211 @@
+"""From the bytes of a file to clean lines: the one place that knows about encodings, colours, commas and monsters.
+
+UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, progress lines rewritten with a
+carriage return, decimal commas, and lines that never end: tools' parsers see none of them. What was changed is noted.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import BinaryIO, NamedTuple
+
+from iosonde.core.errors import InputError
+
+# What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
+LINE_CHARACTERS = 1 << 16
+# What is asked about first in a long file: who made it.
+HEAD_CHARACTERS = 1 << 20
+# What is kept of one line of a file, and of a file. Beyond, it is nothing a person should load at once.
+LINE_BYTES = 16 << 20
+FILE_BYTES = 2 << 30
+_BLOCK = 8 << 20
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
+# `0,0275971 s` and `1m2,345s`, not the commas of a list, a table or a date.
+_COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
+_DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
+_SAMPLE = 1 << 20
+_SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
+
+
+class Note(NamedTuple):
+    """Something to know about a line (0: about the file)."""
+
+    line: int
+    sentence: str
+
+
+class Text:
+    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own."""
+
+    def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None) -> None:
+        self.name = name
+        self.raw = raw
+        self.notes = list(notes or ())
+        self.whole = self._clean(raw)
+        if raw[:4] == _SHEET:
+            self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines, each cut at LINE_CHARACTERS."""
+        lines = self.whole.split("\n")
+        if len(self.whole) > LINE_CHARACTERS:
+            lines = [line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] for line in lines]
+        return lines
+
+    @property
+    def first_line(self) -> str:
+        """The first line without blanks around it."""
+        return self.whole[:LINE_CHARACTERS].partition("\n")[0].strip()
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        """(line number from 1, line)."""
+        return enumerate(self.lines, 1)
+
+    def line_of(self, position: int) -> int:
+        """The number of the line that a position in ``whole`` is in."""
+        return self.whole.count("\n", 0, position) + 1
+
+    def find(self, *needles: str) -> tuple[int, str] | None:
+        """(line number, needle) of the first of ``needles`` that occurs, in the order given."""
+        for needle in needles:
+            position = self.whole.find(needle)
+            if position >= 0:
+                return self.line_of(position), needle
+        return None
+
+    def search(
+        self, pattern: re.Pattern[str], *having: str, first_lines: int | None = None
+    ) -> tuple[int, re.Match[str]] | None:
+        """(line number, match) of the first line that begins with ``pattern``.
+
+        Only lines that hold one of ``having`` are looked at (a newline first: that begin with it), as every importer
+        asks about every file; without it, only ``first_lines`` are.
+        """
+        if not having:
+            for number, line in enumerate(self.lines[:first_lines], 1):
+                if found := pattern.match(line):
+                    return number, found
+            return None
+        matches = [match for words in having if (match := self._first(pattern, words))]
+        if not matches:
+            return None
+        begin, found = min(matches, key=lambda match: match[0])
+        return self.line_of(begin), found
+
+    def _first(self, pattern: re.Pattern[str], words: str) -> tuple[int, re.Match[str]] | None:
+        whole, at = self.whole, 0
+        if words.startswith("\n") and whole.startswith(words[1:]) and (found := pattern.match(self.lines[0])):
+            return 0, found
+        while (place := whole.find(words, at)) >= 0:
+            begin = whole.rfind("\n", 0, place + 1) + 1
+            end = whole.find("\n", begin)
+            end = len(whole) if end < 0 else end
+            if found := pattern.match(whole[begin : min(end, begin + LINE_CHARACTERS)]):
+                return begin, found
+            at = max(end, place + 1)
+        return None
+
+    @property
+    def last_line(self) -> int:
+        """The number of the last line that is not empty."""
+        return self.whole.rstrip().count("\n") + 1
+
+    def head(self) -> Text:
+        """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
+        if len(self.whole) <= 2 * HEAD_CHARACTERS:
+            return self
+        end = self.whole.rfind("\n", 0, HEAD_CHARACTERS) + 1 or HEAD_CHARACTERS
+        return Text(self.whole[:end].encode(), self.name)
+
+    # Cleaning
+
+    def _clean(self, raw: bytes) -> str:
+        text = self._decode(raw)
+        if "\0" in text:
+            self._note(text, "\0", f"{text.count(chr(0))} NUL bytes were left out")
+            text = text.replace("\0", "")
+        if "\x1b" in text:
+            text = _ANSI.sub("", text)
+        if "\r" in text:
+            text = _line_ends(text)
+        return self._points(text)
+
+    def _decode(self, raw: bytes) -> str:
+        if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return raw.decode("utf-16", "replace")
+        raw = raw.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return raw.decode("ascii" if raw.isascii() else "utf-8")
+        except UnicodeDecodeError:
+            text = raw.decode("utf-8", "replace")
+            self._note(text, "\ufffd", "bytes that are not UTF-8 were read as \ufffd")
+            return text
+
+    def _points(self, text: str) -> str:
+        """Decimal commas as decimal points, where it is clear that they are that."""
+        head = text[:_SAMPLE]
+        if head.lstrip()[:1] in ("{", "[") or not _COMMA.search(head):
+            return text
+        found = list(_COMMA.finditer(head))
+        clear = [match for match in found if _surely_decimal(match)]
+        if not clear:
+            place = self._line(head, found[0].start())
+            self.notes.append(Note(place, f"'{found[0].group()}' may be a decimal comma or a list: left as it is"))
+            return text
+        only_clear = bool(_DOT.search(head))
+        self._note(head, clear[0].group(), "decimal commas were read as decimal points")
+
+        def point(match: re.Match[str]) -> str:
+            return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")
+
+        return _COMMA.sub(point, text)
+
+    def _note(self, text: str, needle: str, sentence: str) -> None:
+        self.notes.append(Note(self._line(text, text.find(needle)), sentence))
+
+    @staticmethod
+    def _line(text: str, position: int) -> int:
+        return text.count("\n", 0, max(position, 0)) + 1
+
+
+def read(stream: BinaryIO, name: str) -> Text:
+    """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES."""
+    kept, notes = io.BytesIO(), []
+    in_line, line = 0, 1
+    while block := stream.read(_BLOCK):
+        first, last = block.find(b"\n"), block.rfind(b"\n")
+        if first < 0 and in_line + len(block) > LINE_BYTES:
+            if in_line <= LINE_BYTES:
+                notes.append(Note(line, f"the line is longer than {LINE_BYTES >> 20} MiB: the rest of it was not read"))
+            kept.write(block[: max(0, LINE_BYTES - in_line)])
+            in_line += len(block)
+            continue
+        if in_line > LINE_BYTES:
+            block, last = block[first:], last - first
+        kept.write(block)
+        in_line = in_line + len(block) if first < 0 else len(block) - last - 1
+        line += block.count(b"\n")
+        if kept.tell() > FILE_BYTES:
+            raise InputError(f"{name} is larger than {FILE_BYTES >> 30} GiB", "split it, or import what it summarises")
+    return Text(kept.getvalue(), name, notes)
+
+
+def _line_ends(text: str) -> str:
+    text = text.replace("\r\n", "\n")
+    if "\r" not in text:
+        return text
+    if "\n" not in text:
+        return text.replace("\r", "\n")
+    # A progress line that was written over: what stood there last is what a terminal shows.
+    return "\n".join(line.rstrip("\r").rpartition("\r")[2] if "\r" in line else line for line in text.split("\n"))
+
+
+def _surely_decimal(match: re.Match[str]) -> bool:
+    """`1,234` may be one thousand or a list; `0,037`, `2,4`, `8543,928` and `1m2,345s` are not."""
+    whole, part = match.group(1), match.group(2)
+    return whole is None or len(part) != 3 or whole[0] == "0" or len(whole) > 3

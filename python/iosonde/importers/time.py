@@ -1,0 +1,154 @@
+"""``time`` in its dialects: bash, POSIX (``-p``), GNU (also ``-v``), BSD (also ``-l``), and those of csh and zsh.
+
+    real	0m0.037s                                     bash, ksh
+    real 0.04                                            POSIX
+    0.00user 0.03system 0:00.05elapsed 70%CPU …          GNU
+            0.02 real         0.00 user         0.00 sys  BSD, macOS
+
+becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines does not
+matter.
+A command that failed (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .parsed import LIKELY, WEAK, Claim, Parsed, Row
+from .reading import number
+from .text import Text
+
+NAME = "time"
+
+_BSD = re.compile(r"\s*(\d+\.\d+)\s+real\s+(\d+\.\d+)\s+user\s+(\d+\.\d+)\s+sys\s*$")
+_GNU = re.compile(r"\s*(\d+\.\d+)user (\d+\.\d+)system (\d+(?::\d+)*(?:\.\d+)?)elapsed")
+_ZSH = re.compile(r".*?\s(\d+\.\d+)s user (\d+\.\d+)s system \d+% cpu (\d+(?::\d+)*(?:\.\d+)?) total\s*$")
+_CSH = re.compile(r"\s*(\d+\.\d+)u (\d+\.\d+)s (\d+:\d+(?::\d+)*(?:\.\d+)?) \d+(?:\.\d+)?%")
+_LINE = re.compile(r"(real|user|sys)\s+(?:(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s|(\d+(?:\.\d+)?)s?)\s*$")
+_VERBOSE = re.compile(
+    r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time[^)]*\)"
+    r"|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$"
+)
+_FAILED = ("terminated abnormally", "Command exited with non-zero status", "Command terminated by signal")
+
+
+def claims(text: Text) -> Claim | None:
+    """By a line of one of the dialects."""
+    for pattern, words, score in (
+        (_GNU, "elapsed", LIKELY), (_BSD, " user", LIKELY), (_ZSH, "% cpu ", WEAK), (_CSH, "u ", WEAK),
+    ):  # fmt: skip
+        if found := text.search(pattern, words):
+            return Claim(score + 10, found[0], found[1].group().strip()[:60])
+    if found := text.find("Elapsed (wall clock) time"):
+        return Claim(LIKELY + 10, *found)
+    found = text.search(_LINE, "\nreal")
+    if found and "user" in text.whole and "sys" in text.whole:
+        return Claim(LIKELY + 10, found[0], found[1].group()[:60])
+    return None
+
+
+def parse(text: Text) -> list[Parsed]:
+    """One Parsed for each sample."""
+    samples = _Samples()
+    for at, line in text.numbered():
+        if line:
+            samples.feed(at, line)
+    samples.end()
+    return samples.runs
+
+
+class _Samples:
+    def __init__(self) -> None:
+        self.runs: list[Parsed] = []
+        self._open: Parsed | None = None
+        self._failed: tuple[int, str] | None = None
+        self._command = ""
+
+    def feed(self, at: int, line: str) -> None:
+        if any(words in line for words in _FAILED):
+            self._failed = (at, line.strip()[:160])
+        elif found := _BSD.match(line):
+            self._sample(at, found.group(1), found.group(2), found.group(3))
+        elif (found := _GNU.match(line)) or (found := _ZSH.match(line)) or (found := _CSH.match(line)):
+            self._sample(at, found.group(3), found.group(1), found.group(2))
+        elif found := _LINE.match(line):
+            self._part(at, found)
+        elif line.startswith("\t") and (found := _VERBOSE.match(line)):
+            self._verbose(at, found.group(1), found.group(2).strip())
+
+    def _new(self) -> Parsed:
+        run = Parsed()
+        self.runs.append(run)
+        if self._failed:
+            run.lacks(self._failed[0], f"the command failed: {self._failed[1]}")
+            self._failed = None
+        return run
+
+    def _sample(self, at: int, real: str, user: str, system: str) -> None:
+        self.end()
+        run = self._new()
+        for metric, word in (("real", real), ("user", user), ("sys", system)):
+            self._add(run, at, metric, _seconds(word))
+        self._close(run, at)
+
+    def _part(self, at: int, found: re.Match[str]) -> None:
+        metric, hours, minutes, seconds, plain = found.groups()
+        if metric == "real":
+            self.end()
+            self._open = self._new()
+        if self._open is None or any(row.metric == metric for row in self._open.rows):
+            return
+        value = number(plain) if plain else (number(seconds) or 0.0) + 60.0 * int(minutes) + 3600.0 * int(hours or 0)
+        self._add(self._open, at, metric, value)
+        if len(self._open.rows) == 3:
+            self._close(self._open, at)
+            self._open = None
+
+    def _verbose(self, at: int, key: str, word: str) -> None:
+        if key == "Command being timed":
+            self.end()
+            self._open = self._new()
+            self._open.facts["command"] = word.strip('"')[:4000]
+        elif self._open is None:
+            return
+        elif key.startswith("User"):
+            self._add(self._open, at, "user", number(word))
+        elif key.startswith("System"):
+            self._add(self._open, at, "sys", number(word))
+        elif key.startswith("Elapsed"):
+            self._add(self._open, at, "real", _seconds(word.rpartition(" ")[2]))
+        elif key.startswith("Maximum") and (value := number(word)) is not None:
+            self._open.rows.append(Row("command", "memory_max", value * 1024, "bytes", at, None, len(self.runs) - 1))
+        elif key == "Exit status" and word != "0":
+            self._open.lacks(at, f"the command ended with status {word[:20]}")
+
+    def _add(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
+        if value is None:
+            run.lacks(at, f"{metric} is no time")
+        else:
+            run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
+
+    def _close(self, run: Parsed, at: int) -> None:
+        values = {row.metric: row.value for row in run.rows}
+        if values.get("real") == 0:
+            run.warn(at, "0 s: the clock of this time has too few digits for so short a command")
+
+    def end(self) -> None:
+        if self._open is not None:
+            lacking = {"real", "user", "sys"} - {row.metric for row in self._open.rows}
+            if lacking:
+                line = self._open.rows[-1].line if self._open.rows else 0
+                self._open.lacks(line, f"{' and '.join(sorted(lacking))} of this sample are not there")
+            self._close(self._open, 0)
+            self._open = None
+
+
+def _seconds(word: str) -> float | None:
+    """``0:00.05``, ``1:02:03``, ``0.05`` in s."""
+    total = 0.0
+    for part in word.split(":"):
+        value = number(part)
+        if value is None or value < 0:
+            return None
+        total = total * 60 + value
+    return total

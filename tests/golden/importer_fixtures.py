@@ -1,0 +1,30 @@
+"""Where the captures of other tools' output are, and what a right importer reads in them.
+
+The captures are not part of this repository (many have no clear licence); those below ``fixtures/`` are our own
+and are. The rest lie in ``$IOSONDE_SHARED/fixtures`` or in ``../shared/fixtures`` beside the checkout; tests skip
+where they are absent. ``importers_expected.json`` holds facts: for each file the format, version, executions,
+whether it is complete, and [operation, metric, printed number, its unit, {run, rank, iteration, factors}].
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+EXPECTED = json.loads((HERE / "importers_expected.json").read_text(encoding="utf-8"))
+# What one of a printed unit is in base units (bytes, s, operations).
+UNITS = {
+    "1": 1.0, "k": 1e3, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "bit/s": 0.125, "MB/s": 1e6,
+    "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3,
+}  # fmt: skip
+
+
+def fixture(name: str) -> Path | None:
+    """The capture, ours first; None where it is not on this machine."""
+    roots = [HERE / "fixtures"]
+    if shared := os.environ.get("IOSONDE_SHARED"):
+        roots.append(Path(shared) / "fixtures")
+    roots += [parent / "shared" / "fixtures" for parent in HERE.parents[1:4]]
+    return next((root / name for root in roots if (root / name).is_file()), None)

@@ -1,0 +1,179 @@
+"""Damaged input: no importer crashes, hangs, or gives a number without its line, whatever happened to the file.
+
+Every capture on this machine is cut at each line, shuffled, merged with another, and put through everything that mail,
+other systems and broken disks do to text. ``fuzz/`` keeps what once broke an importer.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from importer_fixtures import EXPECTED, fixture
+
+from iosonde.importers import Text, importers
+from iosonde.importers.registry import Understood
+from iosonde.importers.runs import runs_of
+
+FOUND = {name: path for name in EXPECTED if (path := fixture(name))}
+CASES = Path(__file__).parent / "fuzz"
+UNITS = {"bytes/s", "operations/s", "s", "bytes", "operations", "samples", "segments", "datagrams", ""}
+# Long captures repeat themselves: the cut is tried at so many of their lines.
+CUTS = 40
+
+
+def read_by(form: str, raw: bytes, name: str) -> list:
+    """What one importer makes of a text, checked: finite numbers in known units, each with its line."""
+    text = Text(raw, name)
+    lines = 10**9 if raw[:2] == b"\x09\x00" else len(text.lines)
+    runs = importers()[form].parse(text)
+    for run in runs:
+        for row in run.rows:
+            assert 0 <= row.value < math.inf and row.unit in UNITS, row
+            assert 1 <= row.line <= lines, row
+            assert row.operation and row.metric
+        for note in [*run.warnings, *run.missing]:
+            assert 0 <= note.line <= lines and note.sentence
+    return runs
+
+
+def understand_damaged(raw: bytes, name: str) -> None:
+    """Every importer that claims a text reads it; what comes out can be stored."""
+    text = Text(raw, name)
+    for form, importer in importers().items():
+        claim = importer.claims(text)
+        if claim is not None:
+            assert 1 <= claim.line <= len(text.lines)
+            runs = read_by(form, raw, name)
+            runs_of(Understood(form, claim, {}, runs, text.notes), text, "imported")
+
+
+def numbers(runs: list) -> dict:
+    return {(row.operation, row.metric, row.rank, row.iteration, str(row.factors)): row.value
+            for run in runs for row in run.rows}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_text_cut_at_any_line_is_read_up_to_there_and_never_otherwise(name):
+    raw, form = FOUND[name].read_bytes(), EXPECTED[name]["format"]
+    lines = raw.split(b"\n")
+    whole = read_by(form, raw, name)
+    known = {(row.operation, row.metric, row.value) for run in whole for row in run.rows}
+    for length in sorted({round(i * len(lines) / CUTS) for i in range(CUTS)} | {len(lines) - 1}):
+        runs = read_by(form, b"\n".join(lines[:length]), name)
+        # What is derived from all of a log (a mean, a sum) differs where half of it is gone; what is printed does not.
+        printed = [row for run in runs for row in run.rows if not derived(form, row.metric, run)]
+        strange = [row for row in printed if (row.operation, row.metric, row.value) not in known]
+        assert not strange, (length, strange[:2])
+
+
+def derived(form: str, metric: str, run) -> bool:
+    log = form in ("fio-log", "md-workbench") and run.rows and run.rows[0].count is not None
+    sums = metric.endswith("_sum_of_ranks") and form in ("fio", "iperf2")
+    interval = form in ("iperf2", "dd", "elbencho") and metric not in ("bandwidth_last_done", "rate_last_done")
+    return bool(log or sums or interval or (form == "iperf2"))
+
+
+MUST_NOT_MATTER = {
+    "CRLF": lambda raw: raw.replace(b"\n", b"\r\n"),
+    "colours": lambda raw: b"\n".join(b"\x1b[1;31m" + line + b"\x1b[0m" for line in raw.split(b"\n")),
+    "a byte order mark": lambda raw: b"\xef\xbb\xbf" + raw,
+    "UTF-16": lambda raw: raw.decode("utf-8").encode("utf-16"),
+    "NUL bytes": lambda raw: raw.replace(b"\n", b"\0\n"),
+    "bytes that are no UTF-8": lambda raw: raw + b"\n\xff\xfe\xfa\n",
+}
+
+
+@pytest.mark.parametrize("what", MUST_NOT_MATTER)
+@pytest.mark.parametrize("name", [name for name in FOUND if not name.endswith(".xls")])
+def test_what_systems_do_to_text_changes_no_number(name, what):
+    raw, form = FOUND[name].read_bytes(), EXPECTED[name]["format"]
+    damaged = MUST_NOT_MATTER[what](raw)
+    text = Text(damaged, name)
+    assert importers()[form].claims(text) is not None
+    if "no UTF-8" in what and form in ("fio-log", "md-workbench"):
+        return  # one more line of a log is one more line
+    assert numbers(read_by(form, damaged, name)) == numbers(read_by(form, raw, name))
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_shuffled_lines_and_merged_files_crash_nothing(name):
+    raw, rng = FOUND[name].read_bytes(), random.Random(name)
+    lines = raw.split(b"\n")
+    for _ in range(4):
+        mixed = lines[:]
+        rng.shuffle(mixed)
+        understand_damaged(b"\n".join(mixed), name)
+    for other in rng.sample(sorted(FOUND), 3):
+        more = FOUND[other].read_bytes()
+        understand_damaged(raw + more, name)
+        pair = [line for two in zip(lines, more.split(b"\n"), strict=False) for line in two]
+        understand_damaged(b"\n".join(pair), name)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_damaged_numbers_and_bytes_crash_nothing(name):
+    raw, rng = FOUND[name].read_bytes(), random.Random(name)
+    for word in (b"", b"-1", b"nan", b"inf", b"1e400", b"9" * 400, b"1_000", b"0", b"\xd9\xa3", b"1,234,567", b"x"):
+        damaged = re.sub(rb"\d+(?:\.\d+)?", lambda m, w=word: w if rng.random() < 0.1 else m.group(), raw)
+        understand_damaged(damaged, name)
+    for _ in range(6):
+        damaged = bytearray(raw)
+        for _ in range(max(1, len(raw) // 200)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        understand_damaged(bytes(damaged), name)
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_decimal_commas_of_another_locale_are_points_or_nothing(name):
+    raw, form = FOUND[name].read_bytes(), EXPECTED[name]["format"]
+    if name.endswith((".xls", ".csv", ".json", ".jsonl", ".log")):
+        return
+    printed = {(row.operation, row.metric): row.value for run in read_by(form, raw, name) for row in run.rows}
+    damaged = re.sub(rb"(?<=\d)\.(?=\d)", b",", raw)
+    for run in read_by(form, damaged, name):
+        for row in run.rows:
+            before = printed.get((row.operation, row.metric))
+            # Never a thousand times more: `8543,928` is not 8543928.
+            assert before is None or not 0.001 * row.value > before > 0, row
+
+
+@pytest.mark.parametrize("form", importers())
+def test_a_line_without_end_ends(form):
+    for piece in (b"9", b" ", b"a", b"1 ", b"{", b'{"a":', b"[", b"(", b"=", b";", b"1,2", b"0.1 real ", b"| read : "):
+        read_by(form, piece * (200_000 // len(piece)), "long")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(raw=st.binary(max_size=400))
+def test_any_bytes_are_read_or_refused(raw):
+    understand_damaged(raw, "any")
+    for form in importers():
+        read_by(form, raw, "any")
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_pieces_of_captures_in_any_order_are_read_or_refused(data):
+    names = st.sampled_from(sorted(FOUND) or ["none"])
+    pieces = []
+    for _ in range(data.draw(st.integers(1, 5))):
+        name = data.draw(names)
+        if name not in FOUND:
+            return
+        lines = FOUND[name].read_bytes().split(b"\n")
+        begin = data.draw(st.integers(0, len(lines) - 1))
+        pieces += lines[begin : begin + data.draw(st.integers(1, 12))]
+    understand_damaged(b"\n".join(pieces), "pieces")
+
+
+@pytest.mark.parametrize("path", sorted(CASES.iterdir()) if CASES.is_dir() else [], ids=lambda path: path.name)
+def test_what_once_broke_an_importer_does_so_no_more(path):
+    understand_damaged(path.read_bytes(), path.name)
+    for form in importers():
+        read_by(form, path.read_bytes(), path.name)

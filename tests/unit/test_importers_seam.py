@@ -1,0 +1,228 @@
+"""What lies around the tools: clean text, the choice of an importer, paths, runs, the two commands, plug-ins."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli.import_ import command as import_command
+from iosonde.cli.parse import command as parse_command
+from iosonde.core.errors import DataError, InputError
+from iosonde.importers import Text, read, registry, understand
+from iosonde.importers import text as text_module
+from iosonde.importers.paths import manifest_factors, pattern_factors
+from iosonde.store import Store
+
+ROOT = Path(__file__).parents[2]
+OURS = ROOT / "tests" / "golden" / "fixtures"
+MDTEST = OURS / "mdtest" / "gen-mdtest400-3iter.txt"
+
+
+def lines(raw: bytes) -> list[str]:
+    return Text(raw, "x").lines
+
+
+def test_text_is_clean_whatever_it_was():
+    assert lines(b"a\r\nb\r\n") == ["a", "b", ""]
+    assert lines(b"a\rb\rc") == ["a", "b", "c"]
+    assert lines(b"10%\r50%\r100%\ndone\n") == ["100%", "done", ""]
+    assert lines(b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x") == ["red x"]
+    assert lines(b"a\0b") == ["ab"]
+    assert lines("größe".encode("utf-16")) == ["größe"]
+    assert lines(b"\xff\xfe".join([b"a"])) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("took 0,5 s", "took 0.5 s"),
+        ("real 1m2,345s", "real 1m2.345s"),
+        ("rate 8543,928 ops", "rate 8543.928 ops"),
+        ("1,234 MB/s and 0,5 s", "1.234 MB/s and 0.5 s"),
+        ("1,234 MB/s", "1,234 MB/s"),  # a thousand, or a decimal comma: left as it is, and noted
+        ("1,234 MB/s took 0,5 s not 1.5 s", "1,234 MB/s took 0.5 s not 1.5 s"),
+        ("total=3990,4202,0,0 short", "total=3990,4202,0,0 short"),
+        ("a,1,2,3", "a,1,2,3"),
+        ('{"x": [1,2]}', '{"x": [1,2]}'),
+    ],
+)
+def test_decimal_commas_become_points_only_where_it_is_clear(before, after):
+    assert lines(before.encode()) == [after]
+
+
+def test_a_line_that_never_ends_is_cut_and_what_follows_is_read(monkeypatch):
+    monkeypatch.setattr(text_module, "LINE_BYTES", 1000)
+    monkeypatch.setattr(text_module, "_BLOCK", 300)
+    found = read(io.BytesIO(b"first\n" + b"x" * 5000 + b"\nlast\n"), "x")
+    assert found.lines[0] == "first" and found.lines[-2:] == ["last", ""] and len(found.raw) < 1700
+    assert "longer than" in found.notes[0].sentence and found.notes[0].line == 2
+
+
+def test_a_file_beyond_the_limit_is_refused(monkeypatch):
+    monkeypatch.setattr(text_module, "FILE_BYTES", 1000)
+    with pytest.raises(InputError, match="larger"):
+        read(io.BytesIO(b"x\n" * 1000), "x")
+
+
+def test_the_surest_reads_and_the_choice_is_shown():
+    both = (
+        b"1+0 records in\n1+0 records out\n64 bytes copied, 0.5 s, 1 B/s\n\nreal\t0m0.5s\nuser\t0m0.1s\nsys\t0m0.1s\n"
+    )
+    found = understand(Text(both, "x"))
+    assert (found.format, list(found.others)) == ("time", ["dd"])
+    assert understand(Text(both, "x"), "dd").format == "dd"
+    equal = MDTEST.read_bytes() + (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes()
+    found = understand(Text(equal, "x"))
+    assert found.format == "mdtest" and any("--format ior" in note.sentence for note in found.warnings)
+    with pytest.raises(DataError, match="empty"):
+        understand(Text(b"  \n", "x"))
+
+
+def test_a_long_file_is_known_by_its_head(monkeypatch):
+    monkeypatch.setattr(text_module, "HEAD_CHARACTERS", 200)
+    assert understand(Text(MDTEST.read_bytes() * 3, "x")).claim.line == 3
+    late = Text(b"shell output\n" * 100 + MDTEST.read_bytes(), "x")
+    assert understand(late).claim.line == 103
+
+
+def test_a_fault_of_an_importer_names_it(monkeypatch):
+    class Broken:
+        NAME = "broken"
+        claims = staticmethod(lambda text: 1 / 0)
+
+    monkeypatch.setattr(registry, "importers", lambda: {"broken": Broken})
+    with pytest.raises(DataError, match="'broken' failed"):
+        understand(Text(b"x", "x"))
+
+
+def test_factors_from_a_path():
+    of = pattern_factors("site={}/date={}/...")
+    assert of(Path("old/site=bonn/date=2024-05-03/run 1/ior.txt")) == {"site": "bonn", "date": "2024-05-03"}
+    assert of(Path("elsewhere/ior.txt")) == {}
+    assert pattern_factors("{site}/n{nodes}/*.txt")(Path("bonn/n16/a.txt")) == {"site": "bonn", "nodes": 16}
+    for wrong in ("a/b", "x/{}", "{a}/{a}"):
+        with pytest.raises(InputError):
+            pattern_factors(wrong)
+
+
+def test_factors_from_a_manifest(tmp_path):
+    manifest = tmp_path / "m.csv"
+    manifest.write_text("file,site,nodes\na/*.txt,bonn,\na/2.txt,,8\n")
+    of = manifest_factors(manifest)
+    assert of(Path("a/2.txt")) == {"site": "bonn", "nodes": 8}
+    manifest.write_text("site\nbonn\n")
+    with pytest.raises(InputError, match="column 'file'"):
+        manifest_factors(manifest)
+
+
+def archive(path: Path) -> Path:
+    for name, site in (("mdtest/gen-mdtest400-3iter.txt", "bonn"), ("ior/gen-ior410-enospc.txt", "kyiv"),
+                       ("iozone/gen-v489-directio-ext4.txt", "kyiv")):  # fmt: skip
+        target = path / f"site={site}" / Path(name).name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(OURS / name, target)
+    shutil.copy(OURS / "mdtest/gen-mdtest400-3iter.txt", path / "the same again.txt")
+    (path / "notes.txt").write_text("hello\x1b[31m\n")
+    (path / "link").symlink_to("notes.txt")
+    return path
+
+
+def imported(*arguments: str, code: int = 0) -> dict:
+    done = CliRunner().invoke(import_command, [*arguments, "--json"], standalone_mode=False)
+    if code:
+        assert isinstance(done.exception, InputError)
+        return {}
+    assert done.exception is None, done.exception
+    return json.loads(done.stdout)
+
+
+def test_import_is_recursive_says_what_it_left_and_stores_nothing_twice(tmp_path):
+    there, store = archive(tmp_path / "in"), str(tmp_path / "store")
+    first = imported("-r", str(there), "--store", store, "--factors-from", "site={}/...")
+    assert (first["files"], first["runs"], first["incomplete"], first["already_there"]) == (5, 3, 1, 1)
+    assert [(Path(item["file"]).name, item["reason"]) for item in first["unknown"]] == [
+        ("notes.txt", "no tool's output that is known here")
+    ]
+    runs = Store.open(store).runs()
+    assert {run["factors"].get("site") for run in runs} == {"bonn", "kyiv"}
+    assert {run["source"] for run in runs} == {"mdtest 4.0.0", "ior 4.1.0+dev", "iozone 3.489"}
+    assert [bool(run["missing"]) for run in runs if run["source"].startswith("ior")] == [True]
+    again = imported("-r", str(there), "--store", store)
+    assert (again["runs"], again["already_there"]) == (0, 4)
+    kept = Store.open(store).run(next(run["id"] for run in runs if run["source"].startswith("mdtest")))
+    assert list(kept.raw.values()) == [MDTEST.read_bytes()]
+    assert kept.facts["import"]["sha256"] and kept.facts["standard_deviation"] == "sample"
+
+
+def test_import_into_a_store_within_the_archive_does_not_read_the_store(tmp_path):
+    there = archive(tmp_path)
+    imported("-r", str(there), "--store", str(there / "store"))
+    assert imported("-r", str(there), "--store", str(there / "store"))["files"] == 5
+
+
+def test_import_in_processes_is_the_same_as_alone(tmp_path):
+    there = tmp_path / "in"
+    there.mkdir()
+    for index in range(60):
+        (there / f"{index:02d}.txt").write_bytes(b"job %d\n" % index + MDTEST.read_bytes())
+    imported("-r", str(there), "--store", str(tmp_path / "a"), "--jobs", "1")
+    imported("-r", str(there), "--store", str(tmp_path / "b"), "--jobs", "2")
+    ids = [sorted(Store.open(tmp_path / name).run_ids()) for name in "ab"]
+    assert ids[0] == ids[1] and len(ids[0]) == 60
+
+
+def test_import_refuses_a_directory_without_r_and_what_it_does_not_know(tmp_path):
+    there = archive(tmp_path / "in")
+    imported(str(there), "--store", str(tmp_path / "s"), code=2)
+    imported(str(there / "notes.txt"), "--store", str(tmp_path / "s"), code=2)
+    imported("--format", "nonsense", str(MDTEST), "--store", str(tmp_path / "s"), code=2)
+
+
+def test_parse_json_has_the_keys_that_others_rely_on():
+    done = CliRunner().invoke(parse_command, ["--json", "-"], input=MDTEST.read_bytes(), standalone_mode=False)
+    document = json.loads(done.stdout)
+    assert {"schema", "file", "format", "tool_version", "complete", "evidence", "also_claimed_by", "runs", "results",
+            "warnings"} == set(document)  # fmt: skip
+    keys = {"run", "operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "line", "factors"}
+    assert all(set(row) == keys for row in document["results"])
+    assert (document["format"], document["tool_version"]) == ("mdtest", "4.0.0")
+    several = CliRunner().invoke(parse_command, ["--json", str(MDTEST), str(MDTEST)], standalone_mode=False)
+    assert [item["format"] for item in json.loads(several.stdout)["files"]] == ["mdtest", "mdtest"]
+
+
+def test_parse_shows_no_control_character_of_a_file(tmp_path):
+    odd = tmp_path / "odd\x1b[31m.txt"
+    odd.write_bytes(MDTEST.read_bytes().replace(b"500", b"5\x9b00"))
+    done = CliRunner().invoke(parse_command, [str(odd)], standalone_mode=False)
+    assert done.exception is None and "\x1b" not in done.stdout and "\x9b" not in done.stdout
+    assert all(len(line) < 80 for line in done.stdout.splitlines()[1:])
+
+
+def test_a_plug_in_adds_a_tool(tmp_path, monkeypatch):
+    shutil.copy(ROOT / "examples" / "importer_plugin" / "toybench.py", tmp_path)
+    info = tmp_path / "iosonde_toybench-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: iosonde-toybench\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[iosonde.importers]\ntoybench = toybench\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.importers.cache_clear()
+    try:
+        found = understand(Text(b"toybench: write 12.5 MB/s\n", "x"))
+        assert found.format == "toybench" and found.runs[0].rows[0].value == 12.5e6
+    finally:
+        registry.importers.cache_clear()
+        sys.modules.pop("toybench", None)
+
+
+def test_the_table_of_captures_in_the_docs_is_that_of_the_tests(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tests" / "golden"))
+    from importer_table import PAGE, written
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert written(page) == page, "run python tests/golden/importer_table.py"
