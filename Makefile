@@ -108,14 +108,19 @@ endef
 REQUIREMENTS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1)
 
-# Without an mpiexec on the machine, MPICH comes from its wheel. A site's own MPI is never shadowed.
+# Without an mpiexec, or without a library that mpi4py can load, MPICH comes from its wheel. A site's own MPI is never
+# shadowed.
+MPI_WORKS = command -v mpiexec >/dev/null && \
+	$(PY) -c 'import mpi4py; mpi4py.rc.initialize = False; import mpi4py.MPI' 2>/dev/null
+
 .venv/.deps: pyproject.toml requirements.lock
 	$(NEED)
 	@echo "setting up: Python packages (about 60 s, once)"
 	@mkdir -p build
 	@test -x $(PY) || $(PYTHON) -m venv .venv
-	@$(call REQUIREMENTS,$$(command -v mpiexec >/dev/null || echo mpich)) >build/requirements.txt
+	@$(call REQUIREMENTS,) >build/requirements.txt
 	@$(PIP) 'maturin>=1.9,<2' --requirement build/requirements.txt
+	@$(MPI_WORKS) || { $(call REQUIREMENTS,mpich) >build/requirements.txt && $(PIP) --requirement build/requirements.txt; }
 	@touch $@
 
 .venv/.ok: .venv/.deps Cargo.toml Cargo.lock $(RUST)

@@ -135,6 +135,7 @@ def _commands_of(text: str) -> tuple[Command, ...]:
 def shape(text: str) -> str:
     """``text`` with what varies between two measurements taken out: numbers, ids, times, units, widths."""
     text = re.sub(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?", "TIME", text)
+    text = re.sub(r"\b\d{8}-[0-9a-f]{8}\b", "ID", text)
     text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b", "ID", text)
     text = re.sub(r"(?<![A-Za-z_])[-+−]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", "0", text)
     text = re.sub(r"0 h 0 min|0 min 0 s|\b0 ?(?:ns|[µum]?s|min|h)\b", "0 TIME", text)
