@@ -224,8 +224,9 @@ def test_a_target_that_fills_up_keeps_the_run_and_is_cleaned(place):
     command = " ".join(words(target, store, "--large-size", "8MiB", "--repetitions", "5"))
     script = f"""
         mount -t tmpfs -o size=60M none {target}
-        ( while ! ls {target}/iosonde-*/trial-*/rank00000/empty/f* >/dev/null 2>&1; do sleep 0.002; done
-          until fallocate -l 50M {target}/somebody-elses 2>/dev/null; do sleep 0.001; done ) &
+        timeout 60 sh -c '
+          until ls {target}/iosonde-*/trial-*/rank00000/empty/f* >/dev/null 2>&1; do sleep 0.002; done
+          until fallocate -l 50M {target}/somebody-elses 2>/dev/null; do sleep 0.001; done' &
         {command}; code=$?
         wait
         rm {target}/somebody-elses
