@@ -103,7 +103,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "order": trial.index,
             "hosts": places.get("hosts", []),
             "nodes": places.get("nodes", []),
-            "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns")},
+            "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns", "at_ns")},
             "loads": places.get("loads", []),
         },
         operations=collected.operations,
