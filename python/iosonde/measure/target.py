@@ -69,6 +69,12 @@ def _check_directory(target: Path) -> None:
     except OSError as error:
         hint = "make the directory first" if error.errno == errno.ENOENT else "run as a user who may see it"
         raise TargetError(f"{target}: {_words(error)}", hint) from error
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        raise TargetError(
+            f"the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)"
+        ) from error
     if not stat.S_ISDIR(mode):
         raise TargetError(f"{target} is not a directory", "give the directory to measure, not a file in it")
     if not os.access(target, os.W_OK | os.X_OK):
