@@ -187,6 +187,7 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
         (["--launcher", "carrier-pigeon"], "no launcher"),
         (["--cache", "warm", "--before-reads", "true"], "would not run"),
         (["--max-seconds", "1s"], "--max-seconds"),
+        (["--nodes", "100000"], "of memory"),
         (["--level", "3"], "confidence level"),
         (["--spool", "/no/such/directory"], "--spool"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from iosonde.ranks.launch import Launcher
 
     from ._campaign import Wanted
+
+# What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
+RANK_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,13 @@ def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float
     from iosonde.ranks import machine
 
     launcher, settings = wanted.find_launcher(), wanted.settings()
+    ranks, memory = max(wanted.nodes) * wanted.ranks_per_node, machine.memory_bytes()
+    if launcher.name == "local" and ranks * RANK_BYTES > memory:
+        raise InputError(
+            f"{ranks} ranks on this host need about {format_size(ranks * RANK_BYTES)} of memory, it has "
+            f"{format_size(memory)}",
+            "ask for fewer ranks, or for more hosts with --hosts FILE",
+        )
     expected_s = forecast.forecast(settings, ahead, measured).total_s
     facts = machine.facts(wanted.target_path)
     room(wanted, expected_s, facts)
