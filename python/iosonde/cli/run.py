@@ -53,6 +53,12 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
         ended = _measure(store, wanted, ready, experiment, done, level, stop)
     _show(wanted.store, experiment.id, level, as_json)
     click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
+    if ended.capped:
+        click.echo(
+            f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
+            f"{len(ended.experiment.trials) // len(wanted.nodes)} were made",
+            err=True,
+        )
     if ended.early and not ended.incomplete:
         click.echo(f"ended early: {ended.early}; the same command goes on", err=True)
     elif ended.incomplete:
