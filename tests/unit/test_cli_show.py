@@ -64,6 +64,17 @@ def test_many_factors_stay_under_80_columns_and_are_named(tmp_path: Path) -> Non
     assert "vary as well" in "\n".join(lines)
 
 
+def test_the_name_of_a_run_is_whole_however_many_factors(tmp_path: Path) -> None:
+    made = Store.create(tmp_path / "s")
+    names = [f"20261121-f2a30912-{n:04d}" for n in range(3)]
+    for n, name in enumerate(names):
+        factors = {"client_cache": "cold-verified" if n else "cold-requested", "reader": f"node-{n}", "block": n}
+        made.append(store_samples.run(name, factors=factors))
+    lines = invoke(show.command, made.path).stdout.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("2026")] == names
+    assert max(map(len, lines)) < 80
+
+
 def test_one_run_in_detail(store: Store) -> None:
     store.notes.change("e-1-3", note="a switch failed")
     text = invoke(show.command, store.path, "e-1-3").stdout

@@ -75,6 +75,14 @@ def test_a_rule_that_has_enough_adds_nothing():
     assert bench.measured() == list(range(6))
 
 
+def test_a_rule_that_wants_too_much_is_cut_and_says_so():
+    bench = Bench()
+    ended = bench.run(experiment(3), rules=campaign.Rules(needed=lambda: 500, max_repetitions=4))
+    assert bench.measured() == list(range(8))
+    assert ended.capped == 500
+    assert not Bench().run(experiment(3), rules=campaign.Rules(needed=lambda: 4, max_repetitions=4)).capped
+
+
 def test_the_budget_starts_no_trial_that_would_end_late():
     bench = Bench(slow_s=0.02)
     rules = campaign.Rules(ends_at=time.monotonic() + 0.05, ends_because="the budget")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
-from iosonde.measure import rates
+from iosonde.measure import assemble, rates
 from iosonde.measure.envelope import BANDWIDTH, PhasePlan
 from iosonde.measure.spool import RankPhase
 
@@ -43,6 +43,17 @@ def test_the_four_rates_by_hand():
     assert found["sum_of_ranks"] == pytest.approx(2000 / 100e-9 + 2000 / 200e-9)
     # Both active 1050–1100: 1000 + 500.
     assert found["overlap"] == pytest.approx(1500 / 50e-9)
+
+
+def test_a_clock_that_drifts_is_followed_over_the_trial():
+    """Rank 1's clock is 1000 ns ahead before the phases (at 0) and 3000 ns after them (at 1 s on rank 0's)."""
+    places = {"offset_ns": {"0": 0, "1": 1000}, "drift_ns": [0, 2000], "at_ns": [0, 10**9], "error_ns": 0}
+    middle = 5 * 10**8
+    parts = [part(0, [(middle, middle + 100)]), part(1, [(middle + 2000, middle + 2100)])]
+    assert assemble._offsets(parts, places) == {0: 0, 1: 2000}
+    entry, _ = assemble._timed(0, PLAN, parts, places, 0, KINDS)
+    assert entry["start_spread_ns"] == 0
+    assert entry["duration_ns"] == 100
 
 
 def test_ranks_that_never_ran_together_have_no_overlap():

@@ -68,6 +68,15 @@ def test_what_a_killed_campaign_left_is_taken_over_and_emptied(tmp_path):
     assert [path.name for path in again.path.iterdir()] == [target.MARKER]
 
 
+@pytest.mark.parametrize("marked", [False, True])
+def test_killed_before_it_was_marked_it_is_taken_over(tmp_path, marked):
+    begun = tmp_path / "iosonde-abc"
+    begun.mkdir()
+    if marked:
+        (begun / target.MARKER).touch()
+    assert Workspace.create(tmp_path, "abc").is_ours()
+
+
 def test_a_directory_that_is_not_ours_stays(tmp_path):
     theirs = tmp_path / "iosonde-abc"
     theirs.mkdir()

@@ -77,6 +77,19 @@ def test_a_host_file_that_is_absent_or_empty_is_refused(tmp_path):
         mpirun.read_hostfile(tmp_path / "empty")
 
 
+@pytest.mark.parametrize("name", [b"-oProxyCommand=x", b"a,b", b"$(x)", b"\xff", b"n;x"])
+def test_what_is_no_host_name_reaches_no_launcher(tmp_path, name):
+    (tmp_path / "hosts").write_bytes(b"n1\n" + name + b"\n")
+    with pytest.raises(InputError, match="is no host name"):
+        mpirun.read_hostfile(tmp_path / "hosts")
+
+
+def test_hosts_that_would_not_be_used_are_refused():
+    for name in ("local", "slurm"):
+        with pytest.raises(InputError, match="takes no hosts"):
+            launch.find(name, hosts=["n1"], env={})
+
+
 def test_find_goes_by_what_the_environment_says(tmp_path):
     srun = tmp_path / "srun"
     srun.write_text("#!/bin/sh\n")
@@ -102,7 +115,7 @@ def test_what_cannot_be_found_is_refused_with_a_hint(tmp_path):
 
 
 def test_more_nodes_than_the_launcher_has_are_refused():
-    with pytest.raises(LaunchError, match="5 nodes.*has 2"):
+    with pytest.raises(InputError, match="5 nodes.*has 2"):
         launch.check_nodes(slurm.Slurm("srun", 2), 5)
     launch.check_nodes(local.Local(), 500)
 

@@ -186,6 +186,10 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
         (["--until", "soon"], "ci<5%"),
         (["--launcher", "carrier-pigeon"], "no launcher"),
         (["--cache", "warm", "--before-reads", "true"], "would not run"),
+        (["--max-seconds", "1s"], "--max-seconds"),
+        (["--nodes", "100000"], "of memory"),
+        (["--level", "3"], "confidence level"),
+        (["--spool", "/no/such/directory"], "--spool"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_a_sentence(place, more, says):
@@ -194,6 +198,29 @@ def test_what_cannot_be_measured_is_refused_in_a_sentence(place, more, says):
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert left_in(target) == ["precious"]
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_target_whose_name_is_no_utf8_is_refused(tmp_path, command):
+    target = os.fsencode(tmp_path) + b"/b\xff"
+    os.mkdir(target)
+    words = [sys.executable, "-m", "iosonde.cli.main", command, "--target", target, "--store", str(tmp_path / "s")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "is not UTF-8" in done.stderr
+    assert os.listdir(target) == []
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_nothing_temporary_is_written_to_the_target(place, how):
+    """/tmp may be the target: results that ranks leave meanwhile belong neither there nor into the measurement."""
+    target, store = place
+    more = ["--spool", str(target)] if how == "option" else []
+    done = run(target, store, *more, env=os.environ | ({} if more else {"TMPDIR": str(target)}))
+    assert done.returncode == 2
+    assert "on the target" in done.stderr
     assert left_in(target) == ["precious"]
 
 

@@ -30,8 +30,9 @@ def operations(rows: list[tuple]) -> np.ndarray:
 
 def document(**changes) -> dict:
     phase = {"index": 0, "operation": "write_large", "measures": "bandwidth", "recorded_all": True, "shared": False,
-             "clock_error_ns": 0}  # fmt: skip
-    facts = {"clocks": {"offset_ns": {"0": 0, "1": 500 * MS}}, "nodes": [0, 1]}
+             "clock_error_ns": 0,
+             "ranks": [{"rank": 0, "clock_offset_ns": 0}, {"rank": 1, "clock_offset_ns": 500 * MS}]}  # fmt: skip
+    facts = {"nodes": [0, 1]}
     run = {"id": "a", "experiment": "x", "started_at": "2026-11-21T10:00:00Z", "missing": [], "phases": [phase],
            "facts": facts, "factors": {}}  # fmt: skip
     return run | changes

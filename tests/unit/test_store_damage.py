@@ -74,6 +74,21 @@ def test_links_are_no_part_of_a_store(store: Store, tmp_path: Path) -> None:
         store.run("good")
 
 
+@pytest.mark.parametrize("place", ["experiments/e-9.json", "notes/bad.json", "runs/bad/run.json", "store.json"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd"), Path.mkdir])
+def test_what_is_no_file_is_neither_read_nor_waited_for(store: Store, place: str, make) -> None:
+    path = store.path / place
+    path.unlink(missing_ok=True)
+    make(path)
+    if place == "store.json":
+        with pytest.raises(InputError, match="store"):
+            Store.open(store.path)
+        return
+    assert "good" in store.run_ids()
+    assert store.experiments() == []
+    assert [item.code for item in store.problems()] == ["D101" if place.startswith("runs") else "D105"]
+
+
 def test_every_changed_byte_of_run_json_is_seen(store: Store) -> None:
     path = store.path / "runs" / "bad" / "run.json"
     content = path.read_bytes()

@@ -130,21 +130,6 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-def _read_hosts(path: str) -> list[str]:
-    """One host per line; blank lines and what follows a # are passed over."""
-    try:
-        lines = Path(path).read_text().splitlines()
-    except OSError as error:
-        raise InputError(
-            f"cannot read the host file {path}: {error.strerror}", "give a file with one host per line"
-        ) from error
-    hosts = [line.partition("#")[0].strip() for line in lines]
-    found = [host for host in hosts if host]
-    if not found:
-        raise InputError(f"the host file {path} names no host", "write one host per line")
-    return found
-
-
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """All options of a measurement, as a decorator; they arrive as keyword arguments of a ``Wanted``."""
     for option in reversed(OPTIONS):
@@ -260,14 +245,19 @@ class Wanted:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""
         from iosonde.ranks import launch
 
-        launcher = launch.find(self.launcher, _read_hosts(self.hosts) if self.hosts else ())
+        launcher = launch.find(self.launcher, self._host_names())
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
+
+    def _host_names(self) -> tuple[str, ...]:
+        from iosonde.ranks.launch import mpirun
+
+        return mpirun.read_hostfile(Path(self.hosts)) if self.hosts else ()
 
     def allocation(self, facts: dict[str, Any]) -> str:
         """The set of nodes that the ranks come from: the host file's, the batch job's, else this host."""
         if self.hosts:
-            return ",".join(_read_hosts(self.hosts))
+            return ",".join(self._host_names())
         return (facts["scheduler"] or {}).get("node_list") or facts["host"]["name"]
 
     def new_experiment(self) -> Experiment:

@@ -17,6 +17,7 @@ _MOST_FACTS = 24
 _FIRST_FACTS = ("command", "target", "hosts", "launcher", "machine.target.mount", "machine.mount", "machine.host",
                 "machine.cpu.model", "machine.memory.total", "iosonde", "envelope")  # fmt: skip
 _CELL = 18
+_RUN = 32
 
 
 def listing(
@@ -51,15 +52,18 @@ def _runs(runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]) -> Iter
         columns["tags"] = [" ".join(tags.get(run["id"], [])) for run in runs]
     left = [name for name in varying if not _fit(columns, name, values[name])]
     numbers = {name for name in varying if all(_is_number(run["factors"].get(name)) for run in runs)} | {"took"}
-    align = "".join("r" if name in numbers else "l" for name in columns)
+    # A run's name is what `show STORE RUN` wants: an ordinary one is not cut.
+    whole = max(map(width, columns["run"])) <= _RUN
+    align = "".join("L" if name == "run" and whole else "r" if name in numbers else "l" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, _WIDTH).split("\n")
     if left:
         yield from _wrapped(f"  vary as well: {', '.join(left)} (--json, --export)", "    ")
 
 
 def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
-    """Put a factor before the status if the table stays narrow enough (ids may still be cut); whether it was."""
-    wide = sum(min(max(map(width, [title, *column])), _CELL) + 2 for title, column in columns.items())
+    """Put a factor before the status if the table stays narrow enough (tags may still be cut); whether it was."""
+    most = dict.fromkeys(columns, _CELL) | {"run": _RUN}
+    wide = sum(min(max(map(width, [title, *column])), most[title]) + 2 for title, column in columns.items())
     if wide + max(map(width, [name, *cells])) > _WIDTH:
         return False
     columns[name] = cells

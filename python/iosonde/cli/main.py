@@ -9,6 +9,7 @@ import importlib
 import keyword
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -17,7 +18,7 @@ from iosonde.core.errors import IosondeError
 
 # name → one line for --help; the module is cli/<name>.py (cli/import_.py for a Python keyword) and holds `command`.
 COMMANDS = {
-    "run": "measure a target: the MTC envelope, or what a SPEC says",
+    "run": "measure a target with the MTC envelope",
     "plan": "show the trials, their order and how long they will take",
     "parse": "what another tool's output says, without storing it",
     "import": "other tools' results into a store",
@@ -36,7 +37,20 @@ COMMANDS = {
 }
 
 
+class _ReaderGoneError(Exception):
+    """Who read our output (head, less) went away: that is its right. click would exit with 1, "a problem found"."""
+
+
 class _LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout:  # None where the shell closed it (>&-)
+                sys.stdout.flush()
+            return result
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -66,6 +80,10 @@ def main() -> None:
     try:
         # Instead of raising Exit, click returns its code.
         sys.exit(cli.main(standalone_mode=False) or 0)
+    except _ReaderGoneError:
+        # Keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except IosondeError as error:
         _say(error.message, error.hint)
         sys.exit(error.exit_code)
@@ -75,16 +93,20 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader (head, less) went away: that is its right. Keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except OSError as error:
+        _say(
+            f"{error.filename or 'output'}: {error.strerror or error}",
+            "look at its permissions and the space that is left",
+        )
+        sys.exit(3)
 
 
 def _say(message: str, hint: str) -> None:
-    click.echo(f"iosonde: {message}", err=True)
+    from iosonde.report.text import escape
+
+    click.echo(f"iosonde: {escape(message)}", err=True)
     if hint:
-        click.echo(f"hint: {hint}", err=True)
+        click.echo(f"hint: {escape(hint)}", err=True)
 
 
 if __name__ == "__main__":

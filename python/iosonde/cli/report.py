@@ -32,10 +32,11 @@ def command(
     check_level(level)
     page = page_of(choose(store, where, experiment), level, store, ["iosonde", "report", store, "-o", output])
     from iosonde.report.page import page_json, render
+    from iosonde.report.text import escape
 
     if as_json:
         click.echo(page_json(page))
         return
     path = replace_file(Path(output), render(page).encode())
-    click.echo(f"{page.answers.headline}")
-    click.echo(f"the page: {path}", err=True)
+    click.echo(escape(page.answers.headline))
+    click.echo(f"the page: {escape(path)}", err=True)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from iosonde.core import decision
-from iosonde.core.errors import IncompleteError, InputError
+from iosonde.core.errors import IncompleteError
 from iosonde.core.units import format_seconds
 
+from . import _preflight as preflight
 from ._campaign import Wanted, options
 from ._progress import Progress
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Run, Trial
     from iosonde.measure.campaign import Ended, Rules
     from iosonde.store import Store
+
+    from ._preflight import Ready
 
 
 @click.command(epilog="Example: iosonde run --target /mnt/x --nodes 1,2,4 --ranks-per-node 8 --until 'ci<5%'")
@@ -35,15 +38,27 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
+    from iosonde.stats.distributions import check_level
     from iosonde.store.lock import only_one
 
     wanted = Wanted(**asked)
-    store = _open_store(wanted)
-    experiment, done = _resume_or_begin(store, wanted, level)
+    check_level(level)
+    preflight.places(wanted)
+    existing = existing_store(wanted)
+    experiment, done = _resume_or_begin(existing, wanted, level)
+    ahead = [trial for trial in experiment.trials if trial.index not in done]
+    ready = preflight.ready(wanted, ahead, measured_seconds(existing, wanted))
+    store = existing or _new_store(wanted)
     with only_one(store.path, experiment.id), _Stop() as stop:
-        ended = _measure(store, wanted, experiment, done, level, stop)
+        ended = _measure(store, wanted, ready, experiment, done, level, stop)
     _show(wanted.store, experiment.id, level, as_json)
     click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
+    if ended.capped:
+        click.echo(
+            f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
+            f"{len(ended.experiment.trials) // len(wanted.nodes)} were made",
+            err=True,
+        )
     if ended.early and not ended.incomplete:
         click.echo(f"ended early: {ended.early}; the same command goes on", err=True)
     elif ended.incomplete:
@@ -85,27 +100,26 @@ class _Stop:
             raise KeyboardInterrupt
 
 
-def _open_store(wanted: Wanted) -> Store:
+def existing_store(wanted: Wanted) -> Store | None:
+    """The store that was asked for, if it is there already."""
     from iosonde.store import Store
 
-    target, path = wanted.target_path, Path(wanted.store).resolve()
-    if path == target or target in path.parents:
-        raise InputError(
-            f"the store {wanted.store} lies on the target {wanted.target}",
-            "give another place with --store: keeping results must not disturb what is measured",
-        )
-    from iosonde.measure import target as targets
-
-    # Before the store: a wrong target must leave nothing behind.
-    targets.check(target, targets.Need(0, 0), targets.Limits())
-    return Store.create(path)
+    path = Path(wanted.store).resolve()
+    return Store.open(path) if (path / "store.json").exists() else None
 
 
-def _resume_or_begin(store: Store, wanted: Wanted, level: float) -> tuple[Experiment, set[int]]:
+def _new_store(wanted: Wanted) -> Store:
+    from iosonde.store import Store
+
+    return Store.create(Path(wanted.store).resolve())
+
+
+def _resume_or_begin(store: Store | None, wanted: Wanted, level: float) -> tuple[Experiment, set[int]]:
     """The newest unfinished experiment of this very command, with the trials it has; else a new one."""
-    for experiment in sorted(store.experiments(), key=lambda one: one.created_at, reverse=True):
+    for experiment in sorted(store.experiments() if store else (), key=lambda one: one.created_at, reverse=True):
         if {key: value for key, value in experiment.settings.items() if key != decision.KEY} != wanted.identity():
             continue
+        assert store is not None
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         left = len(experiment.trials) - len(done)
         if not left:
@@ -117,26 +131,20 @@ def _resume_or_begin(store: Store, wanted: Wanted, level: float) -> tuple[Experi
     return experiment, set()
 
 
-def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int], level: float, stop: _Stop) -> Ended:
-    from iosonde.measure import campaign, envelope, forecast, trial
+def _measure(
+    store: Store, wanted: Wanted, ready: Ready, experiment: Experiment, done: set[int], level: float, stop: _Stop
+) -> Ended:
+    from iosonde.measure import campaign, trial
     from iosonde.measure import target as targets
     from iosonde.ranks import machine
 
-    launcher = wanted.find_launcher()
-    settings = wanted.settings()
-    most = max(wanted.nodes) * wanted.ranks_per_node
-    ahead = [one for one in experiment.trials if one.index not in done]
-    expected = forecast.forecast(settings, ahead, measured_seconds(store, wanted))
-    facts = machine.facts(wanted.target_path)
-    need = targets.Need(envelope.bytes_needed(settings, most), envelope.files_needed(settings, most), expected.total_s)
-    limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
-    targets.check(wanted.target_path, need, limits, _quota_free(facts))
-    if launcher.note and most > 1:
+    launcher, facts = ready.launcher, ready.facts
+    if launcher.note and max(wanted.nodes) * wanted.ranks_per_node > 1:
         click.echo(f"note: {launcher.note}", err=True)
     allocation = wanted.allocation(facts)
     store.save_experiment(experiment)
     workspace = targets.Workspace.create(wanted.target_path, experiment.id)
-    progress = Progress(expected.total_s)
+    progress = Progress(ready.expected_s)
 
     def on_tick(beats: list[Any]) -> None:
         stop.check()
@@ -144,7 +152,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
 
     bench = trial.Bench(
         experiment=experiment.id,
-        settings=settings,
+        settings=ready.settings,
         launcher=launcher,
         workspace=workspace,
         facts={
@@ -154,7 +162,7 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
             "launcher": launcher.name,
             "allocation": allocation,
             "target": str(wanted.target_path),
-            "envelope": settings.to_json(),
+            "envelope": ready.settings.to_json(),
         },
         max_operations=budget(wanted.max_operations),
         idle_s=wanted.idle_timeout,
@@ -187,12 +195,12 @@ def _measure(store: Store, wanted: Wanted, experiment: Experiment, done: set[int
         workspace.remove()
 
 
-def measured_seconds(store: Store, wanted: Wanted) -> dict[int, list[float]]:
+def measured_seconds(store: Store | None, wanted: Wanted) -> dict[int, list[float]]:
     """Seconds of complete trials by number of ranks, of the same sizes on the same target."""
     from collections import defaultdict
 
     measured = defaultdict(list)
-    for run in store.runs():
+    for run in store.runs() if store else ():
         same = run["facts"].get("target") == str(wanted.target_path)
         if same and not run["missing"] and run["facts"].get("envelope") == wanted.settings().to_json():
             measured[run["factors"]["ranks"]].append(run["seconds"])
@@ -204,12 +212,6 @@ def budget(asked: int) -> int:
     from iosonde.ranks import machine
 
     return max(1000, min(asked, int(0.05 * machine.memory_bytes() / 32)))
-
-
-def _quota_free(facts: dict[str, Any]) -> int | None:
-    """The least that any quota on the target leaves, in bytes; None if there is none that is known."""
-    free = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
-    return min(free, default=None)
 
 
 def _number_of(allocation: str, store: Store, experiment: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.types import Observation
+from iosonde.ranks import clocks
 
 from . import cache, rates, spool
 from .envelope import PhasePlan
@@ -38,7 +39,8 @@ def collect(
     """Read the spool of one trial.
 
     ``places`` is what rank 0 wrote about the ranks: ``nodes`` (node of each rank), ``hosts``, ``offset_ns``
-    (rank's clock − rank 0's, as text keys), ``error_ns``. It is empty when the trial died early.
+    (rank's clock − rank 0's before the phases, as text keys), ``drift_ns`` (what it changed until after them),
+    ``at_ns`` (when the two were measured), ``error_ns``. It is empty when the trial died early.
     """
     from iosonde import _native
 
@@ -96,7 +98,7 @@ def _timed(
     repetition: int,
     kinds: list[str],
 ) -> tuple[dict[str, Any], list[Observation]]:
-    offsets = {int(rank): ns for rank, ns in places.get("offset_ns", {}).items()}
+    offsets = _offsets(parts, places)
     # Ranks that died early left no word about their clocks: nothing is known about them then.
     error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
     nodes, hosts = places.get("nodes", []), places.get("hosts", [])
@@ -125,6 +127,7 @@ def _timed(
                 "node": nodes[part.rank] if part.rank < len(nodes) else None,
                 "started_ns": int(times.started_ns[i]),
                 "ended_ns": int(times.ended_ns[i]),
+                "clock_offset_ns": offsets.get(part.rank, 0),
                 "operations": sum(entry["count"] for entry in part.totals),
                 "bytes": sum(entry["bytes"] for entry in part.totals),
                 "errors": sum(entry["errors"] for entry in part.totals),
@@ -134,6 +137,18 @@ def _timed(
         ],
     }
     return entry, _rows(plan, parts, times, kinds, repetition, nodes)
+
+
+def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
+    """Rank → its clock − rank 0's at the start of the phase, between the estimates before and after the trial."""
+    if not places:
+        return {}
+    early = tuple(places["offset_ns"][str(rank)] for rank in range(len(places["offset_ns"])))
+    late = tuple(offset + drift for offset, drift in zip(early, places["drift_ns"], strict=True))
+    before, after = (
+        clocks.Clocks(offsets, (), at_ns) for offsets, at_ns in zip((early, late), places["at_ns"], strict=True)
+    )
+    return {part.rank: part.started_ns - clocks.to_root_ns(part.started_ns, part.rank, before, after) for part in parts}
 
 
 def _rows(

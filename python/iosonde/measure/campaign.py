@@ -32,12 +32,17 @@ class Rules:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a campaign ended: in words why it ended early (empty: it did not), and what was measured."""
+    """How a campaign ended: in words why it ended early (empty: it did not), and what was measured.
+
+    ``capped`` is the number of repetitions that the stopping rule wanted where it was more than are ever made;
+    its promise is then not kept.
+    """
 
     early: str
     measured: int
     incomplete: int
     experiment: Experiment
+    capped: int = 0
 
 
 def run(
@@ -56,14 +61,17 @@ def run(
     """
     measured = incomplete = in_a_row = 0
     longest_s = 0.0
-    asked = False
+    asked, needed = False, 0
     while True:
         ahead = [trial for trial in experiment.trials if trial.index not in done]
         if not ahead:
-            longer = None if asked else _extended(experiment, rules)
+            if not asked and rules.needed is not None:
+                needed = rules.needed()
+            longer = None if asked else _extended(experiment, min(needed, rules.max_repetitions))
             asked = True
             if longer is None:
-                return Ended("", measured, incomplete, experiment)
+                capped = needed if needed > rules.max_repetitions else 0
+                return Ended("", measured, incomplete, experiment, capped)
             experiment = longer
             replan(experiment)
             continue
@@ -89,12 +97,9 @@ def run(
             return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
 
 
-def _extended(experiment: Experiment, rules: Rules) -> Experiment | None:
-    """The experiment with as many more blocks as the stopping rule asks for, or None if it has enough."""
-    if rules.needed is None:
-        return None
+def _extended(experiment: Experiment, wanted: int) -> Experiment | None:
+    """The experiment with so many blocks, or None if it has them."""
     have = 1 + max(trial.repetition for trial in experiment.trials)
-    wanted = min(rules.needed(), rules.max_repetitions)
     if wanted <= have:
         return None
     more = design.blocks(experiment.factors, range(have, wanted), len(experiment.trials), experiment.seed)

@@ -230,6 +230,7 @@ def _write_places(
         "offset_ns": {str(rank): offset for rank, offset in enumerate(before.offset_ns)},
         "error_ns": max(before.worst_error_ns, after.worst_error_ns),
         "drift_ns": [late - early for early, late in zip(before.offset_ns, after.offset_ns, strict=True)],
+        "at_ns": [before.at_ns, after.at_ns],
         "loads": [{"host": hosts[rank], **load} for rank, load in enumerate(loads) if load],
         "finished": finished,
     }

@@ -69,6 +69,12 @@ def _check_directory(target: Path) -> None:
     except OSError as error:
         hint = "make the directory first" if error.errno == errno.ENOENT else "run as a user who may see it"
         raise TargetError(f"{target}: {_words(error)}", hint) from error
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        raise TargetError(
+            f"the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)"
+        ) from error
     if not stat.S_ISDIR(mode):
         raise TargetError(f"{target} is not a directory", "give the directory to measure, not a file in it")
     if not os.access(target, os.W_OK | os.X_OK):
@@ -167,9 +173,18 @@ class Workspace:
         """Remove one trial's directory and all below it, following no link."""
         _remove_tree(self.path / name)
 
+    def _was_just_begun(self) -> bool:
+        """Whether a kill fell between making the directory and marking it: there is nothing in it yet."""
+        try:
+            names = os.listdir(self.path) if stat.S_ISDIR(self.path.lstat().st_mode) else None
+            marker = (self.path / MARKER).lstat() if names == [MARKER] else None
+        except OSError:
+            return False
+        return names == [] or (marker is not None and stat.S_ISREG(marker.st_mode) and marker.st_size == 0)
+
     def remove(self) -> None:
         """Remove the whole workspace. Raises TargetError if it is not ours."""
-        if not self.is_ours():
+        if not self.is_ours() and not self._was_just_begun():
             if not self.path.is_symlink() and not self.path.exists():
                 return
             raise TargetError(

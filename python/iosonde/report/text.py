@@ -46,8 +46,8 @@ def width(text: str) -> int:
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str = "", limit: int = 79) -> str:
     """Aligned columns, two spaces apart, no line longer than ``limit``.
 
-    ``align`` holds ``l`` or ``r`` for each column (``l`` where it is too short). Cells are escaped; None is empty.
-    Where the table is too wide its widest left-aligned columns are cut, ending in ``…``; numbers are never cut.
+    ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
+    escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``.
     """
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")

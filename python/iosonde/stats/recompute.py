@@ -25,7 +25,7 @@ def rates(run: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[
         if phase.get("recorded_all") and phase.get("measures"):
             rows = operations[operations["phase"] == phase["index"]]
             for name, chosen, counted in _series(phase, rows, run, kinds):
-                found |= _of_series(name, chosen, counted, phase, run, kinds)
+                found |= _of_series(name, chosen, counted, phase, kinds)
     return found
 
 
@@ -55,13 +55,11 @@ def _counted(measures: str, operation: str, present: Sequence[str]) -> str | Non
 
 
 def _of_series(
-    name: str, rows: npt.NDArray[Any], kind: int, phase: Mapping[str, Any], run: Mapping[str, Any], kinds: Sequence[str]
+    name: str, rows: npt.NDArray[Any], kind: int, phase: Mapping[str, Any], kinds: Sequence[str]
 ) -> dict[Key, float]:
     if not rows.size:
         return {}
-    offsets = {
-        int(rank): ns for rank, ns in ((run.get("facts", {}).get("clocks") or {}).get("offset_ns") or {}).items()
-    }
+    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.get("ranks", ())}
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
     start = rows["start_ns"].astype(np.int64) - shift

@@ -49,7 +49,7 @@ def _run(path: Path, contents: bool) -> Iterator[Finding]:
 def _experiments(store: Path) -> Iterator[Finding]:
     for path in _documents(store / "experiments"):
         try:
-            experiment_from(path.read_bytes(), f"experiment {path.stem}")
+            experiment_from(files.read_plain(path), f"experiment {path.stem}")
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
             yield _finding("D105", Severity.WARNING, f"experiment {path.stem} cannot be read: {error}", path, action)

@@ -16,6 +16,7 @@ import io
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,18 @@ TEMPORARY_PREFIX = ".tmp-"
 _TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
 # Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
 _FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
+
+
+def read_plain(path: Path) -> bytes:
+    """The content of a file that is one: no link is followed, and nobody waits for a pipe to be written to.
+
+    Raises OSError.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a file", str(path))
+        return file.read()
 
 
 class Disk:

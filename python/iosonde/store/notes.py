@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError, SystemFaultError
 
-from .files import Disk, replace_file
+from .files import Disk, read_plain, replace_file
 from .runfile import decode, encode
 
 
@@ -27,7 +27,7 @@ class Notes:
         """Tags (sorted) and notes (in their order) of a run; empty where there are none. Raises DataError."""
         path = self._path(run_id)
         try:
-            content = decode(path.read_bytes())
+            content = decode(read_plain(path))
             return {
                 "tags": sorted(map(str, content["tags"])),
                 "notes": [dict(item) for item in content["notes"]],

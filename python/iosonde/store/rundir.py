@@ -22,7 +22,7 @@ from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 
-from .files import Disk, new_file, write_new
+from .files import Disk, new_file, read_plain, write_new
 from .runfile import run_document, seal, unseal
 
 DOCUMENT = "run.json"
@@ -86,7 +86,7 @@ def read_document(directory: Path) -> dict[str, Any]:
     try:
         if (directory / DOCUMENT).is_symlink() or (directory / "raw").is_symlink():
             raise DataError("it holds a link in place of its own files")
-        document = unseal((directory / DOCUMENT).read_bytes())
+        document = unseal(read_plain(directory / DOCUMENT))
         if document["id"] != directory.name:
             raise DataError(f"run.json is that of run {document['id']}")
         for name, expected in document["files"].items():

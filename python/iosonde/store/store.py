@@ -74,7 +74,7 @@ class Store:
         """The store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
         path = Path(path)
         try:
-            marker = decode((path / MARKER).read_bytes())
+            marker = decode(files.read_plain(path / MARKER))
             version = max(int(marker["iosonde_store"]), int(marker["schema_version"]))
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(f"{path} is not a store", "'iosonde run --store DIR' makes one") from None
@@ -154,10 +154,13 @@ class Store:
         """Raises InputError if there is none with this id, DataError if it is damaged."""
         path = self._experiment_path(rundir.check_id("an experiment", experiment_id))
         try:
-            return experiment_from(path.read_bytes(), f"experiment {experiment_id}")
+            return experiment_from(files.read_plain(path), f"experiment {experiment_id}")
         except FileNotFoundError:
             hint = f"there are: {', '.join(self._experiment_ids()) or 'none'}"
             raise InputError(f"there is no experiment {experiment_id} in {self.path}", hint) from None
+        except OSError as error:
+            hint = f"restore {path} from a copy, or remove it"
+            raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
 
     def experiments(self) -> list[Experiment]:
         """All experiments that can be read, the oldest first."""

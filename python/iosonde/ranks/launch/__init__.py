@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.errors import InputError
 
 NAMES = ("local", "mpirun", "slurm")
 
@@ -41,6 +41,8 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
     from . import local, mpirun, slurm
 
     chosen = name or _fitting(hosts, env)
+    if hosts and chosen in ("local", "slurm"):
+        raise InputError(f"the {chosen} launcher takes no hosts", "leave out --hosts, or take --launcher mpirun")
     if chosen == "local":
         return local.Local()
     if chosen == "slurm":
@@ -52,9 +54,9 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
 
 
 def check_nodes(launcher: Launcher, nodes: int) -> None:
-    """Raise LaunchError if the launcher has fewer nodes."""
+    """Raise InputError if the launcher has fewer nodes."""
     if launcher.max_nodes is not None and nodes > launcher.max_nodes:
-        raise LaunchError(
+        raise InputError(
             f"{nodes} nodes were asked for, but {launcher.name} has {launcher.max_nodes}",
             "ask for fewer with --nodes, or get a larger allocation or host list",
         )

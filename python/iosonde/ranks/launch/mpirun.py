@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from iosonde.core.errors import InputError, LaunchError
 
 from . import mpiexec
 
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # Open MPI passes nothing of the environment to other hosts by itself; Hydra passes all.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "IOSONDE_WATCHDOG")
 
@@ -33,7 +35,7 @@ class MpiRun:
         if nodes > len(self.hosts):
             raise LaunchError(
                 f"{nodes} nodes were asked for, but the host list has {len(self.hosts)}",
-                "give more with --hosts or --hostfile, or ask for fewer nodes",
+                "name more in the file of --hosts, or ask for fewer nodes",
             )
         found = mpiexec.find()
         return [*prefix(found, self.hosts[:nodes], ranks_per_node), *program]
@@ -76,7 +78,7 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
     InputError.
     """
     try:
-        text = path.read_text()
+        text = path.read_text("utf-8", "backslashreplace")
     except OSError as error:
         raise InputError(
             f"cannot read the host file {path}: {error.strerror}", "give one host name per line"
@@ -84,6 +86,9 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
     hosts = parse_hosts(text)
     if not hosts:
         raise InputError(f"the host file {path} names no host", "give one host name per line")
+    for host in hosts:
+        if not _HOST.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
+            raise InputError(f"the host file {path}: '{host}' is no host name", "give one host name per line")
     return hosts
 
 
@@ -96,5 +101,5 @@ def parse_hosts(text: str) -> tuple[str, ...]:
 def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
     """The nodes of this PBS job. Raises InputError outside of one."""
     if not env.get("PBS_NODEFILE"):
-        raise InputError("the mpirun launcher has no hosts", "give them with --hosts n1,n2 or --hostfile FILE")
+        raise InputError("the mpirun launcher has no hosts", "name them in a file, one a line, with --hosts FILE")
     return read_hostfile(Path(env["PBS_NODEFILE"]))
