@@ -1,9 +1,13 @@
 """What ends a command besides its own errors: a reader that goes away, a full disk, names that steer terminals."""
 
+import shlex
 import subprocess
 import sys
 
 import pytest
+import store_samples
+
+from iosonde.store import Store
 
 IOSONDE = [sys.executable, "-m", "iosonde.cli.main"]
 
@@ -38,3 +42,17 @@ def test_names_in_errors_do_not_reach_the_terminal_raw(tmp_path, command):
     assert done.returncode == 2
     assert "a\\x1b[31mb" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["show", "summary", "check", "report", "verify"])
+def test_names_in_a_store_do_not_reach_the_terminal_raw(tmp_path, command):
+    store = Store.create(tmp_path / "store")
+    store.append(store_samples.run())
+    (store.path / "runs" / "a\x1b[31mb").mkdir()
+    # `script` makes a terminal: without one click takes such sequences out by itself.
+    words = shlex.join([*IOSONDE, command, str(store.path), *(["-o", "page.html"] if command == "report" else [])])
+    done = subprocess.run(
+        ["script", "-qec", words, "/dev/null"], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+    assert "a\\x1b[31mb is not a run" in " ".join(done.stdout.split())
+    assert "\x1b[31m" not in done.stdout

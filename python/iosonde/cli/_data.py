@@ -11,6 +11,8 @@ import click
 
 from iosonde.core.errors import DataError, InputError
 
+from ._output import talk
+
 if TYPE_CHECKING:
     from iosonde.stats.percentiles import TrialPercentiles
     from iosonde.stats.table import Table
@@ -158,7 +160,7 @@ def _open_store(data: str, conditions: tuple[Any, ...], experiment: str | None) 
     store = Store.open(data)
     results = of_arrow(store.results(experiment=experiment, where=conditions), data)
     for problem in store.problems():
-        click.echo(f"warning: {problem.sentence}", err=True)
+        talk(f"warning: {problem.sentence}")
     return Source(results, store, experiment, conditions)
 
 

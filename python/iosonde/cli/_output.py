@@ -1,4 +1,4 @@
-"""Files that a user asks for: they appear whole or not at all."""
+"""What leaves a command besides its data: talk on stderr, and files, which appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+import click
+
 from iosonde.core.errors import InputError
+
+
+def talk(text: str) -> None:
+    """One line on stderr; nothing in it can steer a terminal."""
+    from iosonde.report.text import escape
+
+    click.echo(escape(text), err=True)
 
 
 def replace_file(path: Path, content: bytes) -> Path:

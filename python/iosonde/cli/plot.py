@@ -11,7 +11,7 @@ import click
 from iosonde.core.errors import DataError, InputError
 
 from ._data import check_level
-from ._output import replace_file
+from ._output import replace_file, talk
 from ._page import choose, page_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def command(
     kinds, single = _wanted(path, kind, form)
     page = page_of(choose(store, where, experiment), level, store, ())
     from iosonde.report import figures
+    from iosonde.report.text import escape
 
     names = [name.strip() for name in (metric or "").split(",") if name.strip()]
     drawn = 0
@@ -69,7 +70,7 @@ def command(
         figure = draw(items, page.axis) if draw else figures.timeline_figure(items)
         suffix = path.suffix[1:].lower() if single else (form or "png")
         file = path if single else path / f"{one}.{suffix}"
-        click.echo(str(replace_file(file, figures.image(figure, suffix))))
+        click.echo(escape(replace_file(file, figures.image(figure, suffix))))
         drawn += 1
     if not drawn:
         raise DataError(f"nothing of {store} can be drawn", "iosonde show says what the store holds")
@@ -113,4 +114,4 @@ def _operation(item: Bars | Any) -> str:
 def _say_missing(kind: str, section: Section[Any], names: Sequence[str]) -> None:
     there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
     why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
-    click.echo(f"no figure of kind {kind}: {why}", err=True)
+    talk(f"no figure of kind {kind}: {why}")

@@ -96,7 +96,7 @@ def _draw(made: Regression, path: Path, kind: str | None) -> None:
     from iosonde.report.model_figures import ModelPlots, model_figure
     from iosonde.stats.model_plots import plot_data
 
-    from ._output import replace_file
+    from ._output import replace_file, talk
 
     form = path.suffix.lower().lstrip(".")
     if form not in figures.FORMATS:
@@ -105,7 +105,7 @@ def _draw(made: Regression, path: Path, kind: str | None) -> None:
         raise InputError("sums hold no points to plot", "give DATA instead of --sums")
     figure = model_figure(ModelPlots(**plot_data(made.model, made.response)), kind)
     replace_file(path, figures.image(figure, form))
-    click.echo(f"wrote {path}", err=True)
+    talk(f"wrote {path}")
 
 
 def _point(text: str) -> dict[str, str]:

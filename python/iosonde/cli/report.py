@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ._output import replace_file
+from ._output import replace_file, talk
 
 
 @click.command(epilog="Example: iosonde report results -o report.html")
@@ -39,4 +39,4 @@ def command(
         return
     path = replace_file(Path(output), render(page).encode())
     click.echo(escape(page.answers.headline))
-    click.echo(f"the page: {escape(path)}", err=True)
+    talk(f"the page: {path}")

@@ -18,6 +18,7 @@ from iosonde.core.units import format_seconds
 
 from . import _preflight as preflight
 from ._campaign import Wanted, options
+from ._output import talk
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     with only_one(store.path, experiment.id), _Stop() as stop:
         ended = _measure(store, wanted, ready, experiment, done, level, stop)
     _show(wanted.store, experiment.id, level, as_json)
-    click.echo(f"stored in {wanted.store}; the page: iosonde report {wanted.store}", err=True)
+    talk(f"stored in {wanted.store}; the page: iosonde report {wanted.store}")
     if ended.capped:
         click.echo(
             f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
@@ -60,7 +61,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
             err=True,
         )
     if ended.early and not ended.incomplete:
-        click.echo(f"ended early: {ended.early}; the same command goes on", err=True)
+        talk(f"ended early: {ended.early}; the same command goes on")
     elif ended.incomplete:
         why = ended.early or "see: iosonde show " + wanted.store
         raise IncompleteError(

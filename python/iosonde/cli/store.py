@@ -51,7 +51,7 @@ def check(store: str, as_json: bool) -> None:
             f"iosonde explain {serious[0].code} says what to do" if serious else f"iosonde show {store} RUN says more",
         )
     if not as_json:
-        click.echo(f"{store}: {_count(len(runs), 'run')}, all complete and as they were stored")
+        click.echo(f"{escape(store)}: {_count(len(runs), 'run')}, all complete and as they were stored")
 
 
 @command.command(epilog="Example: iosonde store tag results run-0001 baseline --remove odd")

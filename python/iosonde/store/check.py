@@ -52,7 +52,8 @@ def _experiments(store: Path) -> Iterator[Finding]:
             experiment_from(files.read_plain(path), f"experiment {path.stem}")
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
-            yield _finding("D105", Severity.WARNING, f"experiment {path.stem} cannot be read: {error}", path, action)
+            why = error.strerror if isinstance(error, OSError) else error
+            yield _finding("D105", Severity.WARNING, f"experiment {path.stem} cannot be read: {why}", path, action)
 
 
 def _notes(store: Path) -> Iterator[Finding]:
