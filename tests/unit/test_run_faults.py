@@ -58,14 +58,15 @@ def test_a_campaign_leaves_the_target_as_it_was(place):
     assert all(not document["missing"] for document in Store.open(store).runs())
 
 
-def test_killed_at_random_moments_nothing_finished_is_lost(place):
+def test_killed_at_random_moments_nothing_finished_is_lost(place, tmp_path):
     target, store = place
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    rules = ["--repetitions", "8", "--spool", str(spool)]
     draw = random.Random(20261121)
     finished = set()
     for _ in range(6):
-        process = subprocess.Popen(
-            words(target, store, "--repetitions", "8"), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
+        process = subprocess.Popen(words(target, store, *rules), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         time.sleep(draw.uniform(0.6, 3.0))
         process.kill()
         process.wait()
@@ -73,7 +74,7 @@ def test_killed_at_random_moments_nothing_finished_is_lost(place):
             kept = set(Store.open(store).run_ids())
             assert finished <= kept
             finished = kept
-    ended = run(target, store, "--repetitions", "8")
+    ended = run(target, store, *rules)
     assert ended.returncode == 0, ended.stderr
     opened = Store.open(store)
     assert not opened.problems()
@@ -82,6 +83,7 @@ def test_killed_at_random_moments_nothing_finished_is_lost(place):
         complete = [one for one in opened.runs(experiment=experiment.id) if not one["missing"]]
         assert sorted(one["facts"]["order"] for one in complete) == list(range(8))
     assert left_in(target) == ["precious"]
+    assert not list(spool.iterdir())
 
 
 def ranks_of(parent):

@@ -144,6 +144,8 @@ def _measure(
         click.echo(f"note: {launcher.note}", err=True)
     allocation = wanted.allocation(facts)
     store.save_experiment(experiment)
+    spool_parent = Path(wanted.spool) if wanted.spool else None
+    trial.remove_spools(experiment.id, spool_parent)
     workspace = targets.Workspace.create(wanted.target_path, experiment.id)
     progress = Progress(ready.expected_s)
 
@@ -170,7 +172,7 @@ def _measure(
         before_reads=wanted.before_reads,
         on_tick=on_tick,
         allocation=_number_of(allocation, store, experiment.id),
-        spool_parent=Path(wanted.spool) if wanted.spool else None,
+        spool_parent=spool_parent,
     )
 
     def measure(one: Trial) -> Run:

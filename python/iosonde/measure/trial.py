@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import shutil
 import sys
@@ -61,7 +62,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     ranks = nodes * per_node
     name = f"trial-{trial.index:04d}"
     root = bench.workspace.trial(name)
-    folder = Path(tempfile.mkdtemp(prefix="iosonde-spool-", dir=bench.spool_parent))
+    folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
     try:
         (folder / PARENT_MARK).touch()
@@ -110,6 +111,19 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         phases=collected.phases,
         missing=missing,
     )
+
+
+def _spool_prefix(experiment: str) -> str:
+    return f"iosonde-spool-{experiment}-"
+
+
+def remove_spools(experiment: str, parent: Path | None) -> None:
+    """Remove what a killed campaign of this experiment left of its ranks' results; its trial is made again.
+
+    Only the holder of the experiment's lock may call it.
+    """
+    for left in (parent or Path(tempfile.gettempdir())).glob(_spool_prefix(glob.escape(experiment)) + "*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _command(
