@@ -19,7 +19,7 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError, TargetError
 from iosonde.core.workload import Files, Workload
-from iosonde.ranks import clocks, machine, mpi
+from iosonde.ranks import binding, clocks, machine, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
 from . import cache, envelope, hooks, spool
@@ -81,13 +81,14 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     before = clocks.estimate(ranks)
     load = machine.LoadSampler() if ranks.local_rank == 0 else None
     with Heartbeat(beats, ranks.rank) as heart:
+        bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
         finished = _phases(plans, assignment, settings, ranks, heart)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            _write_places(folder, nodes, hosts, reader, before, after, loads, finished)
+            _write_places(folder, nodes, hosts, reader, before, after, loads, bound, finished)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
         _leave_nothing(folder)
@@ -220,6 +221,7 @@ def _write_places(
     before: clocks.Clocks,
     after: clocks.Clocks,
     loads: list[dict[str, float | None] | None],
+    bound: bool,
     finished: bool,
 ) -> None:
     """What is known about the ranks as a whole; its presence says that the ranks came to their end."""
@@ -232,6 +234,7 @@ def _write_places(
         "drift_ns": [late - early for early, late in zip(before.offset_ns, after.offset_ns, strict=True)],
         "at_ns": [before.at_ns, after.at_ns],
         "loads": [{"host": hosts[rank], **load} for rank, load in enumerate(loads) if load],
+        "bound": bound,
         "finished": finished,
     }
     beside = folder / "places.tmp"
