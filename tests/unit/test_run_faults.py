@@ -298,6 +298,17 @@ def test_a_planted_link_does_not_lead_out(place, tmp_path):
     assert left_in(target) == ["precious"]
 
 
+def test_no_more_operations_are_recorded_than_asked_for_and_all_are_counted(place):
+    target, store = place
+    done = run(target, store, "--repetitions", "1", "--small-files", "40", "--max-operations", "200")
+    assert done.returncode == 0, done.stderr
+    (document,) = Store.open(store).runs()
+    assert 0 < document["operations"] <= 200
+    create = next(phase for phase in document["phases"] if phase["operation"] == "create")
+    assert not create["recorded_all"]
+    assert create["totals"]["create"]["count"] == 40
+
+
 def test_the_summary_as_json_is_on_stdout_alone(place):
     target, store = place
     done = run(target, store, "--repetitions", "2", "--json")

@@ -214,7 +214,7 @@ def budget(asked: int) -> int:
     """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
     from iosonde.ranks import machine
 
-    return max(1000, min(asked, int(0.05 * machine.memory_bytes() / 32)))
+    return max(1, min(asked, int(0.05 * machine.memory_bytes() / 32)))
 
 
 def _number_of(allocation: str, store: Store, experiment: str) -> int:

@@ -102,9 +102,11 @@ def _phases(
     heart: Heartbeat,
 ) -> bool:
     """All phases in order, as long as all ranks are well; whether they were to the end."""
+    # Of the run's budget every rank and every timed phase has the same part.
+    budget = max(1, assignment.max_operations // (ranks.size * sum(plan.timed for plan in plans)))
     for index, plan in enumerate(plans):
         heart.enter(f"{plan.operation} (preparing)")
-        well = _phase(index, plan, assignment, settings, ranks, heart)
+        well = _phase(index, plan, assignment, settings, ranks, heart, budget if plan.timed else 0)
         if ranks.all_max(0 if well else 1):
             return False
     return True
@@ -117,8 +119,9 @@ def _phase(
     settings: envelope.Settings,
     ranks: mpi.Ranks,
     heart: Heartbeat,
+    budget: int,
 ) -> bool:
-    """One phase; whether it went well here."""
+    """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
     from iosonde import _native
 
     looked = _before_reads(plan, assignment, settings, ranks) if plan.reads else {}
@@ -126,7 +129,6 @@ def _phase(
         ranks.wait_for_all()
         return True
     workload = Workload(assignment.root, ((plan.phase,),), seed=assignment.seed, rank=ranks.rank)
-    budget = max(1, assignment.max_operations // ranks.size) if plan.timed else 0
     session = _native.Session(workload.to_json(), budget, record=plan.timed)
     try:
         session.prepare(0)
