@@ -16,6 +16,7 @@ from iosonde.cli import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.stats import overview  # noqa: E402
 from iosonde.stats.cells import TrialCell  # noqa: E402
+from iosonde.stats.table import table_of  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -202,3 +203,16 @@ def test_the_interval_of_a_rate_is_cut_at_zero_and_says_so(unit, cut):
     assert (row.mean.low == 0) == cut
     assert (row.mean.low < 0) != cut
     assert any("cut" in warning for warning in row.mean.warnings) == cut
+
+
+def test_a_cache_that_varied_is_said_of_reads_alone():
+    rows = [(op, "warm" if trial % 3 else "cold-verified", trial) for trial in range(6) for op in ("create", "read_x")]
+    table = table_of({
+        "run": [f"r{trial}" for _, _, trial in rows], "operation": [op for op, _, _ in rows],
+        "metric": ["rate_last_done"] * len(rows), "unit": ["operations/s"] * len(rows), "rank": [None] * len(rows),
+        "value": [100.0 + trial for _, _, trial in rows], "started_at": [f"2026-01-0{t + 1}" for _, _, t in rows],
+        "client_cache": [cache for _, cache, _ in rows],
+    })  # fmt: skip
+    cells, _, _, hidden = overview.cells_of_store(table, "last_done")
+    assert {cell.operation for cell in cells} == {"create", "read_x"}
+    assert hidden == {"client_cache": ["read_x"]}

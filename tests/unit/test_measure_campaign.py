@@ -104,3 +104,11 @@ def test_chance_failures_are_tolerated_three_in_a_row_are_not(bad, last):
     bench = Bench(missing={index: ["a rank died"] for index in bad})
     bench.run(experiment(5))
     assert bench.measured()[-1] == last
+
+
+def test_what_is_known_to_outlast_the_walltime_is_not_started():
+    bench = Bench()
+    rules = campaign.Rules(ends_at=time.monotonic() + 5, ends_because="the walltime", expected_s=60)
+    ended = bench.run(experiment(2), rules=rules)
+    assert not bench.measured()
+    assert "4 of 4 trials are left" in ended.early

@@ -66,6 +66,14 @@ def test_n_to_one_is_one_file_read_whole_by_everybody():
     assert makers[1:] == [None, None]
 
 
+def test_each_shared_small_file_is_read_once_so_that_cold_stays_cold():
+    plans = [by_name(envelope.Settings(small_files=7), rank, 3, 1)["read_nto1_small"] for rank in range(3)]
+    for plan in plans:
+        assert plan.phase.passes == 1
+        assert plan.reads == (plan.phase.files,)
+        assert plan.phase.files.count == 7
+
+
 def _blocks_of(plan, ranks, settings):
     data = next(step for step in plan.phase.steps if step.kind == "write")
     count = data.count or data.size // data.transfer_size

@@ -6,6 +6,7 @@ Each test says what a user would find afterwards: a store that opens, finished t
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -327,3 +328,20 @@ def test_a_resume_on_other_nodes_is_another_block():
     assert command._number_of("n[1-4]", Seen(), "e") == 0
     assert command._number_of("n[5-8]", Seen(), "e") == 1
     assert command._number_of("n9", Seen(), "e") == 2
+
+
+def test_a_campaign_killed_between_its_pilot_and_the_rest_goes_on(place):
+    """The pilot is there and the longer plan is not: what kill -9 leaves at that moment."""
+    target, store = place
+    asked = ["--until", "ci<3%"]
+    assert run(target, store, *asked).returncode == 0
+    (experiment,) = Store.open(store).experiments()
+    for path in (store / "runs").iterdir():
+        if int(path.name[-4:]) >= 6:
+            shutil.rmtree(path)
+    experiment.trials = experiment.trials[:6]
+    Store.open(store).save_experiment(experiment)
+    again = run(target, store, *asked)
+    assert "resuming" in again.stderr
+    assert len(Store.open(store).experiments()) == 1
+    assert len(Store.open(store).run_ids()) > 6

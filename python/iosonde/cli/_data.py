@@ -159,7 +159,7 @@ def _open_store(data: str, conditions: tuple[Any, ...], experiment: str | None) 
 
     store = Store.open(data)
     results = of_arrow(store.results(experiment=experiment, where=conditions), data)
-    for problem in store.problems():
+    for problem in store.problems(contents=False):
         talk(f"warning: {problem.sentence}")
     return Source(results, store, experiment, conditions)
 

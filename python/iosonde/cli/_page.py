@@ -65,7 +65,7 @@ def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str]) -> 
     overview = chosen.overview(level, "last_done")
     axis = figures.axis_of(overview.by, runs)
     bars = figures.bars_of(overview, chosen.source, axis)
-    findings = words.findings_of(overview, runs, chosen.store.problems())
+    findings = words.findings_of(overview, runs, chosen.store.problems(contents=False))
     target = words.target_of(runs, path)
     latencies, others = latency.latencies_of(overview, chosen.source, axis)
     lines, chosen_trial = timelines.timelines_of(runs, axis)

@@ -123,7 +123,7 @@ def _resume_or_begin(store: Store | None, wanted: Wanted, level: float) -> tuple
         assert store is not None
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         left = len(experiment.trials) - len(done)
-        if not left:
+        if not left and not _wants_more(store, wanted, experiment, level):
             break
         click.echo(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left", err=True)
         return experiment, done
@@ -243,14 +243,24 @@ def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str
         ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
     ends_at, because = min(ends, default=(None, ""))
 
-    def needed() -> int:
-        from iosonde.stats import stopping
+    known = measured_seconds(store, wanted)
+    expected_s = max((max(seconds) for seconds in known.values()), default=0.0)
+    rule = (lambda: _needed(store, wanted, experiment, level)) if wanted.until else None
+    return Rules(ends_at, because, rule, expected_s=expected_s)
 
-        return stopping.repetitions_needed(
-            values_by_metric(store, experiment.id), relative_half_width=wanted.until, level=level
-        )
 
-    return Rules(ends_at, because, needed if wanted.until else None)
+def _needed(store: Store, wanted: Wanted, experiment: Experiment, level: float) -> int:
+    """Repetitions in all that ``--until`` asks for, from the pilot."""
+    from iosonde.stats import stopping
+
+    values = values_by_metric(store, experiment.id)
+    return stopping.repetitions_needed(values, relative_half_width=wanted.until or 1.0, level=level)
+
+
+def _wants_more(store: Store, wanted: Wanted, experiment: Experiment, level: float) -> bool:
+    """Whether a campaign that was killed between its pilot and the rest has a rest."""
+    made = len(experiment.trials) // len(wanted.nodes)
+    return wanted.until is not None and made <= wanted.planned_repetitions < _needed(store, wanted, experiment, level)
 
 
 def values_by_metric(store: Store, experiment: str) -> dict[str, list[float]]:

@@ -42,4 +42,5 @@ RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", 
 
 # Factors of a run that a measurement observes and does not set: they describe a trial, and split no cell.
 # ``allocation`` numbers the sets of nodes that a campaign ran on: a resume on other nodes is another block.
-OBSERVED_FACTORS = ("reader", "client_cache", "server_cache", "allocation")
+READ_FACTORS = ("reader", "client_cache", "server_cache")  # these matter to reads alone
+OBSERVED_FACTORS = (*READ_FACTORS, "allocation")

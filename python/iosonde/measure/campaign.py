@@ -22,12 +22,14 @@ _HOPELESS = ("No space left", "quota exceeded", "Read-only file system", "Permis
 @dataclass(frozen=True)
 class Rules:
     """When to stop. ``ends_at`` is time.monotonic(); None is no end. ``needed`` maps nothing to the number of
-    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned)."""
+    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``expected_s``
+    is how long a trial takes as far as it is known before the first."""
 
     ends_at: float | None = None
     ends_because: str = ""
     needed: Callable[[], int] | None = None
     max_repetitions: int = 100
+    expected_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def run(
     stays kept.
     """
     measured = incomplete = in_a_row = 0
-    longest_s = 0.0
+    longest_s = rules.expected_s
     asked, needed = False, 0
     while True:
         ahead = [trial for trial in experiment.trials if trial.index not in done]

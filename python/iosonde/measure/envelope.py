@@ -77,12 +77,12 @@ def bytes_needed(settings: Settings, ranks: int) -> int:
     """The most that one trial has on the target at once, data only."""
     shared = 2 * settings.large_file_size * ranks if settings.shared_writes else 0
     own = settings.small_files * settings.small_file_size + settings.large_files * settings.large_file_size
-    return ranks * own + settings.large_file_size + settings.small_file_size + shared
+    return (ranks + 1) * own + shared
 
 
 def files_needed(settings: Settings, ranks: int) -> int:
     """The most files and directories that one trial has on the target at once."""
-    return ranks * (2 * settings.small_files + settings.large_files + 4) + 8
+    return ranks * (2 * settings.small_files + settings.large_files + 4) + settings.small_files + 8
 
 
 def bytes_moved(settings: Settings, ranks: int) -> int:
@@ -152,32 +152,22 @@ def _large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 
 
 def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
-    small, large = Files("shared/small", 1), Files("shared/large", 1)
+    """Files made by rank 0, each read once and whole by every rank at the same time.
+
+    Many small ones: one file read again and again would come from the cache from the second time on.
+    """
+    small, large = Files("shared/small", settings.small_files), Files("shared/large", 1)
     data = {"transfer_size": settings.small_file_size, "size": settings.small_file_size, "offsets": "seq"}
-    make_small = Phase(
-        "make_nto1_small",
-        small,
-        (Step("create"), Step("write", **data), Step("fsync"), Step("close")),
-        verify=settings.verify,
+    make = Phase(
+        "make_nto1_small", small, (Step("create"), Step("write", **data), Step("close")), verify=settings.verify
     )
-    read_small = Phase(
-        "read_nto1_small",
-        small,
-        (Step("open"), Step("read", **data), Step("close")),
-        passes=settings.small_files,
-        verify=settings.verify,
-    )
+    read = Phase("read_nto1_small", small, (Step("open"), Step("read", **data), Step("close")), verify=settings.verify)
     make_large = _write_large(settings, "make_nto1_large", large)
     read_large = _read_large(settings, "read_nto1_large", large)
+    distinct = settings.small_files * settings.small_file_size
     return [
-        PhasePlan("make_nto1_small", make_small if rank == 0 else None, timed=False),
-        PhasePlan(
-            "read_nto1_small",
-            read_small,
-            reads=(small,),
-            shared=True,
-            distinct_bytes=settings.small_file_size,
-        ),
+        PhasePlan("make_nto1_small", make if rank == 0 else None, timed=False),
+        PhasePlan("read_nto1_small", read, reads=(small,), shared=True, distinct_bytes=distinct),
         PhasePlan("make_nto1_large", make_large if rank == 0 else None, timed=False),
         PhasePlan(
             "read_nto1_large",

@@ -48,6 +48,7 @@ def forecast(settings: envelope.Settings, trials: list[Trial], measured: dict[in
 
 def _guess(settings: envelope.Settings, ranks: int) -> float:
     moved = envelope.bytes_moved(settings, ranks) / GUESS_BYTES_PER_S
-    # Small files are touched by create, open, write, read, N-to-1 read and the removal of both kinds.
-    touched = 7 * ranks * settings.small_files / GUESS_FILES_PER_S
+    # Small files are touched by create, open, write, read, N-to-1 read and the removal of both kinds; the shared
+    # ones are made and removed by one rank.
+    touched = (7 * ranks + 2) * settings.small_files / GUESS_FILES_PER_S
     return START_S + moved + touched

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.schema import OBSERVED_FACTORS, READ_FACTORS
 from iosonde.core.types import Estimate
 
 from . import checks, words
@@ -78,7 +78,7 @@ def cells_of_store(results: Table, clock: str) -> tuple[list[TrialCell], Table, 
     ordered, _ = trials(results, clock)
     by = settings(ordered)
     cells = _store_cells(ordered, by)
-    return cells, ordered, by, hidden_factors(ordered, cells, _observed(ordered))
+    return cells, ordered, by, _hidden(ordered, cells, _observed(ordered))
 
 
 def settings(results: Table) -> list[str]:
@@ -109,7 +109,7 @@ def _overview(
     bookkeeping: Sequence[str] = (),
 ) -> Overview:  # fmt: skip
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
-    hidden = hidden_factors(table, cells, bookkeeping)
+    hidden = _hidden(table, cells, bookkeeping)
     efficiency = tuple(_efficiency(cells, level))
     findings = checks.run(checks.Subject(cells, level, runs, table, hidden), checks.SUMMARY)
     sentence = words.closing(rows, efficiency)
@@ -129,6 +129,17 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
+
+
+def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
+    """What varied unseen inside cells; who read, and from which cache, matters to reads alone."""
+    reads = {cell.name for cell in cells if cell.operation.startswith("read")}
+    found = {}
+    for name, where in hidden_factors(table, cells, leave_out).items():
+        kept = [cell for cell in where if cell in reads] if name in READ_FACTORS else where
+        if kept:
+            found[name] = kept
+    return found
 
 
 def _not_below_zero(estimate: Estimate) -> Estimate:
