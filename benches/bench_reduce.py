@@ -48,7 +48,14 @@ def leave(folder: Path, ranks: int, per_phase: int) -> None:
 def collect(folder: Path, ranks: int) -> None:
     """In a process of its own, so that its memory is its own."""
     started = time.monotonic()
-    places = {"nodes": [0] * ranks, "hosts": ["n1"] * ranks, "error_ns": 0}
+    places = {
+        "nodes": [0] * ranks,
+        "hosts": ["n1"] * ranks,
+        "error_ns": 0,
+        "offset_ns": {str(rank): 0 for rank in range(ranks)},
+        "drift_ns": [0] * ranks,
+        "at_ns": [0, 10**12],
+    }
     plans = envelope.plan(envelope.Settings(), 0, ranks, 1)
     collected = assemble.collect(folder, plans, ranks, places, 0)
     seconds = time.monotonic() - started
