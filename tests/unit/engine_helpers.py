@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 
 from iosonde import _native
 from iosonde.core.schema import RECORD
 
+MIB = 1 << 20
+CREATE, OPEN, CLOSE, FSYNC = ({"kind": kind} for kind in ("create", "open", "close", "fsync"))
+WRITE = {"kind": "write", "transfer_size": 65536, "size": MIB}
 READS = {"kind": "read", "transfer_size": 4096, "size": 1 << 20, "offsets": "rnd"}
 
 
@@ -57,3 +61,18 @@ def total(record, kind):
     """The exact sums of one kind, or None."""
     number = _native.KINDS.index(kind)
     return next((entry for entry in record.totals if entry["kind"] == number), None)
+
+
+def clean(results):
+    """No failure anywhere."""
+    return all(record.errors == [] and record.stopped == "count" for records in results for record in records)
+
+
+def open_files():
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def write_file(tmp_path, **keys):
+    results = run(tmp_path, phase(CREATE, WRITE, FSYNC, CLOSE, **keys))
+    assert clean(results)
+    return (tmp_path / "f000000").read_bytes()

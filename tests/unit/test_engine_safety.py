@@ -5,31 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from pathlib import Path
 
 import pytest
-from engine_helpers import READS, phase, rows, run, session, total
+from engine_helpers import (
+    CLOSE,
+    CREATE,
+    OPEN,
+    READS,
+    WRITE,
+    clean,
+    open_files,
+    phase,
+    rows,
+    run,
+    session,
+    total,
+    write_file,
+)
 
 from iosonde import _native
-
-MIB = 1 << 20
-CREATE, OPEN, CLOSE, FSYNC = ({"kind": kind} for kind in ("create", "open", "close", "fsync"))
-WRITE = {"kind": "write", "transfer_size": 65536, "size": MIB}
-
-
-def clean(results):
-    """No failure anywhere."""
-    return all(record.errors == [] and record.stopped == "count" for records in results for record in records)
-
-
-def open_files():
-    return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def write_file(tmp_path, **keys):
-    results = run(tmp_path, phase(CREATE, WRITE, FSYNC, CLOSE, **keys))
-    assert clean(results)
-    return (tmp_path / "f000000").read_bytes()
 
 
 def test_a_mapped_page_with_nothing_behind_it_is_an_error_and_no_crash(tmp_path):
