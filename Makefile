@@ -46,7 +46,7 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
-	@$(PY) -m pytest $(PYTEST_OPTIONS)
+	@$(PY) -m pytest -n auto $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 

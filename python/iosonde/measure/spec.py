@@ -1,0 +1,101 @@
+"""What one campaign shall do, as plain data, whoever asked for it: options, a bare command, or an experiment file.
+
+One trial runs ``set_up``, ``steps`` and ``tear_down`` in order at one setting of the factors. A step is a shell
+command or a native workload. Names of factors and what is known about the trial may stand in commands and
+workload settings as ``${NAME}`` (see ``placeholders``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.types import Factor
+
+# Where a command runs: always on the same first rank; on every rank after a barrier; rank after rank.
+SINGLE = "single"
+ALL = "all"
+EACH = "each"
+
+# What is done between trials so that a trial does not read what the one before left in caches.
+CACHE_NONE = "none"
+CACHE_DROP = "drop"
+CACHE_REMOUNT = "remount"
+
+
+@dataclass(frozen=True)
+class CommandStep:
+    """A command for /bin/sh. ``on`` is SINGLE, ALL or EACH; ``parse`` names the importer that reads its output
+    ("auto": the one that recognises it; None: nobody); ``expect`` are the exit codes of success."""
+
+    command: str
+    on: str = SINGLE
+    parse: str | None = None
+    timeout_s: float | None = None
+    expect: tuple[int, ...] = (0,)
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class NativeStep:
+    """A workload of our own engine: ``workload`` is a name that ``workloads.find`` knows, ``settings`` are its."""
+
+    workload: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+Step = CommandStep | NativeStep
+
+
+@dataclass(frozen=True)
+class Control:
+    """How a factor is set and read back: shell commands that see ``${LEVEL}``.
+
+    What ``read`` prints (stripped) must be the level, else the trial is an error: a level that did not take must
+    not become a column of the results. ``on`` is SINGLE or EACH node.
+    """
+
+    factor: str
+    set: str = ""
+    read: str = ""
+    on: str = SINGLE
+
+
+@dataclass(frozen=True)
+class CacheRegime:
+    """Between trials: CACHE_NONE, CACHE_DROP (the kernel's caches of every node), or CACHE_REMOUNT by the two
+    commands, once per node, verified in the mount table. ``before_reads`` runs before each read phase of a native
+    workload."""
+
+    between_trials: str = CACHE_NONE
+    unmount: str = ""
+    mount: str = ""
+    before_reads: str = ""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One campaign. Sizes in bytes, times in seconds.
+
+    ``factors`` include ``nodes`` and ``ranks_per_node`` (their series are their levels). ``design`` says which
+    cells of them are measured and how they are ordered: ``{"kind": "full"}`` and its relatives in ``design``.
+    ``until`` is the half-width of the interval as a fraction of the mean that ends the repetitions, or None.
+    """
+
+    target: Path
+    steps: tuple[Step, ...]
+    factors: tuple[Factor, ...]
+    name: str = ""
+    controls: tuple[Control, ...] = ()
+    set_up: tuple[CommandStep, ...] = ()
+    tear_down: tuple[CommandStep, ...] = ()
+    cache: CacheRegime = CacheRegime()
+    design: dict[str, Any] = field(default_factory=lambda: {"kind": "full"})
+    repetitions: int = 6
+    until: float | None = None
+    seed: int | None = None
+    launcher: str | None = None
+    hosts: tuple[str, ...] = ()
+    reserve: str = ""
+    trial_timeout_s: float | None = None
