@@ -17,7 +17,9 @@ from iosonde.core.errors import IncompleteError
 from iosonde.core.units import format_seconds
 
 from . import _preflight as preflight
-from ._campaign import Wanted, options
+from ._campaign import Campaign, campaign
+from ._needs import Measured, measured_seconds
+from ._options import options
 from ._output import talk
 from ._progress import Progress
 
@@ -42,8 +44,8 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     from iosonde.stats.distributions import check_level
     from iosonde.store.lock import only_one
 
-    wanted = Wanted(**asked)
     check_level(level)
+    wanted = campaign(asked)
     preflight.places(wanted)
     existing = existing_store(wanted)
     experiment, done = _resume_or_begin(existing, wanted, level)
@@ -101,7 +103,7 @@ class _Stop:
             raise KeyboardInterrupt
 
 
-def existing_store(wanted: Wanted) -> Store | None:
+def existing_store(wanted: Campaign) -> Store | None:
     """The store that was asked for, if it is there already."""
     from iosonde.store import Store
 
@@ -109,13 +111,13 @@ def existing_store(wanted: Wanted) -> Store | None:
     return Store.open(path) if (path / "store.json").exists() else None
 
 
-def _new_store(wanted: Wanted) -> Store:
+def _new_store(wanted: Campaign) -> Store:
     from iosonde.store import Store
 
     return Store.create(Path(wanted.store).resolve())
 
 
-def _resume_or_begin(store: Store | None, wanted: Wanted, level: float) -> tuple[Experiment, set[int]]:
+def _resume_or_begin(store: Store | None, wanted: Campaign, level: float) -> tuple[Experiment, set[int]]:
     """The newest unfinished experiment of this very command, with the trials it has; else a new one."""
     for experiment in sorted(store.experiments() if store else (), key=lambda one: one.created_at, reverse=True):
         if {key: value for key, value in experiment.settings.items() if key != decision.KEY} != wanted.identity():
@@ -133,7 +135,7 @@ def _resume_or_begin(store: Store | None, wanted: Wanted, level: float) -> tuple
 
 
 def _measure(
-    store: Store, wanted: Wanted, ready: Ready, experiment: Experiment, done: set[int], level: float, stop: _Stop
+    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, done: set[int], level: float, stop: _Stop
 ) -> Ended:
     from iosonde.measure import campaign, trial
     from iosonde.measure import target as targets
@@ -198,18 +200,6 @@ def _measure(
         workspace.remove()
 
 
-def measured_seconds(store: Store | None, wanted: Wanted) -> dict[int, list[float]]:
-    """Seconds of complete trials by number of ranks, of the same sizes on the same target."""
-    from collections import defaultdict
-
-    measured = defaultdict(list)
-    for run in store.runs() if store else ():
-        same = run["facts"].get("target") == str(wanted.target_path)
-        if same and not run["missing"] and run["facts"].get("envelope") == wanted.settings().to_json():
-            measured[run["factors"]["ranks"]].append(run["seconds"])
-    return dict(measured)
-
-
 def budget(asked: int) -> int:
     """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
     from iosonde.ranks import machine
@@ -232,7 +222,7 @@ def _free_id(store: Store, experiment: str, index: int) -> str:
     return name
 
 
-def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str, Any], level: float) -> Rules:
+def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: dict[str, Any], level: float) -> Rules:
     from iosonde.measure.campaign import Rules
 
     ends = []
@@ -249,7 +239,7 @@ def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str
     return Rules(ends_at, because, rule, expected_s=expected_s)
 
 
-def _needed(store: Store, wanted: Wanted, experiment: Experiment, level: float) -> int:
+def _needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:
     """Repetitions in all that ``--until`` asks for, from the pilot."""
     from iosonde.stats import stopping
 
@@ -257,7 +247,7 @@ def _needed(store: Store, wanted: Wanted, experiment: Experiment, level: float) 
     return stopping.repetitions_needed(values, relative_half_width=wanted.until or 1.0, level=level)
 
 
-def _wants_more(store: Store, wanted: Wanted, experiment: Experiment, level: float) -> bool:
+def _wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> bool:
     """Whether a campaign that was killed between its pilot and the rest has a rest."""
     made = len(experiment.trials) // len(wanted.nodes)
     return wanted.until is not None and made <= wanted.planned_repetitions < _needed(store, wanted, experiment, level)

@@ -100,6 +100,12 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return ranks * (2 * own + shared_read + shared_write)
 
 
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and the
+    removal of both kinds; the shared ones are made and removed by one rank."""
+    return (7 * ranks + 2) * settings.small_files
+
+
 def reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:
     """How far to turn the files so that each is read by another node than the one that wrote it.
 

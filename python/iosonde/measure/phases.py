@@ -82,6 +82,13 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return moved
 
 
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial walks over a file, removal included."""
+    plans = [one for rank in range(ranks) for one in plan(settings, rank, ranks, 0) if one.phase is not None]
+    walked = sum(max(one.phase.passes, 1) * _count(one.phase.files) for one in plans if one.phase)
+    return walked + sum(count for count, _ in _files(settings, ranks).values())
+
+
 class _Maker:
     """One phase as data → its plan, with the path to whatever is wrong."""
 

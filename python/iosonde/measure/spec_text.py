@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,15 @@ def parse(text: str, name: str, as_json: bool = False) -> Document:
     if reader.problems:
         raise SpecError(name, reader.problems)
     return Document(data, name, reader.places, text)
+
+
+def scalar(text: str, key: str) -> Any:
+    """The value of one plain word, as in a file. Raises SpecError, naming ``key``, for one that is read differently."""
+    problems: list[Problem] = []
+    value = _plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
+    if problems:
+        raise SpecError("", problems)
+    return value
 
 
 def kind_of(value: Any) -> str:
@@ -213,22 +223,27 @@ class _Reader:
         text: str = node.value
         if node.style is not None:
             return _whole(text)
-        if text in _NULL:
-            return None
-        if text in _BOOLS:
-            return _BOOLS[text]
-        for trap, why in _TRAPS.items():
-            if trap.fullmatch(text):
-                self._wrong(line, path, f"{text}: {why}", f"write the plain number, or '{text}' in quotes for a text")
-                return None
-        if _INT.fullmatch(text) and len(text) < 100:
-            return int(text)
-        if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
-            return float(text)
-        return text
+        return _plain(text, lambda what, hint: self._wrong(line, path, what, hint))
 
     def _wrong(self, line: int, path: Key, what: str, hint: str) -> None:
         self.problems.append(Problem(line, key_text(path), what, hint))
+
+
+def _plain(text: str, wrong: Callable[[str, str], None]) -> Any:
+    """The value of a plain scalar; what it is ambiguous about is told to ``wrong``."""
+    if text in _NULL:
+        return None
+    if text in _BOOLS:
+        return _BOOLS[text]
+    for trap, why in _TRAPS.items():
+        if trap.fullmatch(text):
+            wrong(f"{text}: {why}", f"write the plain number, or '{text}' in quotes for a text")
+            return None
+    if _INT.fullmatch(text) and len(text) < 100:
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    return text
 
 
 def key_text(path: Key) -> str:
