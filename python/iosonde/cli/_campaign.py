@@ -269,7 +269,7 @@ class Wanted:
 
         now = datetime.now(UTC)
         seed = self.seed if self.seed is not None else random.SystemRandom().getrandbits(32)
-        trials = design.blocks(self.factors(), range(self.planned_repetitions), 0, seed)
+        trials = design.trials(self.factors(), design.FULL, range(self.planned_repetitions), 0, seed)
         return Experiment(
             id=f"{now:%Y%m%d}-{random.SystemRandom().getrandbits(32):08x}",
             name=self.name or self.target_path.name or "target",
