@@ -49,7 +49,9 @@ class Campaign:
     @property
     def cells(self) -> int:
         """Trials of one repetition."""
-        return len(self.experiment(seed=0).trials) // self.spec.repetitions
+        from iosonde.measure import design
+
+        return design.cells(self.spec.factors, self.spec.design, self.spec.seed or 0).trials
 
     def identity(self) -> dict[str, Any]:
         """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
@@ -109,7 +111,7 @@ class Campaign:
             name=self.spec.name or (self.spec.target.name if self.spec.target else "") or "target",
             factors=factors,
             settings=self.identity() | ({"file": self.file} if self.file else {}),
-            trials=design.blocks(factors, range(self.spec.repetitions), 0, seed),
+            trials=design.trials(factors, self.spec.design, range(self.spec.repetitions), 0, seed),
             seed=seed,
             created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
         )

@@ -12,7 +12,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.schema import OBSERVED_FACTORS, RESULT_COLUMNS
 
-from . import placeholders, workloads
+from . import design, placeholders, workloads
 from .levels import read_levels
 from .spec import CACHE_REMOUNT, NativeStep, Spec
 from .spec_problems import Problem, nearest
@@ -43,7 +43,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
 
 def settings_problems(document: Document, spec: Spec) -> list[Problem]:
     """What the workloads say to their settings at the cells of the factors that they use."""
-    found, seen = [], {}
+    found, seen = list(_design(document, spec)), {}
     for place, step in enumerate(spec.steps):
         if isinstance(step, NativeStep):
             found += _settings(document, ("steps", place), step, spec)
@@ -93,6 +93,17 @@ def _unused(document: Document) -> Iterator[Problem]:
         if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
             what = f"its levels change nothing: no command and no setting says ${{{name}}}"
             yield _at(document, ("factors", name), what, "use it, give it a set command, or keep a single level")
+
+
+def _design(document: Document, spec: Spec) -> Iterator[Problem]:
+    """What the design says to these factors; its sentences begin with the key that is wrong."""
+    try:
+        design.check(spec.design, spec.factors)
+    except InputError as error:
+        key, colon, what = error.message.partition(": ")
+        path = ("design", *key.split(".")[1:]) if colon and key.split(".")[0].split("[")[0] == "design" else ("design",)
+        place = document.place(path)
+        yield Problem(place, key if len(path) > 1 else "design", what if len(path) > 1 else error.message, error.hint)
 
 
 def _names_in(value: Any) -> set[str]:
