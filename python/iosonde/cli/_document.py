@@ -65,12 +65,12 @@ def _source(asked: dict[str, Any]) -> Document:
         if not what.strip():
             raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
         step = {"command": what, "on": asked["on"] or "all", "parse": asked["parse"] or "auto"}
-        return Document({"steps": [step]}, "", {("steps", 0, "parse"): "--parse", ("steps", 0, "command"): "the command"})
+        return Document(
+            {"steps": [step]}, "", {("steps", 0, "parse"): "--parse", ("steps", 0, "command"): "the command"}
+        )
     _only_for_commands(asked)
     if asked["target"] is None:
-        raise InputError(
-            "there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes"
-        )
+        raise InputError("there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes")
     return Document({"steps": [{"workload": "envelope"}]})
 
 
@@ -82,7 +82,9 @@ def _there(path: Path) -> Path:
     beside = path.parent.iterdir() if path.parent.is_dir() else ()
     names = [one.name for one in beside if one.suffix in SUFFIXES]
     near = nearest(path.name, names) if names else ""
-    hint = near if near.startswith("did") else "give the path of an experiment file, or a command with its words in quotes"
+    hint = (
+        near if near.startswith("did") else "give the path of an experiment file, or a command with its words in quotes"
+    )
     raise InputError(f"there is no file {path}", hint)
 
 

@@ -80,7 +80,9 @@ def as_text(plan: Plan) -> str:
         lines.append(f"experiment  {escape(spec.name or campaign.file['name'])}")
     lines.append(f"target      {escape(spec.target) if spec.target else 'none: the commands say where they write'}")
     if spec.native:
-        lines.append(f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards")
+        lines.append(
+            f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
+        )
     lines += _cache(plan)
     if not simple or campaign.file:
         lines += [*_factors(plan), "", *_steps(plan), ""]
@@ -172,7 +174,11 @@ def _does(part: Any) -> str:
     if not part.transfer_size:
         return str(part.kind)
     length = part.count * part.transfer_size if part.count else part.size or part.transfer_size
-    how = "" if part.offsets in (None, "seq") else f" {part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets))}"
+    how = (
+        ""
+        if part.offsets in (None, "seq")
+        else f" {part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets))}"
+    )
     return f"{part.kind}{how} {format_size(length)} by {format_size(part.transfer_size)}"
 
 
@@ -184,7 +190,7 @@ def _trials(plan: Plan, simple: bool) -> Iterator[str]:
         for block in range(blocks):
             order = [str(trial.factors["nodes"]) for trial in trials if trial.block == block]
             yield f"  block {block + 1:3d}   nodes {', '.join(order)}"
-    else:
+    elif len(trials) > blocks:
         own = [trial for trial in trials if trial.block == trials[0].block]
         for trial in own[:_SHOWN_TRIALS]:
             yield f"  {trial.index + 1:5d}     {escape(_cell(trial, spec.factors))}"

@@ -1,7 +1,8 @@
 """A native workload of one's own: the phases of docs/workload.md as data, over file names that know the rank.
 
 In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, ``${PEER}`` the rank whose files this one reads so
-that, where there are several nodes, nobody reads what its own node wrote. Numbers may be computed of them:
+that, where there are several nodes, nobody reads what its own node wrote, ``${PART}`` the rank modulo ``parts``: the
+directory of this rank where files are spread over several servers. Numbers may be computed of them:
 ``base: ${RANK} * 64MiB``. Pure functions: the parent and every rank compute the same plan.
 """
 
@@ -17,9 +18,9 @@ from iosonde.core.workload import FileNames, Files, Phase, Step
 
 from .arithmetic import whole_number
 from .envelope import BANDWIDTH, RATE, PhasePlan
-from .workloads import SettingError
+from .workloads import SettingError, read_count
 
-OWN_NAMES = ("RANK", "RANKS", "PEER")
+OWN_NAMES = ("RANK", "RANKS", "PEER", "PART")
 
 READS = ("read", "mmap_read")
 WRITES = ("write", "append", "mmap_write")
@@ -36,26 +37,31 @@ _ONE_OF = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "b
 
 @dataclass(frozen=True)
 class Settings:
-    """``phases`` as docs/experiment.md has them; ``cache`` before reads is cold or warm, as the envelope's."""
+    """``phases`` as docs/experiment.md has them; ``cache`` before reads is cold or warm, as the envelope's; files are
+    spread over ``parts`` directories by ``${PART}``."""
 
     phases: Any
     cache: str = "cold"
+    parts: int = 1
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", read_count("parts", self.parts))
         if self.cache not in ("cold", "warm"):
             raise SettingError(("cache",), f"cache regime '{self.cache}' is unknown", "use cold or warm")
         if not isinstance(self.phases, (list, tuple)) or not self.phases:
-            raise SettingError(("phases",), "there are no phases", "give a list of phases, each with name, files, steps")
+            raise SettingError(
+                ("phases",), "there are no phases", "give a list of phases, each with name, files, steps"
+            )
         plan(self, 0, 2, 1)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
-        return {"phases": list(self.phases), "cache": self.cache}
+        return {"phases": list(self.phases), "cache": self.cache, "parts": self.parts}
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank`` out of ``ranks``, in order. Raises SettingError for what means nothing."""
-    known = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks}
+    known = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks, "PART": rank % settings.parts}
     made_by_first: set[str] = set()
     return [_Maker(known, ("phases", place)).plan(given, made_by_first) for place, given in enumerate(settings.phases)]
 
@@ -176,7 +182,9 @@ class _Maker:
         self._keys(at, given, _STEP_KEYS, ("kind",))
         kind = given["kind"]
         if kind != "mix" and kind not in _native.KINDS:
-            raise self._error((*at, "kind"), f"there is no operation '{kind}'", _near(str(kind), (*_native.KINDS, "mix")))
+            raise self._error(
+                (*at, "kind"), f"there is no operation '{kind}'", _near(str(kind), (*_native.KINDS, "mix"))
+            )
         if kind in (*READS, *WRITES) and "transfer_size" not in given:
             raise self._error(at, f"{kind} needs a transfer_size", "give the bytes of one operation, as 1MiB")
         sizes = {
@@ -226,7 +234,9 @@ class _Maker:
         backend = {"name": given} if isinstance(given, str) else given
         if not isinstance(backend, dict) or backend.get("name") not in ("posix", "io_uring"):
             raise self._error(("backend",), "there is no such back end", "posix, or {name: io_uring, queue_depth: 32}")
-        depth = {"queue_depth": self._number(backend, "queue_depth", at=("backend",))} if "queue_depth" in backend else {}
+        depth = (
+            {"queue_depth": self._number(backend, "queue_depth", at=("backend",))} if "queue_depth" in backend else {}
+        )
         return {**backend, **depth}
 
     def _text(self, text: Any) -> str:
@@ -234,9 +244,7 @@ class _Maker:
 
         return fill(str(text), self.known)
 
-    def _number(
-        self, given: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1
-    ) -> Any:
+    def _number(self, given: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1) -> Any:
         value = given.get(key, default) if isinstance(given, dict) else given
         if value is None:
             return None

@@ -24,6 +24,8 @@ RESERVED = frozenset({
     "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
 })  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# -il for -i1: an old slip of the letter for the digit.
+_IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
 # Settings are tried at so many cells: more would not find more.
 _CELLS = 2000
 
@@ -37,7 +39,9 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     for place, step in _native(document.data["steps"]):
         if step["workload"] not in workloads.names():
             what = f"there is no native workload '{step['workload']}'"
-            found.append(_at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names())))
+            found.append(
+                _at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names()))
+            )
     return found
 
 
@@ -100,10 +104,11 @@ def _design(document: Document, spec: Spec) -> Iterator[Problem]:
     try:
         design.check(spec.design, spec.factors)
     except InputError as error:
-        key, colon, what = error.message.partition(": ")
-        path = ("design", *key.split(".")[1:]) if colon and key.split(".")[0].split("[")[0] == "design" else ("design",)
-        place = document.place(path)
-        yield Problem(place, key if len(path) > 1 else "design", what if len(path) > 1 else error.message, error.hint)
+        key, _, what = error.message.partition(": ")
+        if not re.fullmatch(r"design[\w.\[\]]*", key):
+            key, what = "design", error.message
+        path = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^.\[\]]+", key))
+        yield Problem(document.place(path), key, what, error.hint)
 
 
 def _names_in(value: Any) -> set[str]:
@@ -166,6 +171,11 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
             placeholders.check(text, (*known, *also))
         except InputError as error:
             yield _at(document, path, error.message, error.hint)
+        if slip := _IOZONE_SLIP.search(text):
+            what = f"iozone knows no test {slip[1]}"
+            yield _at(
+                document, path, what, "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12"
+            )
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
             wanted = step.get("parse") if isinstance(step, dict) and "command" in step else None

@@ -99,7 +99,9 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "name": spec.name or None,
         "target": str(spec.target) if spec.target else None,
         **series,
-        "factors": {factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in _SERIES},
+        "factors": {
+            factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in _SERIES
+        },
         "set_up": [_command_document(step) for step in spec.set_up],
         "steps": [_step_document(step) for step in spec.steps],
         "tear_down": [_command_document(step) for step in spec.tear_down],
@@ -118,9 +120,7 @@ def to_document(spec: Spec) -> dict[str, Any]:
 
 def identity(spec: Spec) -> dict[str, Any]:
     """What makes two requests the same experiment: all but where the nodes come from and when one gives up."""
-    return {
-        key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")
-    }
+    return {key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")}
 
 
 def _give_up(document: Document, found: list[Problem]) -> None:
@@ -169,7 +169,9 @@ def _series(counts: int | list[int]) -> list[int]:
 
 
 def _controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
-    told = {name: given for name, given in factors.items() if isinstance(given, dict) and {"set", "read"} & given.keys()}
+    told = {
+        name: given for name, given in factors.items() if isinstance(given, dict) and {"set", "read"} & given.keys()
+    }
     return tuple(
         Control(name, given.get("set", ""), given.get("read", ""), given.get("on", SINGLE))
         for name, given in told.items()
@@ -242,4 +244,3 @@ def _command_document(step: CommandStep) -> dict[str, Any]:
         "name": step.name or None,
     }
     return {key: value for key, value in written.items() if value is not None}
-

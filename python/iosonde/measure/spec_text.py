@@ -158,7 +158,9 @@ def _compose(text: str, name: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None
-        raise SpecError(name, [_syntax(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]) from error
+        raise SpecError(
+            name, [_syntax(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]
+        ) from error
     except yaml.YAMLError as error:
         raise SpecError(name, [Problem(None, "", f"this is not text: {str(error).splitlines()[0]}")]) from error
     except RecursionError as error:
