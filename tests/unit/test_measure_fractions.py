@@ -56,8 +56,8 @@ def test_the_aliases_are_those_that_the_columns_show(kp):
     same = {pair for pair in combinations(columns, 2) if abs(columns[pair[0]] @ columns[pair[1]]) == len(x)}
     assert set(said) == same
     sizes = range(1, k + 1)
-    constant = [n for n in sizes for some in combinations(range(k), n) if abs(prod(x[:, i] for i in some).sum()) == len(x)]
-    assert made.resolution == min(constant)
+    products = ((n, prod(x[:, i] for i in some)) for n in sizes for some in combinations(range(k), n))
+    assert made.resolution == min(n for n, column in products if abs(column.sum()) == len(x))
 
 
 # Word-length patterns (from length 3) of minimum aberration designs: Chen, Sun and Wu 1993, tables 2 to 4; Fries and

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from iosonde.core.types import Trial
-    from iosonde.measure.forecast import Forecast
+    from iosonde.measure.design.smaller import Offer
+    from iosonde.measure.forecast import Forecast, Measured, Speeds, Work
     from iosonde.measure.spec import NativeStep
     from iosonde.store import Store
 
     from ._campaign import Campaign
-
-Cell = tuple[tuple[str, str], ...]
-Measured = dict[Cell, list[float]]
 
 
 def space(campaign: Campaign) -> tuple[int, int]:
@@ -42,49 +39,72 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
         yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
 
-def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Measured) -> Forecast:
-    """Seconds of each trial: of earlier trials of its cell, else a guess from the bytes and files that it moves."""
-    from statistics import median
+def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[Measured]) -> Forecast:
+    """Seconds of each trial, as far as anybody knows."""
+    from iosonde.measure import forecast as forecasts
 
-    from iosonde.measure import forecast as guesses
-
-    seconds = [
-        median(measured[key]) if (key := _cell(trial.factors)) in measured else _guess(campaign, trial)
-        for trial in trials
-    ]
-    earlier = sum(map(len, measured.values()))
-    if earlier:
-        return guesses.Forecast(seconds, f"measured in {earlier} earlier trials")
-    basis = f"a guess: {guesses.GUESS_BYTES_PER_S / 1e6:.0f} MB/s and {guesses.GUESS_FILES_PER_S:.0f} files/s in all"
-    unknown = len(campaign.spec.native) < len(campaign.spec.steps)
-    return guesses.Forecast(seconds, basis + (", and what the commands take on top" if unknown else ""))
+    return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign))
 
 
-def _guess(campaign: Campaign, trial: Trial) -> float:
-    from iosonde.measure import forecast as guesses
+def smaller(campaign: Campaign, seed: int, measured: Sequence[Measured], level: float) -> list[Offer]:
+    """Smaller designs that end within the campaign's budget; none without one, or where it fits as it is."""
+    from scipy.stats import t
+
+    from iosonde.measure import forecast as forecasts
+    from iosonde.measure.design import smaller as designs
+
+    spec, budget_s = campaign.spec, campaign.terms.budget_s
+    if budget_s is None:
+        return []
+    expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign))
+    return designs.offers(
+        spec.factors,
+        spec.design,
+        spec.repetitions,
+        seed,
+        lambda cell: expected(cell)[0],
+        budget_s,
+        lambda freedom: float(t.ppf((1 + level) / 2, freedom)),
+    )
+
+
+def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
+    """What a trial of a cell moves: what the file says, else what the workloads say; None where commands are run."""
     from iosonde.measure import workloads
+    from iosonde.measure.forecast import Work, stated_work
     from iosonde.measure.spec_check import settings_at
 
-    ranks = int(trial.factors["nodes"]) * int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
-    seconds = guesses.START_S
-    for step in campaign.spec.native:
-        producer, settings = workloads.find(step.workload), settings_at(step, {"RANKS": ranks, **trial.factors})
-        seconds += producer.bytes_moved(settings, ranks) / guesses.GUESS_BYTES_PER_S
-        seconds += producer.files_touched(settings, ranks) / guesses.GUESS_FILES_PER_S
-    return seconds
+    spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
+    if campaign.terms.moves:
+        return stated_work(campaign.terms.moves, names, "moves")
+
+    def work(cell: Mapping[str, Any]) -> Work | None:
+        if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
+            return None
+        ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
+        n_bytes = n_files = 0
+        for step in spec.native:
+            producer, settings = workloads.find(step.workload), settings_at(step, {"RANKS": ranks, **cell})
+            n_bytes += producer.bytes_moved(settings, ranks)
+            n_files += producer.files_touched(settings, ranks)
+        return Work(n_bytes, n_files)
+
+    return work
 
 
-def measured_seconds(store: Store | None, campaign: Campaign) -> Measured:
-    """Seconds of complete trials by their cell, of the same steps on the same target."""
-    measured = defaultdict(list)
+def _speeds(campaign: Campaign) -> Speeds | None:
+    from iosonde.measure.forecast import Speeds
+
+    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
+
+
+def measured_trials(store: Store | None, campaign: Campaign) -> list[Measured]:
+    """The complete trials of the same steps on the same target: what a campaign's length is predicted from."""
+    from iosonde.measure.forecast import Measured
+
     steps, target = campaign.identity()["steps"], str(campaign.spec.target)
-    for run in store.runs() if store else ():
-        same = run["facts"].get("steps") == steps and run["facts"].get("target") == target
-        if same and not run["missing"]:
-            own = {name: run["factors"].get(name) for name in (factor.name for factor in campaign.spec.factors)}
-            measured[_cell(own)].append(run["seconds"])
-    return dict(measured)
-
-
-def _cell(factors: Mapping[str, Any]) -> Cell:
-    return tuple(sorted((name, str(value)) for name, value in factors.items()))
+    return [
+        Measured(run["factors"], run["seconds"])
+        for run in (store.runs() if store else ())
+        if run["facts"].get("steps") == steps and run["facts"].get("target") == target and not run["missing"]
+    ]

@@ -15,9 +15,12 @@ from ._campaign import MARGIN, Campaign
 
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Factor, FactorValue, Trial
+    from iosonde.measure.design import Cells
+    from iosonde.measure.design.smaller import Offer
     from iosonde.measure.forecast import Forecast
 
 _SHOWN_TRIALS = 24
+_SHOWN_ALIASES = 5
 _PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": "rank after rank"}
 
 
@@ -30,13 +33,14 @@ class Plan:
     expected: Forecast
     n_bytes: int
     n_files: int
+    offers: list[Offer]
 
 
 def to_json(plan: Plan) -> dict[str, Any]:
     """The stable JSON form."""
     trials = [
         {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
-         "seconds": round(seconds, 1)}
+         "seconds": None if seconds is None else round(seconds, 1)}
         for trial, seconds in zip(plan.experiment.trials, plan.expected.seconds, strict=True)
     ]  # fmt: skip
     spec = plan.campaign.spec
@@ -44,7 +48,15 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "version": 1,
         "trials": trials,
         "seconds": round(plan.expected.total_s, 1),
+        "unknown": plan.expected.unknown,
+        "seconds_by_level": [
+            {"factor": name, "level": level, "seconds": round(seconds, 1)}
+            for name, levels in _by_level(plan).items()
+            for level, seconds in levels.items()
+        ],
         "basis": plan.expected.basis,
+        "design": _cells(plan).to_json(),
+        "smaller": [offer.to_json() for offer in plan.offers],
         "bytes": plan.n_bytes,
         "files": plan.n_files,
         "seed": plan.experiment.seed,
@@ -86,10 +98,10 @@ def as_text(plan: Plan) -> str:
     lines += _cache(plan)
     if not simple or campaign.file:
         lines += [*_factors(plan), "", *_steps(plan), ""]
-    lines += _trials(plan, simple)
+    lines += [*_design(plan), *_trials(plan, simple)]
     lines.append(f"sealed      {campaign.decision(0.95).metric}")
     lines.append(f"            differences below ± {MARGIN:.0%} do not matter")
-    lines.append(f"takes       about {format_seconds(plan.expected.total_s)} ({plan.expected.basis})")
+    lines += [*_time(plan), *_offers(plan)]
     return "\n".join(lines)
 
 
@@ -200,6 +212,58 @@ def _trials(plan: Plan, simple: bool) -> Iterator[str]:
             yield "            then the next block, in an order of its own (--json has all)"
     if spec.until:
         yield f"then        more blocks until every interval is within ± {spec.until:.1%} of its mean"
+
+
+def _cells(plan: Plan) -> Cells:
+    from iosonde.measure import design
+
+    return design.cells(plan.campaign.spec.factors, plan.campaign.spec.design, plan.experiment.seed)
+
+
+def _design(plan: Plan) -> Iterator[str]:
+    """What must be said of a design that is not simply all cells."""
+    made = _cells(plan)
+    if made.kind != "full" or made.n_dropped:
+        yield f"design      {made.kind.replace('_', ' ')}: {len(made.cells)} cells"
+    for text, n in made.dropped:
+        yield f"            {n} dropped by {escape(text)}"
+    if made.resolution is not None:
+        yield f"            resolution {made.resolution}, by {', '.join(map(escape, made.generators))}"
+    for group in made.aliases[:_SHOWN_ALIASES]:
+        yield f"            cannot be told apart: {escape(' = '.join(group))}"
+    if len(made.aliases) > _SHOWN_ALIASES:
+        yield f"            and {len(made.aliases) - _SHOWN_ALIASES} more (--json has all)"
+    if made.discrepancy is not None:
+        yield f"            L2-star discrepancy {made.discrepancy:.3g}"
+    yield from (f"            {escape(note)}" for note in made.notes)
+
+
+def _by_level(plan: Plan) -> dict[str, dict[FactorValue, float]]:
+    from iosonde.measure.forecast import by_level
+
+    return by_level(plan.experiment.trials, plan.expected.seconds) if plan.expected.total_s else {}
+
+
+def _time(plan: Plan) -> Iterator[str]:
+    """The whole, and what each level of each factor takes of it."""
+    expected, trials = plan.expected, len(plan.experiment.trials)
+    if expected.unknown == trials:
+        yield f"takes       {expected.basis}"
+        return
+    more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
+    yield f"takes       about {format_seconds(expected.total_s)}{more} ({expected.basis})"
+    factors = {factor.name: factor for factor in plan.campaign.spec.factors}
+    for name, levels in _by_level(plan).items():
+        parts = [f"{escape(_level(factors[name], level))}: {format_seconds(s)}" for level, s in levels.items()]
+        yield f"            {name} " + ", ".join(parts)
+
+
+def _offers(plan: Plan) -> Iterator[str]:
+    budget_s = plan.campaign.terms.budget_s
+    if plan.offers and budget_s:
+        yield f"too long    for {format_seconds(budget_s)}; what would fit:"
+    for offer in plan.offers:
+        yield f"            {offer.name}: {offer.trials} trials, {format_seconds(offer.seconds)}; {escape(offer.costs)}"
 
 
 def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from iosonde.core.types import Trial
+    from iosonde.measure.forecast import Measured
     from iosonde.ranks.launch import Launcher
 
     from ._campaign import Campaign
-    from ._needs import Measured
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -59,9 +59,9 @@ def places(campaign: Campaign) -> None:
         )
 
 
-def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Measured) -> Ready:
+def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured]) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
-    from iosonde.ranks import machine
+    from iosonde.ranks import machine, rollcall
 
     launcher = campaign.find_launcher()
     ranks, memory = campaign.max_ranks, machine.memory_bytes()
@@ -74,6 +74,8 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Measured) -> Rea
     expected_s = forecast(campaign, ahead, measured).total_s
     facts = machine_facts(campaign)
     room(campaign, expected_s, facts)
+    if launcher.name != "local":
+        rollcall.call(launcher, max(campaign.nodes))
     return Ready(launcher, facts, expected_s)
 
 

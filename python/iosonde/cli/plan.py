@@ -10,9 +10,11 @@ import click
 
 from . import _preflight as preflight
 from ._campaign import campaign
-from ._needs import forecast, measured_seconds, space
+from ._needs import forecast, measured_trials, smaller, space
 from ._options import options
 from .run import existing_store
+
+LEVEL = 0.95  # of the intervals that fewer repetitions widen
 
 
 @click.command(
@@ -37,7 +39,9 @@ def command(schema: bool, as_json: bool, **asked: Any) -> None:
     wanted = campaign(asked)
     preflight.places(wanted)
     experiment = wanted.experiment()
-    expected = forecast(wanted, experiment.trials, measured_seconds(existing_store(wanted), wanted))
+    measured = measured_trials(existing_store(wanted), wanted)
+    expected = forecast(wanted, experiment.trials, measured)
     preflight.room(wanted, expected.total_s, preflight.machine_facts(wanted))
-    plan = Plan(wanted, experiment, expected, *space(wanted))
+    offers = smaller(wanted, experiment.seed, measured, LEVEL)
+    plan = Plan(wanted, experiment, expected, *space(wanted), offers)
     click.echo(json.dumps(to_json(plan), indent=2) if as_json else as_text(plan))

@@ -18,7 +18,7 @@ from iosonde.core.units import format_seconds
 
 from . import _preflight as preflight
 from ._campaign import Campaign, campaign
-from ._needs import Measured, measured_seconds
+from ._needs import measured_trials
 from ._options import options
 from ._output import talk
 from ._progress import Progress
@@ -50,7 +50,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     existing = existing_store(wanted)
     experiment, done = _resume_or_begin(existing, wanted, level)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
-    ready = preflight.ready(wanted, ahead, measured_seconds(existing, wanted))
+    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted))
     store = existing or _new_store(wanted)
     with only_one(store.path, experiment.id), _Stop() as stop:
         ended = _measure(store, wanted, ready, experiment, done, level, stop)
@@ -233,8 +233,7 @@ def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: dict[s
         ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
     ends_at, because = min(ends, default=(None, ""))
 
-    known = measured_seconds(store, wanted)
-    expected_s = max((max(seconds) for seconds in known.values()), default=0.0)
+    expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
     rule = (lambda: _needed(store, wanted, experiment, level)) if wanted.until else None
     return Rules(ends_at, because, rule, expected_s=expected_s)
 

@@ -115,6 +115,8 @@ class Spec:
 class Terms:
     """What the user allows, and where things are kept. It changes no result: the same experiment under other terms
     is the same experiment. Sizes in bytes, times in seconds; None is no limit. ``store`` None: the usual one.
+    ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
+    ``forecast.Speeds``: what the campaign's length is predicted from.
     """
 
     store: str | None = None
@@ -124,3 +126,5 @@ class Terms:
     max_files: int | None = None
     max_seconds: float | None = None
     max_operations: int = 10_000_000
+    moves: str | None = None
+    speeds: dict[str, float] | None = None

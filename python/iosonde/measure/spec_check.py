@@ -13,6 +13,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import OBSERVED_FACTORS, RESULT_COLUMNS
 
 from . import design, placeholders, workloads
+from .forecast import stated_work
 from .levels import read_levels
 from .spec import CACHE_REMOUNT, NativeStep, Spec
 from .spec_problems import Problem, nearest
@@ -45,9 +46,10 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     return found
 
 
-def settings_problems(document: Document, spec: Spec) -> list[Problem]:
-    """What the workloads say to their settings at the cells of the factors that they use."""
-    found, seen = list(_design(document, spec)), {}
+def whole_problems(document: Document, spec: Spec) -> list[Problem]:
+    """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
+    found: list[Problem] = [*_design(document, spec), *_moves(document, spec)]
+    seen: dict[str, int] = {}
     for place, step in enumerate(spec.steps):
         if isinstance(step, NativeStep):
             found += _settings(document, ("steps", place), step, spec)
@@ -109,6 +111,14 @@ def _design(document: Document, spec: Spec) -> Iterator[Problem]:
             key, what = "design", error.message
         path = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^.\[\]]+", key))
         yield Problem(document.place(path), key, what, error.hint)
+
+
+def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
+    if "moves" in document.data:
+        try:
+            stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
+        except InputError as error:
+            yield _at(document, ("moves",), error.message.removeprefix("moves: "), error.hint)
 
 
 def _names_in(value: Any) -> set[str]:

@@ -7,7 +7,7 @@ keeps, and what makes two experiments the same one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def build(document: Document, importers: Collection[str]) -> Asked:
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
     )
-    _give_up(document, spec_check.settings_problems(document, spec))
+    _give_up(document, spec_check.whole_problems(document, spec))
     return Asked(spec, _terms(data))
 
 
@@ -210,12 +210,17 @@ def _seconds(given: str | float | None) -> float | None:
 
 
 def _terms(data: Mapping[str, Any]) -> Terms:
-    units = {"budget": parse_seconds, "idle_timeout": parse_seconds, "max_seconds": parse_seconds,
-             "max_bytes": parse_size}  # fmt: skip
+    units: dict[str, Callable[[Any], Any]] = {"budget": parse_seconds, "idle_timeout": parse_seconds, "max_seconds": parse_seconds,
+             "max_bytes": parse_size, "speeds": _speeds}  # fmt: skip
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
     kept = {key: units.get(key, _same)(value) for key, value in data.items()}
     terms = {names.get(key, key): value for key, value in kept.items()}
     return Terms(**{field.name: terms[field.name] for field in fields(Terms) if field.name in terms})
+
+
+def _speeds(given: Mapping[str, Any]) -> dict[str, float]:
+    read = {"bytes_per_s": ("bytes_per_s", parse_size), "start": ("start_s", parse_seconds)}
+    return {name: parse(value) for key, value in given.items() for name, parse in [read.get(key, (key, _same))]}
 
 
 def _same(value: Any) -> Any:

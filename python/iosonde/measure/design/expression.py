@@ -51,6 +51,11 @@ class Expression:
     where: str
     tree: ast.expr
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The factors that stand in it."""
+        return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
         """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
         found = self._value(self.tree, cell)

@@ -26,9 +26,9 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
     """Each of the partial cells with every combination of the other factors. Raises InputError beyond MOST_CELLS."""
     n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
     if n_cells > MOST_CELLS:
-        levels = " × ".join(str(len(factor.levels)) for factor in rest)
+        counts = " × ".join(str(len(factor.levels)) for factor in rest)
         raise InputError(
-            f"design: {levels} levels make {n_cells} cells, at most {MOST_CELLS} are planned",
+            f"design: {counts} levels make {n_cells} cells, at most {MOST_CELLS} are planned",
             "use a fractional or a latin design, or fewer levels",
         )
     cells = []
@@ -44,7 +44,7 @@ def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     given = design.get("base") or {}
     if not isinstance(given, Mapping):
         raise InputError(f"design.base: {given!r} is no cell", "write it like {stripe: 1, cache: on}")
-    base = {factor.name: factor.levels[0] for factor in plan.over}
+    base: Cell = {factor.name: factor.levels[0] for factor in plan.over}
     for name, value in given.items():
         factor = next((factor for factor in plan.over if factor.name == name), None)
         if factor is None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -23,12 +24,13 @@ from iosonde.core.types import Factor, FactorValue
 from iosonde.core.units import parse_size
 
 from .kinds import crossed
-from .plan import MOST_CELLS, Cell, Plan, is_number, whole
+from .plan import Cell, Plan, is_number, whole
 
 KEYS = ("points", "tries", "ranges")
 TRIES = 100
-MOST_POINTS = 10_000
-MOST_TRIES = 100_000
+# The discrepancy takes points² steps for each try: these take seconds.
+MOST_POINTS = 2_000
+MOST_TRIES = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,11 @@ def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
         cell = {f.name: _value(f, u, ranges) for f, u in zip(plan.over, point, strict=True)}
         if cell not in parts:
             parts.append(cell)
-    assert len(parts) <= MOST_CELLS
     return Hypercube(crossed(parts, plan.crossed, plan.factors), discrepancy, points - len(parts))
 
 
-def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[list[list[float]], float]:
+@lru_cache(maxsize=16)
+def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[tuple[float, ...], ...], float]:
     """The hypercube of the smallest L2-star discrepancy out of ``tries``, as rows of [0, 1), and that discrepancy.
 
     Drawn by Python's own generator, whose numbers stay the same over versions: a campaign that goes on under a newer
@@ -90,10 +92,10 @@ def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[list[l
     from scipy.stats import qmc
 
     draw = Random(f"{seed}/latin")
-    best: tuple[float, list[list[float]]] | None = None
+    best: tuple[float, tuple[tuple[float, ...], ...]] | None = None
     for _ in range(tries):
         strata = [draw.sample(range(points), points) for _ in range(dimensions)]
-        cube = [[(axis[i] + draw.random()) / points for axis in strata] for i in range(points)]
+        cube = tuple(tuple((axis[i] + draw.random()) / points for axis in strata) for i in range(points))
         found = float(qmc.discrepancy(cube, method="L2-star"))
         if best is None or found < best[0]:
             best = found, cube
