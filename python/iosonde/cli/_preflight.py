@@ -60,7 +60,7 @@ def places(wanted: Wanted) -> None:
 def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float]]) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
     from iosonde.measure import forecast
-    from iosonde.ranks import machine
+    from iosonde.ranks import machine, rollcall
 
     launcher, settings = wanted.find_launcher(), wanted.settings()
     ranks, memory = max(wanted.nodes) * wanted.ranks_per_node, machine.memory_bytes()
@@ -73,6 +73,8 @@ def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float
     expected_s = forecast.forecast(settings, ahead, measured).total_s
     facts = machine.facts(wanted.target_path)
     room(wanted, expected_s, facts)
+    if launcher.name != "local":
+        rollcall.call(launcher, max(wanted.nodes))
     return Ready(launcher, settings, facts, expected_s)
 
 
