@@ -169,19 +169,12 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
         said.append(f"ended by the watchdog ({outcome.reason}) after {outcome.seconds:.0f} s; {waited}")
     elif outcome.exit_code and not said:
         how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
-        said.append(f"the ranks ended with {how}: {_telling(outcome.stderr_tail)[:200]}")
+        said.append(f"the ranks ended with {how}: {outcome.last_words()}")
     if outcome.left:
         said.append(f"processes that could not be ended are left: {', '.join(map(str, outcome.left))}")
     if not places and not said:
         said.append("the ranks ended early and left no reason")
     return said
-
-
-def _telling(stderr: str) -> str:
-    """The last line that is not the launcher speaking of itself ("[mpiexec@n1] …"); else the last one."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    others = [line for line in lines if not line.startswith(("[mpiexec@", "[proxy:", "=", "--"))]
-    return (others or lines or ["no message"])[-1]
 
 
 def _server_cache(bench: Bench) -> str:
