@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+import store_samples
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-import store_samples
 from iosonde.cli import parse, show
 from iosonde.importers import read, understand
 from iosonde.store import Store

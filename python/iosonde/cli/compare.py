@@ -34,8 +34,8 @@ _CELL = ("operation", "metric", "unit")
 @click.option("--experiment", metavar="ID", help="Store: only this experiment.")
 @options
 def command(
-    data: str | None, levels: tuple[str, ...], response: str | None, group: str | None, by: str | None, pair: str | None,
-    margin: str, a_summary: str | None, b_summary: str | None, clock: str, experiment: str | None,
+    data: str | None, levels: tuple[str, ...], response: str | None, group: str | None, by: str | None,
+    pair: str | None, margin: str, a_summary: str | None, b_summary: str | None, clock: str, experiment: str | None,
     where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare level B of a column with level A (the base); without levels, all pairs.

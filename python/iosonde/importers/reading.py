@@ -154,7 +154,7 @@ def finite(value: Any) -> float | None:
 
 
 class Lines:
-    """Line numbers of places that are asked for mostly from front to back, without counting from the start each time."""
+    """Line numbers of places, asked for mostly from front to back: counted on from the last one each time."""
 
     def __init__(self, text: Text) -> None:
         self._text, self._at, self._line = text.whole, 0, 1
