@@ -137,6 +137,7 @@ def _measure(
 ) -> Ended:
     from iosonde.measure import campaign, trial
     from iosonde.measure import target as targets
+    from iosonde.measure.spec import CacheRegime, NativeStep
     from iosonde.ranks import machine
 
     launcher, facts = ready.launcher, ready.facts
@@ -155,7 +156,7 @@ def _measure(
 
     bench = trial.Bench(
         experiment=experiment.id,
-        settings=ready.settings,
+        steps=(NativeStep("envelope", ready.settings.to_json()),),
         launcher=launcher,
         workspace=workspace,
         facts={
@@ -169,7 +170,7 @@ def _measure(
         },
         max_operations=budget(wanted.max_operations),
         idle_s=wanted.idle_timeout,
-        before_reads=wanted.before_reads,
+        cache=CacheRegime(before_reads=wanted.before_reads or ""),
         on_tick=on_tick,
         allocation=_number_of(allocation, store, experiment.id),
         spool_parent=spool_parent,
@@ -179,13 +180,19 @@ def _measure(
         stop.check()
         return trial.run(bench, one, _free_id(store, experiment.id, one.index), wanted.trial_timeout)
 
+    def keep(made: Run) -> None:
+        try:
+            store.append(made)
+        finally:
+            trial.discard(made)
+
     try:
         return campaign.run(
             experiment,
             done,
             _rules(store, wanted, experiment, facts, level),
             measure,
-            keep=store.append,
+            keep=keep,
             replan=store.save_experiment,
             on_trial=progress.trial,
         )
