@@ -18,6 +18,7 @@ from iosonde.core.workload import FileNames, Files, Phase, Step
 
 from .arithmetic import whole_number
 from .envelope import BANDWIDTH, RATE, PhasePlan
+from .rates import buffered
 from .workloads import SettingError, read_count
 
 OWN_NAMES = ("RANK", "RANKS", "PEER", "PART")
@@ -300,7 +301,7 @@ def _operation(phase: Phase, counted: str, kinds: list[str]) -> str:
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
     if counted not in WRITES or durable or "buffered" in phase.name:
         return phase.name
-    return phase.name.replace("write", "write_buffered", 1) if "write" in phase.name else f"{phase.name}_buffered"
+    return buffered(phase.name)
 
 
 def _near(word: str, known: Any) -> str:

@@ -92,4 +92,6 @@ def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
         known for known in values if known.lower() == name.lower()
     ]
     meant = f"did you mean ${{{near[0]}}}? " if near else f"there are: {', '.join(values)}. "
-    raise InputError(f"unknown placeholder ${{{name}}}", f"{meant}A variable of the shell's own is written $${{{name}}}")
+    raise InputError(
+        f"unknown placeholder ${{{name}}}", f"{meant}A variable of the shell's own is written $${{{name}}}"
+    )
