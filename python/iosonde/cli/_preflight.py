@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from iosonde.core.types import Trial
     from iosonde.measure.envelope import Settings
-    from iosonde.measure.forecast import Measured
     from iosonde.ranks.launch import Launcher
 
     from ._campaign import Wanted
@@ -58,7 +57,7 @@ def places(wanted: Wanted) -> None:
         )
 
 
-def ready(wanted: Wanted, ahead: Sequence[Trial], measured: Sequence[Measured]) -> Ready:
+def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float]]) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
     from iosonde.measure import forecast
     from iosonde.ranks import machine
@@ -71,7 +70,7 @@ def ready(wanted: Wanted, ahead: Sequence[Trial], measured: Sequence[Measured]) 
             f"{format_size(memory)}",
             "ask for fewer ranks, or for more hosts with --hosts FILE",
         )
-    expected_s = forecast.forecast(ahead, measured, forecast.envelope_work(settings)).total_s
+    expected_s = forecast.forecast(settings, ahead, measured).total_s
     facts = machine.facts(wanted.target_path)
     room(wanted, expected_s, facts)
     return Ready(launcher, settings, facts, expected_s)
