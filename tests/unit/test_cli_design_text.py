@@ -50,7 +50,7 @@ def test_what_came_from_a_file_is_escaped():
 def test_each_level_and_what_fits():
     factors = [*SWITCHES, SIZE]
     trials = design.trials(factors, design.FULL, range(6), 0, 1)
-    seconds = forecast.of_trials(
+    seconds = forecast.forecast(
         trials, [], lambda cell: forecast.Work(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
     ).seconds
     total_s = sum(seconds)

@@ -42,10 +42,10 @@ def test_seconds_are_size_divided_by_speed():
 
 
 def test_without_any_trial_the_speeds_are_the_guess_and_are_shown():
-    found = forecast.of_trials(trials(), [], moved)
+    found = forecast.forecast(trials(), [], moved)
     assert found.basis == "a guess: 200 MB/s and 2000 files/s in all"
     assert sorted(found.seconds) == pytest.approx([1.505, 1.505, 2.0, 2.0])
-    given_speeds = forecast.of_trials(trials(), [], moved, SPEEDS)
+    given_speeds = forecast.forecast(trials(), [], moved, SPEEDS)
     assert given_speeds.basis == "at 1 MB/s and 100 files/s in all"
     assert given_speeds.total_s == pytest.approx(2 * (2 + 1) + 2 * (2 + 100))
 
@@ -60,18 +60,18 @@ def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
 
 
 def test_the_basis_counts_what_is_mixed():
-    found = forecast.of_trials(trials(), [Measured({"size": 10**6}, 3.0)], moved, SPEEDS)
+    found = forecast.forecast(trials(), [Measured({"size": 10**6}, 3.0)], moved, SPEEDS)
     assert (
         found.basis == "2 trials measured in 1 earlier trials; 2 trials scaled by what they move from 1 earlier trials"
     )
 
 
 def test_commands_of_which_nobody_knows_what_they_move():
-    found = forecast.of_trials(trials(), [], nothing_known)
+    found = forecast.forecast(trials(), [], nothing_known)
     assert found.seconds == [None] * 4
     assert (found.unknown, found.total_s) == (4, 0)
     assert "not known" in found.basis
-    after_a_pilot = forecast.of_trials(trials(), [Measured({"size": 10**6}, 5.0)], nothing_known)
+    after_a_pilot = forecast.forecast(trials(), [Measured({"size": 10**6}, 5.0)], nothing_known)
     assert after_a_pilot.seconds == [5.0] * 4
     assert "2 trials the median of 1 earlier trials of other cells" in after_a_pilot.basis
 
@@ -79,8 +79,8 @@ def test_commands_of_which_nobody_knows_what_they_move():
 @given(st.floats(0.01, 100))
 def test_a_pilot_on_a_faster_or_slower_system_scales_everything(factor):
     earlier = [Measured({"size": 10**6}, 3 * factor)]
-    found = forecast.of_trials(trials(), earlier, moved, SPEEDS)
-    assert found.total_s == pytest.approx(factor * forecast.of_trials(trials(), [], moved, SPEEDS).total_s)
+    found = forecast.forecast(trials(), earlier, moved, SPEEDS)
+    assert found.total_s == pytest.approx(factor * forecast.forecast(trials(), [], moved, SPEEDS).total_s)
 
 
 def test_what_the_user_says_a_trial_moves():
@@ -97,16 +97,9 @@ def test_the_envelope_moves_what_its_phases_move():
     assert found == Work(envelope.bytes_moved(settings, 8), 58 * settings.small_files)
 
 
-def test_trials_of_the_envelope_are_alike_when_they_have_as_many_ranks():
-    ahead = trials([NODES, RANKS])
-    found = forecast.forecast(envelope.Settings(), ahead, {4: [3.0, 5.0, 4.0]})
-    assert {t.factors["nodes"]: s for t, s in zip(ahead, found.seconds, strict=True)}[1] == 4.0
-    assert "2 trials measured in 3 earlier trials" in found.basis
-
-
 def test_each_level_counts_the_trials_that_have_it():
     ahead = trials([NODES, SIZE, RANKS])
-    seconds = forecast.of_trials(ahead, [], moved, SPEEDS).seconds
+    seconds = forecast.forecast(ahead, [], moved, SPEEDS).seconds
     found = forecast.by_level(ahead, seconds)
     assert set(found) == {"nodes", "size"}
     assert found["size"] == pytest.approx({10**6: 4 * 3, 10**8: 4 * 102})

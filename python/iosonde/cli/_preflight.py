@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from iosonde.core.types import Trial
     from iosonde.measure.envelope import Settings
+    from iosonde.measure.forecast import Measured
     from iosonde.ranks.launch import Launcher
 
     from ._campaign import Wanted
@@ -57,7 +58,7 @@ def places(wanted: Wanted) -> None:
         )
 
 
-def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float]]) -> Ready:
+def ready(wanted: Wanted, ahead: Sequence[Trial], measured: Sequence[Measured]) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
     from iosonde.measure import forecast
     from iosonde.ranks import machine
@@ -70,7 +71,7 @@ def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float
             f"{format_size(memory)}",
             "ask for fewer ranks, or for more hosts with --hosts FILE",
         )
-    expected_s = forecast.forecast(settings, ahead, measured).total_s
+    expected_s = forecast.forecast(ahead, measured, forecast.envelope_work(settings)).total_s
     facts = machine.facts(wanted.target_path)
     room(wanted, expected_s, facts)
     return Ready(launcher, settings, facts, expected_s)

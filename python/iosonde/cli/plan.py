@@ -11,7 +11,7 @@ from iosonde.core.units import format_seconds, format_size
 
 from . import _preflight as preflight
 from ._campaign import MARGIN, Wanted, options
-from .run import existing_store, measured_seconds
+from .run import existing_store, measured_trials
 
 
 @click.command(epilog="Example: iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7")
@@ -26,14 +26,16 @@ def command(as_json: bool, **asked: Any) -> None:
     wanted = Wanted(**asked)
     preflight.places(wanted)
     experiment, settings = wanted.new_experiment(), wanted.settings()
-    expected = forecast.forecast(settings, experiment.trials, measured_seconds(existing_store(wanted), wanted))
+    expected = forecast.forecast(
+        experiment.trials, measured_trials(existing_store(wanted), wanted), forecast.envelope_work(settings)
+    )
     preflight.room(wanted, expected.total_s, machine.facts(wanted.target_path))
     most = max(wanted.nodes) * wanted.ranks_per_node
     n_bytes, n_files = envelope.bytes_needed(settings, most), envelope.files_needed(settings, most)
     if as_json:
         trials = [
             {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
-             "seconds": round(seconds, 1)}
+             "seconds": None if seconds is None else round(seconds, 1)}
             for trial, seconds in zip(experiment.trials, expected.seconds, strict=True)
         ]  # fmt: skip
         click.echo(

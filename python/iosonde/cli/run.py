@@ -24,6 +24,7 @@ from ._progress import Progress
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Run, Trial
     from iosonde.measure.campaign import Ended, Rules
+    from iosonde.measure.forecast import Measured
     from iosonde.store import Store
 
     from ._preflight import Ready
@@ -48,7 +49,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     existing = existing_store(wanted)
     experiment, done = _resume_or_begin(existing, wanted, level)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
-    ready = preflight.ready(wanted, ahead, measured_seconds(existing, wanted))
+    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted))
     store = existing or _new_store(wanted)
     with only_one(store.path, experiment.id), _Stop() as stop:
         ended = _measure(store, wanted, ready, experiment, done, level, stop)
@@ -198,16 +199,17 @@ def _measure(
         workspace.remove()
 
 
-def measured_seconds(store: Store | None, wanted: Wanted) -> dict[int, list[float]]:
-    """Seconds of complete trials by number of ranks, of the same sizes on the same target."""
-    from collections import defaultdict
+def measured_trials(store: Store | None, wanted: Wanted) -> list[Measured]:
+    """The complete trials of the same sizes on the same target: what a campaign's length is predicted from."""
+    from iosonde.measure.forecast import Measured
 
-    measured = defaultdict(list)
-    for run in store.runs() if store else ():
-        same = run["facts"].get("target") == str(wanted.target_path)
-        if same and not run["missing"] and run["facts"].get("envelope") == wanted.settings().to_json():
-            measured[run["factors"]["ranks"]].append(run["seconds"])
-    return dict(measured)
+    return [
+        Measured(run["factors"], run["seconds"])
+        for run in (store.runs() if store else ())
+        if run["facts"].get("target") == str(wanted.target_path)
+        and not run["missing"]
+        and run["facts"].get("envelope") == wanted.settings().to_json()
+    ]
 
 
 def budget(asked: int) -> int:
@@ -243,8 +245,7 @@ def _rules(store: Store, wanted: Wanted, experiment: Experiment, facts: dict[str
         ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
     ends_at, because = min(ends, default=(None, ""))
 
-    known = measured_seconds(store, wanted)
-    expected_s = max((max(seconds) for seconds in known.values()), default=0.0)
+    expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
     rule = (lambda: _needed(store, wanted, experiment, level)) if wanted.until else None
     return Rules(ends_at, because, rule, expected_s=expected_s)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -19,10 +19,6 @@ from iosonde.core.types import FactorValue, Trial
 
 from . import envelope
 from .design import expression
-
-GUESS_BYTES_PER_S = 200e6
-GUESS_FILES_PER_S = 2000.0
-START_S = 1.5  # processes, MPI, clocks
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]
@@ -38,11 +34,11 @@ class Work:
 
 @dataclass(frozen=True)
 class Speeds:
-    """Of all ranks together; ``start_s`` is what a trial takes besides."""
+    """Of all ranks together; ``start_s`` is what a trial takes besides (processes, MPI, clocks)."""
 
-    bytes_per_s: float = GUESS_BYTES_PER_S
-    files_per_s: float = GUESS_FILES_PER_S
-    start_s: float = START_S
+    bytes_per_s: float = 200e6
+    files_per_s: float = 2000.0
+    start_s: float = 1.5
 
     def seconds(self, work: Work) -> float:
         """Of a trial that moves this."""
@@ -82,7 +78,7 @@ def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
     return n_bytes / bytes_per_s
 
 
-def of_trials(
+def forecast(
     trials: Sequence[Trial],
     measured: Sequence[Measured],
     work: Callable[[Cell], Work | None],
@@ -95,17 +91,10 @@ def of_trials(
     return Forecast([seconds for seconds, _ in found], _basis(Counter(why for _, why in found), len(measured), speeds))
 
 
-def forecast(settings: envelope.Settings, trials: Sequence[Trial], measured: Mapping[int, Sequence[float]]) -> Forecast:
-    """Of the envelope. ``measured``: seconds of finished trials by number of ranks, of the same settings and target."""
-    known = [Measured({"nodes": ranks, "ranks_per_node": 1}, s) for ranks, all_s in measured.items() for s in all_s]
-    by_ranks = [replace(trial, factors={"nodes": _ranks(trial.factors), "ranks_per_node": 1}) for trial in trials]
-    return of_trials(by_ranks, known, envelope_work(settings))
-
-
 def estimator(
     measured: Sequence[Measured], work: Callable[[Cell], Work | None], speeds: Speeds | None = None
 ) -> Callable[[Cell], tuple[float | None, str]]:
-    """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``of_trials``."""
+    """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
     used = speeds or Speeds()
     medians = _Medians(measured)
     known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
@@ -130,7 +119,7 @@ def envelope_work(settings: envelope.Settings) -> Callable[[Cell], Work]:
     """What a trial of the envelope moves."""
 
     def work(cell: Cell) -> Work:
-        ranks = _ranks(cell)
+        ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])  # type: ignore[arg-type]
         # Small files are touched by create, open, write, read, N-to-1 read and the removal of both kinds; the
         # shared ones are made and removed by one rank.
         return Work(envelope.bytes_moved(settings, ranks), (7 * ranks + 2) * settings.small_files)
@@ -160,10 +149,6 @@ def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[s
             levels = totals.setdefault(name, {})
             levels[level] = levels.get(level, 0.0) + (took or 0.0)
     return {name: levels for name, levels in totals.items() if len(levels) > 1 and name != CENTRE}
-
-
-def _ranks(cell: Cell) -> int:
-    return int(cell["nodes"]) * int(cell["ranks_per_node"])  # type: ignore[arg-type]
 
 
 class _Medians:
