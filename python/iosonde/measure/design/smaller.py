@@ -42,7 +42,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What was asked for, and what is known about it. Seconds are those of one repetition, infinite where nobody knows."""
+    """What was asked for. Seconds are those of one repetition, infinite where nobody knows them."""
 
     factors: Sequence[Factor]
     plan: Plan
