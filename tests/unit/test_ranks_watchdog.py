@@ -174,6 +174,23 @@ def test_a_family_is_who_inherited_the_token():
     assert processes.family(token) == []
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_only_younger_processes_are_looked_at_unless_ids_began_again(monkeypatch, again):
+    children = [subprocess.Popen(["sleep", "60"], env={"X": "family"}) for _ in range(2)]
+    older, younger = sorted(child.pid for child in children)
+    try:
+        while len(processes.family("family", "X")) < 2:
+            time.sleep(0.001)
+        if again:
+            monkeypatch.setattr(processes, "_last_id", lambda: older - 1)
+        found = set(processes.family("family", "X", younger))
+        assert found == ({older, younger} if again else {younger})
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
 def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
     with Heartbeat(tmp_path, 11) as heart:
         heart.enter("read")

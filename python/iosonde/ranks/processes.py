@@ -12,11 +12,15 @@ from pathlib import Path
 WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
 
 
-def family(token: str, variable: str = WATCHDOG_VARIABLE) -> list[int]:
-    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment."""
+def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:
+    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment.
+
+    ``after``: they descend from this process, so that only younger ones have to be looked at.
+    """
     wanted, found = f"{variable}={token}".encode(), []
+    oldest = after if after <= _last_id() else 0  # ids began again from the smallest meanwhile
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
+        if not entry.name.isdigit() or int(entry.name) < oldest:
             continue
         try:
             if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
@@ -24,6 +28,11 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE) -> list[int]:
         except OSError:
             continue  # it ended meanwhile, or belongs to somebody else
     return found
+
+
+def _last_id() -> int:
+    """The id that was given to a process last (proc_loadavg(5))."""
+    return int(Path("/proc/loadavg").read_text().split()[4])
 
 
 def cpu_seconds(pids: list[int]) -> float:
