@@ -1,5 +1,6 @@
-"""A small Slurm on the nodes of a `Cluster`: slurmctld on the first, a slurmd on each of the others, munge with a key of
-its own. Everything lies in the cluster's directory and ends with it."""
+"""A small Slurm on the nodes of a `Cluster`: slurmctld on the first, a slurmd on each of the others, and munge with a
+key of its own. Everything lies in the cluster's directory and ends with it.
+"""
 
 from __future__ import annotations
 

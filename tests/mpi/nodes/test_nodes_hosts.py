@@ -111,14 +111,13 @@ def test_two_names_of_one_node_are_found_out(cluster):
 
 
 def test_a_launcher_of_another_mpi_is_found_out(cluster):
-    """Open MPI's mpiexec starts MPICH's ranks: each is alone."""
-    env = {**over_agent(OPEN_MPI, cluster), **over_agent(MPICH, cluster)}
-    env.pop("MPI4PY_MPIABI", None)
-    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.openmpi") or "mpiexec")'
+    """MPICH's mpiexec starts Open MPI's ranks: each is alone."""
+    env = {**over_agent(MPICH, cluster), **over_agent(OPEN_MPI, cluster)}
+    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.hydra"))'
     hosts = cluster.hostfile("n1", "n2", "n3")
     said = call(cluster, hosts, env, before=other)
     assert said.startswith("3 ranks were asked for, but MPI connects 1: each process believes to be alone")
-    assert "MPICH" in said
+    assert "do not belong together" in said
 
 
 def test_hosts_of_a_reserve_script(cluster):
