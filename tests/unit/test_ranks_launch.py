@@ -226,21 +226,12 @@ def test_an_mpiexec_of_another_family_is_not_taken(monkeypatch, tmp_path, progra
     assert "pip install" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "launcher",
-    [
-        mpirun.MpiRun(("n1", "n2", "10.0.0.3")),
-        slurm.Slurm("srun", ("n1", "n2", "10.0.0.3")),
-    ],
-)
-def test_a_machine_file_has_one_address_a_line_and_is_rewritten(tmp_path, launcher):
-    path = tmp_path / "machines"
-    assert launch.write_machinefile(launcher, 3, path).read_text() == "n1\nn2\n10.0.0.3\n"
-    assert launch.write_machinefile(launcher, 1, path).read_text() == "n1\n"
-
-
-def test_the_machine_file_of_this_host_has_a_line_for_every_node_it_stands_in_for(tmp_path):
-    assert launch.write_machinefile(local.Local(), 2, tmp_path / "m").read_text() == "localhost\nlocalhost\n"
+@pytest.mark.parametrize("kind", [mpirun.MpiRun, lambda hosts: slurm.Slurm("srun", hosts)])
+def test_a_series_uses_the_first_nodes(kind):
+    launcher = kind(("n1", "n2", "10.0.0.3"))
+    assert launcher.addresses(3) == ("n1", "n2", "10.0.0.3")
+    assert launcher.addresses(1) == ("n1",)
+    assert local.Local().addresses(2) == ("localhost", "localhost")
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,10 @@ def test_names_on_lines_or_between_blanks_and_no_more_than_needed(script):
     assert reserved(script("echo n1 n2; echo; echo 10.0.0.3; echo n4")) == ("n1", "n2", "10.0.0.3")
 
 
-def test_the_script_gets_its_arguments_and_then_the_number_and_starts_where_the_file_is(script, tmp_path):
+def test_the_script_gets_its_arguments_and_then_the_number(script, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     script('test "$1" = "short queue" && echo "n$2" && basename "$PWD"')
-    first, second = reserved("./reserve.sh 'short queue'", 2, directory=tmp_path)
+    first, second = reserved("./reserve.sh 'short queue'", 2)
     assert (first, second) == ("n2", tmp_path.name)
 
 
@@ -97,7 +98,7 @@ def test_what_the_script_leaves_behind_to_hold_the_nodes_stays(script, tmp_path)
 
 def test_a_script_that_cannot_be_started(script, tmp_path):
     with pytest.raises(InputError, match="cannot start the reserve script.*No such file") as caught:
-        reserved("./nowhere.sh", directory=tmp_path)
+        reserved("./nowhere.sh")
     with pytest.raises(InputError, match="Permission denied") as caught:
         reserved(script("echo n1", mode=0o644))
     assert "chmod +x" in caught.value.hint

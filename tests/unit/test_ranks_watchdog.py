@@ -253,6 +253,7 @@ SSH = "ssh: Could not resolve hostname n9: Name or service not known"
         ("[mpiexec@n1] main (y.c:2): error\n", "[mpiexec@n1] main (y.c:2): error"),
         ("Traceback (most recent call last):\n  File x\nValueError: no\n\n=====\n", "ValueError: no"),
         (f"-----\nPrimary job ended\n-----\n{SSH}\n-----\nmpiexec detected\n  Exit code:  16\n-----\n", SSH),
+        (f"{SSH}\nslurmstepd: error: *** STEP 2.2 ON n1 CANCELLED ***\nsrun: Force Terminated StepId=2.2\n", SSH),
         ("-----\nORTE was unable to start\n-----\n", "ORTE was unable to start"),
         (" \n", "exit code 5"),
         ("x" * 300, "x" * 200),

@@ -28,7 +28,10 @@ GRACE_S = 5.0  # between SIGTERM and SIGKILL
 KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
-_LAUNCHERS_TALK = ("[mpiexec@", "[proxy:", "=", "--")
+_LAUNCHERS_TALK = (
+    "[mpiexec@", "[proxy:", "=", "--",
+    "srun: Force Terminated", "srun: Job step aborted", "srun: cluster configuration", "slurmstepd: error: *** ",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,8 @@ class Outcome:
 
     def last_words(self) -> str:
         """The last line of its errors that is not the launcher speaking of itself, which Hydra does in lines that
-        begin with ``[mpiexec@n1]`` and Open MPI between lines of dashes; else the last one. At most 200 characters.
+        begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its own; else the last one.
+        At most 200 characters.
         """
         lines = [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
         others, boxed = [], False

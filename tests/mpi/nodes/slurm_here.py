@@ -41,6 +41,8 @@ MpiDefault=pmi2
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
+MessageTimeout=60
+TCPTimeout=20
 {nodes}
 PartitionName=debug Nodes={names} Default=YES OverSubscribe=NO MaxTime=10
 PartitionName=closed Nodes={names} State=DOWN

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import pytest
 from families import INTEL, MPICH, OPEN_MPI, in_job
 
 from iosonde.ranks.launch import nodelist
 
+MANUAL = Path(__file__).parents[3] / "docs" / "nodes.md"
 RUN = ("run", "--nodes", "1,3", "--quick", "--repetitions", "1", "--small-files", "20", "--large-size", "1MiB")
 HELD = """
     import json, os, sys
@@ -134,26 +137,46 @@ def test_slurm_that_refuses_gives_a_sentence(idle, text, nodes, said):
     assert wait_until(lambda: not idle.jobs())
 
 
+def product(slurm, *words):
+    return slurm.cluster.product(slurm.login, *words, env={**slurm.env, **in_job(MPICH)})
+
+
+def test_a_campaign_that_makes_its_allocation(idle):
+    cluster = idle.cluster
+    (cluster.root / "spool").mkdir(exist_ok=True)
+    words = (*RUN, "--target", str(cluster.target), "--store", str(cluster.root / "store-salloc"))
+    done = product(idle, *words, "--reserve", "salloc --time=5", "--spool", str(cluster.root / "spool"))
+    assert not done.returncode, done.stderr
+    hosts = sorted(run["facts"]["hosts"] for run in runs_in(idle, cluster.root / "store-salloc"))
+    assert hosts == [["n1"], ["n1", "n2", "n3"]]
+    assert wait_until(lambda: not idle.jobs())
+
+
 def test_sbatch_runs_the_whole_command(idle):
     cluster = idle.cluster
     store = cluster.root / "store-sbatch"
-    words = [sys.executable, "-m", "iosonde.cli.main", *RUN, "--target", str(cluster.target), "--store", str(store)]
-    body = f"""
-        from iosonde.core.errors import IosondeError
-        from iosonde.ranks import reserve
-        text = "sbatch --output={cluster.root}/job.out"
-        print(reserve.is_batch(text), reserve.submit(text, 3, {words}))
-        try:
-            reserve.submit("sbatch --partition=closed", 3, ["true"])
-        except IosondeError as error:
-            print(error.message)
-    """
-    done = idle.run(sys.executable, "-c", textwrap.dedent(body), env=in_job(MPICH))
-    first, second = done.stdout.splitlines()
-    assert first.split()[0] == "True"
-    assert second == "Slurm gives no 3 nodes: the partition is down (PartitionDown)"
+    words = (*RUN, "--target", str(cluster.target), "--store", str(store))
+    done = product(idle, *words, "--reserve", f"sbatch --output={cluster.root}/job.out")
+    assert not done.returncode, done.stderr
+    assert "this command runs when Slurm has the nodes" in done.stdout
     assert wait_until(lambda: not idle.jobs(), 60)
     assert [run["missing"] for run in runs_in(idle, store)] == [[], []], (cluster.root / "job.out").read_text()
+    done = product(idle, *words, "--reserve", "sbatch --partition=closed")
+    assert done.returncode == 3
+    assert "Slurm gives no 3 nodes: the partition is down (PartitionDown)" in done.stderr
+    assert wait_until(lambda: not idle.jobs())
+
+
+def test_the_reserve_script_of_the_manual(idle):
+    """It gives the same nodes when it is called again, and reserves no others."""
+    script = re.search(r"```sh\n(.*?)```", MANUAL.read_text(), re.DOTALL)[1]
+    path = idle.root / "reserve.sh"
+    path.write_text(script)
+    again = f"cd {idle.root}; sh {path} 3; sh {path} 2"
+    assert idle.run("sh", "-c", again).stdout.split() == ["n1", "n2", "n3", "n1", "n2"]
+    assert len(idle.jobs()) == 1
+    idle.run("scancel", "--name=wrap")
+    assert wait_until(lambda: not idle.jobs())
 
 
 def test_node_lists_are_expanded_as_slurm_does_it(slurm):
@@ -162,9 +185,12 @@ def test_node_lists_are_expanded_as_slurm_does_it(slurm):
         assert list(nodelist.expand(text)) == list(dict.fromkeys(theirs)), text
 
 
-def test_doctor_knows_this_slurm(slurm):
-    done = slurm.cluster.product(slurm.login, "doctor", "--json", env={**slurm.env, **in_job(MPICH)})
+def test_doctor_knows_this_slurm(idle):
+    done = product(idle, "doctor", "--json")
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert checks["slurm"]["ok"]
     assert "3 nodes" in checks["slurm"]["detail"]
     assert "--mpi=pmi2" in checks["slurm"]["detail"]
+    assert "nodes" not in checks
+    done = idle.run("salloc", "--nodes=2", sys.executable, "-m", "iosonde.cli.main", "doctor", env=in_job(MPICH))
+    assert "2 answer by slurm: n1, n2" in done.stdout
