@@ -185,7 +185,6 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         "REPETITION": trial.repetition,
         "SEED": trial.seed,
     }
-    local = ("localhost",) * nodes if bench.launcher.name == "local" else ()
     return Assignment(
         root=str(root or ""),
         spool=str(folder),
@@ -197,7 +196,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         values=values,
         controls=[asdict(control) for control in bench.controls],
         cache=asdict(bench.cache),
-        hosts=list(local or getattr(bench.launcher, "hosts", ())[:nodes]),
+        hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
     )
 
