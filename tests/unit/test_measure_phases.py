@@ -46,7 +46,8 @@ def test_bytes_are_bandwidth_and_names_are_rates():
         phase(name="d", steps=[{**WRITE, "kind": "read", "offsets": "rnd"}], measures="rate"),
         phase(name="e", steps=["stat"]),
     )]  # fmt: skip
-    assert counted == [("bandwidth", "write"), ("rate", "create"), ("rate", "close"), ("rate", "read"), ("rate", "stat")]
+    assert counted[0] == ("bandwidth", "write")
+    assert counted[1:] == [("rate", kind) for kind in ("create", "close", "read", "stat")]
 
 
 def test_a_write_that_nothing_makes_durable_is_called_so():

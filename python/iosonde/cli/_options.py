@@ -82,7 +82,7 @@ OPTIONS = [
     click.option("--quick", is_flag=True, help="A look: 2 repetitions, small sizes."),
     click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits]."),
     click.option("--hosts", metavar="FILE", help="One host per line, for mpirun."),
-    click.option("--reserve", metavar="CMD", 
+    click.option("--reserve", metavar="CMD",
                  help="A script that is called with the number of nodes and prints them; or 'salloc …', 'sbatch …'."),
     click.option("--store", metavar="DIR", help="Where the runs are kept, not on the target [default: iosonde-store]."),
     click.option("--name", metavar="TEXT", help="A name for this experiment."),
