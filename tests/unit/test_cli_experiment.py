@@ -129,7 +129,7 @@ def test_a_bare_command_is_a_step(place):
         (["sweep.yaml", "--target", "target", "--set", "siz=1"], "no factor 'siz'\nhint: did you mean size?"),
         (["sweep.yaml", "--target", "target", "--set", "size"], "not FACTOR=LEVEL"),
         (["sweep.yaml", "--target", "target", "--set", "size=1_000"], "--set size: 1_000"),
-        (["sweep.yaml", "--target", "target", "--set", "size=1,a"], "--set size: factors.size"),
+        (["sweep.yaml", "--target", "target", "--set", "size=1,a"], "--set size: the levels are numbers and texts together"),
         (["sweep.yaml", "--target", "target", "--set", "nodes=3"], "write --nodes"),
         (["sweep.yaml", "--target", "target", "--small-files", "3"], "this experiment has none"),
         (["sweep.yaml", "--target", "target", "--on", "all"], "for a bare command"),
