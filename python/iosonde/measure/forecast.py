@@ -120,9 +120,7 @@ def envelope_work(settings: envelope.Settings) -> Callable[[Cell], Work]:
 
     def work(cell: Cell) -> Work:
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])  # type: ignore[arg-type]
-        # Small files are touched by create, open, write, read, N-to-1 read and the removal of both kinds; the
-        # shared ones are made and removed by one rank.
-        return Work(envelope.bytes_moved(settings, ranks), (7 * ranks + 2) * settings.small_files)
+        return Work(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
 
     return work
 
