@@ -13,7 +13,6 @@ from iosonde.report.text import escape
 
 from . import _design_text
 from ._campaign import MARGIN, Campaign
-from ._design_text import level_text
 
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Factor, FactorValue, Trial
@@ -100,9 +99,11 @@ def as_text(plan: Plan) -> str:
     if not simple or campaign.file:
         lines += [*_factors(plan), "", *_steps(plan), ""]
     lines += [*_design_text.cells(_cells(plan)), *_trials(plan, simple)]
-    lines.append(f"sealed      {campaign.decision(0.95).metric}")
+    lines += [f"{'' if place else 'sealed':<12}{part}" for place, part in enumerate(campaign.metrics())]
     lines.append(f"            differences below ± {MARGIN:.0%} do not matter")
-    lines += _time(plan)
+    lines += [*_time(plan), *_design_text.levels(spec.factors, _by_level(plan))]
+    if campaign.terms.budget_s is not None:
+        lines += _design_text.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
     return "\n".join(lines)
 
 
@@ -123,7 +124,7 @@ def _factors(plan: Plan) -> Iterator[str]:
     spec = plan.campaign.spec
     wide = max(len(factor.name) for factor in spec.factors)
     for place, factor in enumerate(spec.factors):
-        levels = ", ".join(escape(level_text(factor, level)) for level in factor.levels)
+        levels = ", ".join(escape(_design_text.level_text(factor, level)) for level in factor.levels)
         yield f"{'factors' if place == 0 else '':<10}  {factor.name:<{wide}}  {levels}"
         for control in spec.controls:
             if control.factor == factor.name:
@@ -219,22 +220,20 @@ def _by_level(plan: Plan) -> dict[str, dict[FactorValue, float]]:
 
 
 def _time(plan: Plan) -> Iterator[str]:
-    """The whole, what each level of each factor takes of it, and what would fit into the budget."""
     expected, trials = plan.expected, len(plan.experiment.trials)
     if expected.unknown == trials:
         yield f"takes       {expected.basis}"
         return
     more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
     yield f"takes       about {format_seconds(expected.total_s)}{more} ({expected.basis})"
-    yield from _design_text.levels(plan.campaign.spec.factors, _by_level(plan))
-    if budget_s := plan.campaign.terms.budget_s:
-        yield from _design_text.smaller(plan.offers, expected.total_s, budget_s)
 
 
 def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
     """The levels of the factors that vary; of none the ranks."""
     varying = [factor for factor in factors if len(factor.levels) > 1] or list(factors[:2])
-    return ", ".join(f"{factor.name} {level_text(factor, trial.factors[factor.name])}" for factor in varying)
+    return ", ".join(
+        f"{factor.name} {_design_text.level_text(factor, trial.factors[factor.name])}" for factor in varying
+    )
 
 
 def _first_settings(step: Any, plan: Plan) -> Any:
