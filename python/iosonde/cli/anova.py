@@ -79,10 +79,11 @@ def lines(made: Anova) -> Iterator[str]:
     for text in [*(f"~ {w}" for w in made.warnings), *(f"{f.code} {f.sentence}" for f in made.findings)]:
         yield from textwrap.wrap(escape(text), _WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(escape(_sentence(made)), _WIDTH)
+    yield from textwrap.wrap(escape(sentence(made)), _WIDTH)
 
 
-def _sentence(made: Anova) -> str:
+def sentence(made: Anova) -> str:
+    """Whom the variation belongs to."""
     asked = [source for source in made.sources if not source.block]
     told = sorted((s for s in asked if s.p < 1 - made.level), key=lambda s: -s.share)
     if not told:
