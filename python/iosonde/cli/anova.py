@@ -25,7 +25,7 @@ _WIDTH = 79
 @click.option("--response", metavar="Y", required=True, help="The column whose variation is allocated.")
 @click.option("--on", metavar="X,…", required=True, help="Factors: a, a:b for an interaction, a*b for all of both.")
 @click.option("--block", metavar="B", help="A factor whose effect is taken out and not asked about.")
-@click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2.")
+@click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2, 3.")
 @click.option("--contrast", "contrasts", multiple=True, metavar="'F: a - b'", help="A difference of means. Repeatable.")
 @options
 def command(
