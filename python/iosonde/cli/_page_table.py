@@ -33,10 +33,10 @@ def page_of_table(
 
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = roles.guess(table, responses, grouped)
+    explained = models.models_of_table(table, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(table, seen.responses, cells, level)
     checked = examine.of_table(table, level, seen.responses, grouped)
-    explained = models.models_of_table(table, seen.responses, seen.settings, on, level)
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *models.at_the_top(explained), *words.said(made.warnings)])
     return Page(

@@ -109,7 +109,9 @@ def anova(
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
     if rows.size and np.ptp(y_all[rows]) == 0:
-        raise DataError("the response is the same in all rows: there is nothing to explain", "choose another response")
+        where = f"{table.source}: " if table.source else ""
+        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+                        "choose another response")  # fmt: skip
     data = _compressed(table.take(rows), y_all[rows], list(factors))
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
     blocks = {table.column(block).name} if block else set()
