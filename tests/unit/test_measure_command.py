@@ -153,3 +153,39 @@ def test_only_the_three_standard_files_are_open_in_it(tmp_path):
         os.set_inheritable(file.fileno(), True)
         _, said = run(tmp_path, "ls /proc/$$/fd")
     assert said.split() == [b"0", b"1", b"2"]
+
+
+def test_when_its_rank_is_killed_it_ends_too(tmp_path):
+    """Also with kill -9, which leaves the rank no moment to do anything."""
+    script = (
+        "from pathlib import Path; from iosonde.measure import command; "
+        f"command.run('echo $$ > {tmp_path}/pid; sleep 1000 & wait', Path('{tmp_path}/output'), {{}})"
+    )
+    rank = subprocess.Popen([sys.executable, "-c", script])
+    pid_file = tmp_path / "pid"
+    while not (pid_file.exists() and pid_file.read_text().strip()):
+        time.sleep(0.005)
+    shell = pid_file.read_text().strip()
+    time.sleep(0.1)  # the guard is started after the command
+    rank.kill()
+    rank.wait()
+    give_up = time.monotonic() + 20
+    while _is_alive(shell) and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert not _is_alive(shell)
+
+
+def _is_alive(pid):
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_no_guard_is_left_after_a_command(tmp_path):
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    before = children.read_text()
+    open_files = len(os.listdir("/proc/self/fd"))
+    run(tmp_path, "true")
+    assert children.read_text() == before
+    assert len(os.listdir("/proc/self/fd")) == open_files

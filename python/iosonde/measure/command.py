@@ -2,7 +2,7 @@
 
 ``posix_spawn`` with output to a file: a process that has MPI up must not fork, and a pipe could fill. The command has
 a session of its own, so that all of it can be ended; a daemon that left the session is found by a variable in its
-environment.
+environment. Should we be killed ourselves, a guard ends it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
+
+from .guard import Guard
 
 # A step that says nothing else is ended after so long: a command that hangs must not hold a night's campaign.
 DEFAULT_TIMEOUT_S = 4 * 3600.0
@@ -100,6 +102,7 @@ def run(
             return Result(
                 started_ns, started_ns, started_at, fault=f"/bin/sh could not be started: {os.strerror(-pid)}"
             )
+        guard = None if left_behind == OUTLIVES else Guard.of(pid)
         try:
             ended_by = _watch(pid, handle, timeout_s or DEFAULT_TIMEOUT_S, output_bytes, started_ns)
             if ended_by:
@@ -108,6 +111,9 @@ def run(
         except BaseException:
             _signal_group(pid, signal.SIGKILL)
             raise
+        finally:
+            if guard and left_behind == ENDS:
+                guard.dismiss()
         reaped, status, usage = os.wait4(pid, os.WNOHANG)
         if not reaped:
             return Result(started_ns, ended_ns, started_at, ended_by=ended_by, left=1,
