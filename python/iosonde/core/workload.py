@@ -47,6 +47,7 @@ class Step:
     ns: int | None = None
     ns_per_byte: float | None = None
     of: tuple[dict[str, Any], ...] | None = None
+    sieve: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
