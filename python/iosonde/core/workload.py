@@ -71,6 +71,28 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class MpiIo:
+    """One phase through MPI-IO and not by the engine: this rank's pieces of one file, below the root.
+
+    ``count`` pieces of ``piece`` bytes from ``base`` on, with ``hole`` bytes between them; one call of the library
+    moves ``per_call`` of them. ``kind`` is ``read`` or ``write``. ``collective``: all ranks call together, and must
+    then have the same number of calls. ``hints`` are given to the library when the file is opened.
+    """
+
+    name: str
+    file: str
+    kind: str
+    base: int
+    piece: int
+    hole: int
+    count: int
+    per_call: int
+    collective: bool = False
+    hints: dict[str, str] = field(default_factory=dict)
+    verify: bool = False
+
+
+@dataclass(frozen=True)
 class Workload:
     """Everything one rank does below ``root``: one list of phases per worker (thread).
 

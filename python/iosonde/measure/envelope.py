@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.workload import Files, Phase, Step
+from iosonde.core.workload import Files, MpiIo, Phase, Step
 
 RATE = "rate"
 BANDWIDTH = "bandwidth"
@@ -60,17 +60,19 @@ class PhasePlan:
 
     ``operation`` is the name in the results; ``measures`` is RATE (files per second, counted by the successes
     of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
-    ``distinct_bytes`` is how much different data the phase touches over all ranks.
+    ``distinct_bytes`` is how much different data the phase touches over all ranks. ``counts_moved``: what was moved,
+    holes and all, is a result too.
     """
 
     operation: str
-    phase: Phase | None
+    phase: Phase | MpiIo | None
     measures: str = RATE
     counted_kind: str = "close"
     timed: bool = True
     reads: tuple[Files, ...] = ()
     shared: bool = False
     distinct_bytes: int = 0
+    counts_moved: bool = False
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError, TargetError
-from iosonde.core.workload import Files, Workload
+from iosonde.core.workload import Files
 from iosonde.ranks import binding, clocks, machine, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, envelope, hooks, spool
+from . import cache, envelope, hooks, sessions, spool
 from .envelope import PhasePlan
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
@@ -122,14 +122,11 @@ def _phase(
     budget: int,
 ) -> bool:
     """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
-    from iosonde import _native
-
     looked = _before_reads(plan, assignment, settings, ranks) if plan.reads else {}
     if plan.phase is None:
         ranks.wait_for_all()
         return True
-    workload = Workload(assignment.root, ((plan.phase,),), seed=assignment.seed, rank=ranks.rank)
-    session = _native.Session(workload.to_json(), budget, record=plan.timed)
+    session = sessions.open_session(plan.phase, assignment.root, assignment.seed, ranks, budget, plan.timed)
     try:
         session.prepare(0)
         heart.enter(plan.operation, WAITING)
@@ -151,6 +148,8 @@ def _phase(
         errors=record.errors[:10],
         cache=looked,
         histograms=_histograms(record),
+        extra_bytes=record.extra_bytes,
+        hints=sessions.hints_of(plan.phase, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
     spool.write(Path(assignment.spool), part)

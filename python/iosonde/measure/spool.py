@@ -31,7 +31,8 @@ class RankPhase:
     """One rank's part of one phase. Times are this rank's CLOCK_MONOTONIC.
 
     ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
-    exact, one entry per kind, as ``_native.PhaseRecord.totals``.
+    exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``extra_bytes`` were moved besides (None: not known);
+    ``hints`` are those that MPI-IO was asked for (``asked``) and those in force (``took``).
     """
 
     rank: int
@@ -45,6 +46,8 @@ class RankPhase:
     cache: dict[str, Any] = field(default_factory=dict)
     histograms: dict[str, list[list[int]]] = field(default_factory=dict)
     operations: npt.NDArray[Any] | None = None
+    extra_bytes: int | None = 0
+    hints: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def total(self, kind: int, what: str) -> int:
         """An exact total of one kind: ``count``, ``bytes``, ``errors`` …; 0 if the kind did not occur."""

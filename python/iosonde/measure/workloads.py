@@ -12,7 +12,7 @@ from types import ModuleType
 
 from iosonde.core.errors import InputError
 
-_MODULES = {"envelope": "envelope"}
+_MODULES = {"envelope": "envelope", "noncontiguous": "noncontiguous"}
 
 
 def find(name: str) -> ModuleType:
