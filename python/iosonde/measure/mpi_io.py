@@ -54,7 +54,11 @@ class Session:
 
     def prepare(self, _phase: int) -> None:
         """Everything that must not be timed. Raises TargetError, LaunchError."""
-        if not stat.S_ISREG(self._path.lstat().st_mode):
+        try:
+            ours = stat.S_ISREG(self._path.lstat().st_mode)
+        except OSError as error:
+            raise TargetError(f"{self._path}: {error.strerror}", "mount the target on every node") from error
+        if not ours:
             raise TargetError(f"{self._path} is not the file that was made", "something else writes below the target")
         access = self._access
         size = min(access.per_call, access.count) * access.piece
