@@ -12,8 +12,8 @@ from iosonde.measure.noncontiguous import Settings, plan
 from iosonde.ranks import mpi
 
 
-def run(phase, root, ranks):
-    session = sessions.open_session(phase, root, 5, ranks, 10_000, True)
+def run(one, root, ranks):
+    session = sessions.open_session(one, root, 5, ranks, 10_000)
     session.prepare(0)
     (record,) = session.run(0, 0)
     session.close()
@@ -21,7 +21,7 @@ def run(phase, root, ranks):
         "errors": record.errors,
         "extra_bytes": record.extra_bytes,
         "totals": {_native.KINDS[total["kind"]]: total for total in record.totals},
-        "hints": sessions.hints_of(phase, session),
+        "hints": sessions.hints_of(one, session),
     }
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     for one in plan(settings, ranks.rank, ranks.size, 0):
         ranks.wait_for_all()
         if one.phase is not None:
-            told[one.operation] = run(one.phase, root, ranks)
+            told[one.operation] = run(one, root, ranks)
         ranks.wait_for_all()
         if ranks.rank == 0 and one.operation in spoil:
             path = Path(root) / "shared" / f"{one.operation.split('_')[1]}000000"

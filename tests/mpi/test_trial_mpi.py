@@ -19,6 +19,7 @@ import pytest
 from iosonde.core.errors import LaunchError
 from iosonde.core.types import Trial
 from iosonde.measure import envelope, trial
+from iosonde.measure.spec import NativeStep
 from iosonde.measure.target import Workspace
 from iosonde.ranks import machine
 from iosonde.ranks.launch import local, mpiexec
@@ -92,7 +93,8 @@ def another_node():
 def run(target, launcher, nodes=2, per_node=1, idle_s=60.0, settings=SETTINGS, **more):
     workspace = Workspace.create(target, "test")
     facts = {"machine": machine.facts(target)}
-    bench = trial.Bench("test", settings, launcher, workspace, facts, 10_000, idle_s, **more)
+    steps = more.pop("steps", (NativeStep("envelope", settings.to_json()),))
+    bench = trial.Bench("test", steps, launcher, workspace, facts, 10_000, idle_s, **more)
     try:
         cell = {"nodes": nodes, "ranks_per_node": per_node}
         return trial.run(bench, Trial(0, cell, 0, 0, 7), "run", deadline_s=120)
@@ -142,10 +144,19 @@ def test_an_n_to_1_read_is_of_the_nodes_that_did_not_write_it(target, another_no
 
 
 def ranks_below(word):
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    found = [line.split(None, 1) for line in listed.splitlines() if "iosonde.measure.rank_program" in line]
+    """Ranks that this test started; others may measure on the same machine."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
+    parents = {int(pid): int(parent) for pid, parent, _ in rows}
+    found = [(int(pid), args) for pid, _, args in rows if "iosonde.measure.rank_program" in args]
     # The launcher's own processes carry the same words; ranks are Python.
-    return sorted(int(pid) for pid, args in found if word in args.split()[0])
+    return sorted(pid for pid, args in found if word in args.split()[0] and os.getpid() in _ancestors(pid, parents))
+
+
+def _ancestors(pid, parents):
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
 
 
 class Sabotage(threading.Thread):

@@ -39,6 +39,13 @@ def test_a_published_side_by_its_keys():
     assert other["t"] == pytest.approx(-made["t"])
 
 
+def test_two_published_sides_need_no_data():
+    made = as_json("--a-summary", "mean=10,sd=1,n=12", "--b-summary", "mean=20,sd=1,n=12")
+    assert made["t"] == pytest.approx(-10 / (2 / 12) ** 0.5) and made["verdict"] == "different"
+    assert "nothing to compare" in refused("--a-summary", "mean=10,sd=1,n=12")
+    assert "nothing to compare" in refused()
+
+
 def test_all_levels_are_compared_pairwise_and_corrected():
     made = as_json(*CP_ARGS)
     assert [(c["a"]["name"], c["b"]["name"]) for c in made["comparisons"]] == [("1", "2"), ("1", "3"), ("2", "3")]

@@ -7,8 +7,9 @@ import pytest
 
 from iosonde import _native
 from iosonde.core.workload import Files
-from iosonde.measure import cache, envelope, rank_program, trial
-from iosonde.measure.rank_program import Assignment
+from iosonde.measure import cache, rank_phases, trial
+from iosonde.measure.assignment import Assignment
+from iosonde.measure.spec import CacheRegime
 
 
 def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
@@ -16,11 +17,11 @@ def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
     done = []
     for name in ("write_out", "drop", "after_drop"):
         monkeypatch.setattr(cache, name, lambda *_, name=name: done.append(name))
-    monkeypatch.setattr(rank_program.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
+    monkeypatch.setattr(rank_phases.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
     ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: done.append("barrier"))
-    assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, {}, 1, 1, before_reads="drop")
+    assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "drop"})
     plan = SimpleNamespace(reads=(Files("f", 1),))
-    rank_program._before_reads(plan, assignment, envelope.Settings(), ranks)
+    rank_phases.before_reads(plan, assignment, False, ranks)
     assert done == ["write_out", "barrier", ("drop", "/t"), "barrier", "drop", "barrier", "after_drop"]
 
 
@@ -44,8 +45,8 @@ def _refuse(_):
 
 @pytest.mark.parametrize(
     ("kind", "hook", "state"),
-    [("ext4", "drop", "no-server"), ("lustre", None, "warm"), ("lustre", "drop", "cold-requested")],
+    [("ext4", "drop", "no-server"), ("lustre", "", "warm"), ("lustre", "drop", "cold-requested")],
 )
 def test_the_servers_cache_is_what_the_hook_was_asked_for(kind, hook, state):
-    bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, before_reads=hook)
+    bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, cache=CacheRegime(before_reads=hook))
     assert trial._server_cache(bench) == state

@@ -24,7 +24,7 @@ def run(root, settings, ranks=1, spoil=lambda operation, path: None):
         for one in phases:
             if one.phase is None:
                 continue
-            session = sessions.open_session(one.phase, str(root), 1, alone, 10_000, True)
+            session = sessions.open_session(one, str(root), 1, alone, 10_000)
             session.prepare(0)
             found.setdefault(one.operation, []).extend(session.run(0))
             session.close()
@@ -127,14 +127,14 @@ def test_hints_are_for_mpi_io_and_the_buffer_is_one_of_them():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"method": "magic"}, "method 'magic' is unknown"),
-        ({"layout": "x"}, "layout 'x' is unknown"),
+        ({"method": "magic"}, "method: 'magic' is unknown"),
+        ({"layout": "x"}, "layout: 'x' is unknown"),
         ({"operations": ["read", "read"]}, "operations are"),
-        ({"operations": "append"}, "operation 'append' is unknown"),
+        ({"operations": "append"}, "operations: 'append' is unknown"),
         ({"access_size": 0}, "access_size is 0"),
         ({"access_size": 2**31}, "access_size is 2147483648 B"),
         ({"hole_size": True}, "hole_size is True"),
-        ({"cache": "hot"}, "cache 'hot' is unknown"),
+        ({"cache": "hot"}, "cache: 'hot' is unknown"),
     ],
 )
 def test_settings_that_mean_nothing_are_refused(change, said):

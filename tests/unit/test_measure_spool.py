@@ -55,9 +55,20 @@ def test_pieces_from_another_node_make_the_same_file(tmp_path, monkeypatch):
     here.mkdir()
     there.mkdir()
     spool.write(there, part(0))
+    printed = bytes(range(256)) * 9
+    spool.output_of(there, 3, 1).write_bytes(printed)
+    assert spool.ranks_in(there) == [3]
     for piece in spool.pieces(there, 3):
-        spool.put(here, 3, piece)
+        spool.put(here, piece)
     assert spool.path_of(here, 3).read_bytes() == spool.path_of(there, 3).read_bytes()
+    assert spool.output_of(here, 3, 1).read_bytes() == printed
+
+
+@pytest.mark.parametrize("name", [b"../rank-00001", b"places.json", b"output-1", b"rank-00001/x"])
+def test_a_name_that_leads_elsewhere_is_not_written(tmp_path, name):
+    with pytest.raises(ValueError, match="a rank sent"):
+        spool.put(tmp_path, bytes([len(name)]) + name + b"x")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000])

@@ -13,7 +13,7 @@ import pytest
 
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import heartbeat, leftovers, processes, watchdog
-from iosonde.ranks.heartbeat import Beat, Heartbeat
+from iosonde.ranks.heartbeat import Beat, Heartbeat, read_beats
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
 
@@ -228,3 +228,16 @@ def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["mpich_shm_2_0", "mpich_shm_link", "somebody_elses"]
     assert leftovers.remove_segments(since, tmp_path / "absent") == []
+
+
+def test_a_rank_whose_operations_nobody_sees_shows_that_it_lives(tmp_path):
+    """A command that prints nothing and waits: the pulse keeps the watchdog's idle limit away."""
+    beats = iter(range(1, 1000))
+    with Heartbeat(tmp_path, 3, interval_s=0.001) as heart:
+        heart.enter("step-01", pulse=lambda: next(beats))
+        seen = set()
+        while len(seen) < 3:
+            seen |= {beat.pulse for beat in read_beats(tmp_path)}
+        (beat,) = read_beats(tmp_path)
+        heart.enter("step-01", "waiting")
+    assert beat.sentence(beat.since + 31) == f"rank 3 on {beat.host}: running step-01 for 31 s"

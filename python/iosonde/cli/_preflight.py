@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_size
 
+from ._needs import forecast, space
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from iosonde.core.types import Trial
-    from iosonde.measure.envelope import Settings
+    from iosonde.measure.forecast import Measured
     from iosonde.ranks.launch import Launcher
 
-    from ._campaign import Wanted
+    from ._campaign import Campaign
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -29,24 +31,24 @@ class Ready:
     """What a campaign starts with. ``facts`` are the machine's, ``expected_s`` all trials that are ahead."""
 
     launcher: Launcher
-    settings: Settings
     facts: dict[str, Any]
     expected_s: float
 
 
-def places(wanted: Wanted) -> None:
+def places(campaign: Campaign) -> None:
     """Refuse a target that is none, and a store or a spool that lies on it. Raises InputError."""
     from iosonde.measure import target as targets
 
-    target, store = wanted.target_path, Path(wanted.store).resolve()
-    if _below(store, target):
+    target, store = campaign.spec.target, Path(campaign.store).resolve()
+    if target and _below(store, target):
         raise InputError(
-            f"the store {wanted.store} lies on the target {wanted.target}",
+            f"the store {campaign.store} lies on the target {target}",
             "give another place with --store: keeping results must not disturb what is measured",
         )
-    targets.check(target, targets.Need(0, 0), targets.Limits())
-    spool = Path(wanted.spool or tempfile.gettempdir()).resolve()
-    if _below(spool, target):
+    if target:
+        targets.check(target, targets.Need(0, 0), targets.Limits())
+    spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
+    if target and _below(spool, target):
         raise InputError(
             f"the ranks' temporary results would lie on the target: {spool}",
             "give another place with --spool, as /dev/shm: keeping results must not disturb what is measured",
@@ -57,34 +59,47 @@ def places(wanted: Wanted) -> None:
         )
 
 
-def ready(wanted: Wanted, ahead: Sequence[Trial], measured: dict[int, list[float]]) -> Ready:
+def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured]) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
-    from iosonde.measure import forecast
-    from iosonde.ranks import machine
+    from iosonde.ranks import machine, rollcall
 
-    launcher, settings = wanted.find_launcher(), wanted.settings()
-    ranks, memory = max(wanted.nodes) * wanted.ranks_per_node, machine.memory_bytes()
+    launcher = campaign.find_launcher()
+    ranks, memory = campaign.max_ranks, machine.memory_bytes()
     if launcher.name == "local" and ranks * RANK_BYTES > memory:
         raise InputError(
             f"{ranks} ranks on this host need about {format_size(ranks * RANK_BYTES)} of memory, it has "
             f"{format_size(memory)}",
             "ask for fewer ranks, or for more hosts with --hosts FILE",
         )
-    expected_s = forecast.forecast(settings, ahead, measured).total_s
-    facts = machine.facts(wanted.target_path)
-    room(wanted, expected_s, facts)
-    return Ready(launcher, settings, facts, expected_s)
+    expected_s = forecast(campaign, ahead, measured).total_s
+    facts = machine_facts(campaign)
+    room(campaign, expected_s, facts)
+    if launcher.name != "local":
+        rollcall.call(launcher, max(campaign.nodes))
+    return Ready(launcher, facts, expected_s)
 
 
-def room(wanted: Wanted, expected_s: float, facts: dict[str, Any]) -> None:
+def machine_facts(campaign: Campaign) -> dict[str, Any]:
+    """The machine's facts; without a target nothing is said of a file system."""
+    from iosonde.ranks import machine
+
+    if campaign.spec.target:
+        return machine.facts(campaign.spec.target)
+    facts = machine.facts(Path.cwd())
+    return facts | dict.fromkeys(("mount", "quota", "devices", "filesystem"))
+
+
+def room(campaign: Campaign, expected_s: float, facts: dict[str, Any]) -> None:
     """Refuse what the target or the limits cannot hold. Raises InputError."""
-    from iosonde.measure import envelope
     from iosonde.measure import target as targets
 
-    settings, ranks = wanted.settings(), max(wanted.nodes) * wanted.ranks_per_node
-    need = targets.Need(envelope.bytes_needed(settings, ranks), envelope.files_needed(settings, ranks), expected_s)
-    limits = targets.Limits(wanted.max_bytes, wanted.max_files, wanted.max_seconds)
-    targets.check(wanted.target_path, need, limits, _quota_free(facts))
+    terms = campaign.terms
+    limits = targets.Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
+    need = targets.Need(*space(campaign), expected_s)
+    if campaign.spec.target:
+        targets.check(campaign.spec.target, need, limits, _quota_free(facts))
+    else:
+        targets.check_limits(need, limits)
 
 
 def _below(path: Path, target: Path) -> bool:

@@ -46,7 +46,7 @@ def _runs(runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]) -> Iter
     if fixed:
         yield from _wrapped("  same in all: " + ", ".join(fixed), "    ")
     columns = {"run": [run["id"] for run in runs], "started": [_when(run["started_at"]) for run in runs]}
-    columns["took"] = [format_seconds(run["seconds"]) for run in runs]
+    columns["took"] = [format_seconds(run["seconds"]) if run["seconds"] else "-" for run in runs]
     columns["status"] = ["complete" if run["complete"] else "incomplete" for run in runs]
     if any(tags.get(run["id"]) for run in runs):
         columns["tags"] = [" ".join(tags.get(run["id"], [])) for run in runs]
@@ -77,7 +77,7 @@ def detail(run: Run, document: dict[str, Any], notes: dict[str, list[Any]]) -> I
     """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
     yield from _wrapped(f"run {run.id} of experiment {run.experiment}")
     about = {
-        "started": f"{_when(run.started_at)}, took {format_seconds(run.seconds)}",
+        "started": _when(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
         "source": run.source,
         "status": "complete" if run.complete else "incomplete: " + "; ".join(run.missing),
         "factors": ", ".join(f"{name}={_value(value)}" for name, value in run.factors.items()),

@@ -20,7 +20,7 @@ _CELL = ("operation", "metric", "unit")
 
 
 @click.command(epilog="Example: iosonde compare runs.csv --response bandwidth --group version before after")
-@click.argument("data")
+@click.argument("data", required=False)
 @click.argument("levels", nargs=-1, metavar="[A B …]")
 @click.option("--response", metavar="Y,…", help="The column(s) to compare. A store needs none.")
 @click.option("--group", metavar="G", help="The column that tells A from B.")
@@ -34,23 +34,26 @@ _CELL = ("operation", "metric", "unit")
 @click.option("--experiment", metavar="ID", help="Store: only this experiment.")
 @options
 def command(
-    data: str, levels: tuple[str, ...], response: str | None, group: str | None, by: str | None, pair: str | None,
-    margin: str, a_summary: str | None, b_summary: str | None, clock: str, experiment: str | None,
+    data: str | None, levels: tuple[str, ...], response: str | None, group: str | None, by: str | None,
+    pair: str | None, margin: str, a_summary: str | None, b_summary: str | None, clock: str, experiment: str | None,
     where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Compare level B of a column with level A (the base); without levels, all pairs.
 
     Without --group, A and B are two columns of a wide table. One thing decides: the interval of the ratio B ÷ A
-    against 1 and against the margin. The tests beside it are evidence.
+    against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
+    needed.
     """
     from iosonde.stats import compare
 
     check_level(level)
-    source = open_data(data, where, experiment)
     sides = [parse_summary(text, name) for text, name in ((a_summary, "A"), (b_summary, "B")) if text]
-    pairs = list(
-        _pairs(source, levels, response, group, split_names(by), split_names(pair), sides, a_summary is not None, clock)
-    )
+    if data is None:
+        pairs = [({}, *_both_published(sides))]
+    else:
+        source, first = open_data(data, where, experiment), a_summary is not None
+        names = split_names(by), split_names(pair)
+        pairs = list(_pairs(source, levels, response, group, *names, sides, first, clock))
     made = compare.with_holm([compare.compare(a, b, level, parse_share(margin), pairs=bool(pair)) for _, a, b in pairs])
     named = [(cell, one) for (cell, _, _), one in zip(pairs, made, strict=True)]
     if as_json:
@@ -72,6 +75,12 @@ def parse_share(text: str) -> float:
     if not 0 <= share < 1:
         raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
     return share
+
+
+def _both_published(sides: list[Group]) -> tuple[Group, Group]:
+    if len(sides) != 2:
+        raise InputError("there is nothing to compare", "name DATA, or both sides with --a-summary and --b-summary")
+    return sides[0], sides[1]
 
 
 def _pairs(

@@ -85,7 +85,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except IosondeError as error:
-        _say(error.message, error.hint)
+        _say(error.message, error.hint, error.details)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
@@ -101,10 +101,12 @@ def main() -> None:
         sys.exit(3)
 
 
-def _say(message: str, hint: str) -> None:
+def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
     from iosonde.report.text import escape
 
     click.echo(f"iosonde: {escape(message)}", err=True)
+    for line in details:
+        click.echo(f"  {escape(line)}", err=True)
     if hint:
         click.echo(f"hint: {escape(hint)}", err=True)
 

@@ -1,4 +1,5 @@
-"""``iosonde plan``: the trials in their order, what they write, and how long they take, before anything starts."""
+"""``iosonde plan``: the commands, the trials in their order, what they write and how long they take, before anything
+starts."""
 
 from __future__ import annotations
 
@@ -7,50 +8,40 @@ from typing import Any
 
 import click
 
-from iosonde.core.units import format_seconds, format_size
-
 from . import _preflight as preflight
-from ._campaign import MARGIN, Wanted, options
-from .run import existing_store, measured_seconds
+from ._campaign import campaign
+from ._needs import forecast, measured_trials, smaller, space
+from ._options import options
+from .run import existing_store
+
+LEVEL = 0.95  # of the intervals that fewer repetitions widen
 
 
-@click.command(epilog="Example: iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7")
+@click.command(
+    epilog="Examples: iosonde plan sweep.yaml; iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7; "
+    "iosonde plan --schema > experiment.schema.json"
+)
 @options
-@click.option("--json", "as_json", is_flag=True, help="As JSON: trials, seconds, basis, bytes, files.")
-def command(as_json: bool, **asked: Any) -> None:
-    """Show what `iosonde run` with the same options would do. Writes nothing, starts nothing."""
-    from iosonde.measure import envelope, forecast
-    from iosonde.ranks import machine
-    from iosonde.report.text import escape
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON: trials, seconds, basis, steps, bytes, files, seed.")
+def command(schema: bool, as_json: bool, **asked: Any) -> None:
+    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
 
-    wanted = Wanted(**asked)
-    preflight.places(wanted)
-    experiment, settings = wanted.new_experiment(), wanted.settings()
-    expected = forecast.forecast(settings, experiment.trials, measured_seconds(existing_store(wanted), wanted))
-    preflight.room(wanted, expected.total_s, machine.facts(wanted.target_path))
-    most = max(wanted.nodes) * wanted.ranks_per_node
-    n_bytes, n_files = envelope.bytes_needed(settings, most), envelope.files_needed(settings, most)
-    if as_json:
-        trials = [
-            {"index": trial.index, "repetition": trial.repetition, "block": trial.block, **trial.factors,
-             "seconds": round(seconds, 1)}
-            for trial, seconds in zip(experiment.trials, expected.seconds, strict=True)
-        ]  # fmt: skip
-        click.echo(
-            json.dumps(
-                {"version": 1, "trials": trials, "seconds": round(expected.total_s, 1), "basis": expected.basis,
-                 "bytes": n_bytes, "files": n_files, "seed": experiment.seed}, indent=2)
-        )  # fmt: skip
+    SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
+    """
+    from ._plan_text import Plan, as_text, to_json
+
+    if schema:
+        from iosonde.measure.spec_schema import schema_text
+
+        click.echo(schema_text(), nl=False)
         return
-    click.echo(f"target      {escape(wanted.target)}")
-    click.echo(f"at most     {format_size(n_bytes)} and {n_files} files at once, all removed afterwards")
-    if wanted.before_reads:
-        click.echo(f"runs        {escape(wanted.before_reads)}   (on each node, before each read phase)")
-    click.echo(f"trials      {len(experiment.trials)} in {wanted.planned_repetitions} blocks, seed {experiment.seed}")
-    for repetition in range(wanted.planned_repetitions):
-        order = [str(trial.factors["nodes"]) for trial in experiment.trials if trial.repetition == repetition]
-        click.echo(f"  block {repetition + 1:3d}   nodes {', '.join(order)}")
-    if wanted.until:
-        click.echo(f"then        more blocks until every interval is within ± {wanted.until:.1%} of its mean")
-    click.echo(f"sealed      {wanted.decision(0.95).metric}; differences below ± {MARGIN:.0%} do not matter")
-    click.echo(f"takes       about {format_seconds(expected.total_s)} ({expected.basis})")
+    wanted = campaign(asked)
+    preflight.places(wanted)
+    experiment = wanted.experiment()
+    measured = measured_trials(existing_store(wanted), wanted)
+    expected = forecast(wanted, experiment.trials, measured)
+    preflight.room(wanted, expected.total_s, preflight.machine_facts(wanted))
+    offers = smaller(wanted, experiment.seed, measured, LEVEL)
+    plan = Plan(wanted, experiment, expected, *space(wanted), offers)
+    click.echo(json.dumps(to_json(plan), indent=2) if as_json else as_text(plan))

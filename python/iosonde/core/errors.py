@@ -7,10 +7,12 @@ class IosondeError(Exception):
     """Base of all errors that a user may see: one sentence, and a hint.
 
     ``message`` says where (file, line, column or key) and what; ``hint`` says what to do.
-    The command line prints both and exits with ``exit_code``, never with a traceback.
+    The command line prints both and exits with ``exit_code``, never with a traceback. Where there is more than
+    one thing to say, each has a line in ``details``.
     """
 
     exit_code = 3
+    details: tuple[str, ...] = ()
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -44,3 +44,7 @@ RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", 
 # ``allocation`` numbers the sets of nodes that a campaign ran on: a resume on other nodes is another block.
 READ_FACTORS = ("reader", "client_cache", "server_cache")  # these matter to reads alone
 OBSERVED_FACTORS = (*READ_FACTORS, "allocation")
+
+# True on the trials of a centre cell, which a design repeats within every block to see drift (False on its other
+# trials, absent without centre cells). It splits no cell: a centre trial repeats the cell whose levels it has.
+CENTRE = "centre_trial"

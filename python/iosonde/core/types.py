@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 FactorValue = str | int | float | bool | None
@@ -121,8 +122,8 @@ class Run:
 
     ``factors`` are the values of the cell, the repetition number among them. ``facts`` are what the machine
     was like. ``operations`` is a NumPy structured array of dtype ``schema.OPERATION`` or None where nothing was
-    recorded. ``raw`` maps file names to the foreign tool's own output. ``missing`` says, in words, what an
-    incomplete run lacks. ``seed`` makes the same trial again.
+    recorded. ``raw`` maps file names to the foreign tool's own output, or to a file that holds it where it is large.
+    ``missing`` says, in words, what an incomplete run lacks. ``seed`` makes the same trial again.
     """
 
     id: str
@@ -137,7 +138,7 @@ class Run:
     phases: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
-    raw: dict[str, bytes] = field(default_factory=dict)
+    raw: dict[str, bytes | Path] = field(default_factory=dict)
     seed: int | None = None
 
     @property

@@ -122,9 +122,9 @@ class _State:
         if which in ("read", "write", "total"):
             label, operation = base, f"{self._phase}_{which}"
         found = next((item for item in _QUANTITIES if item[0].match(label)), None)
-        values = [number(word) for word in words]
         if found is None:
             return
+        values = [number(word) for word in words]
         if len(values) != 2 or None in values:
             run.lacks(at, f"{label} of {operation} is cut or damaged: left out")
             return

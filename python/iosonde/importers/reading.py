@@ -154,7 +154,7 @@ def finite(value: Any) -> float | None:
 
 
 class Lines:
-    """Line numbers of places that are asked for from front to back, without counting from the start each time."""
+    """Line numbers of places, asked for mostly from front to back: counted on from the last one each time."""
 
     def __init__(self, text: Text) -> None:
         self._text, self._at, self._line = text.whole, 0, 1
@@ -162,8 +162,9 @@ class Lines:
     def at(self, position: int) -> int:
         """The line of ``position``."""
         if position < self._at:
-            self._at, self._line = 0, 1
-        self._line += self._text.count("\n", self._at, position)
+            self._line -= self._text.count("\n", position, self._at)
+        else:
+            self._line += self._text.count("\n", self._at, position)
         self._at = position
         return self._line
 

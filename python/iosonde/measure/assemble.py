@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from iosonde.core.types import Observation
+from iosonde.core.types import FactorValue, Observation
 from iosonde.ranks import clocks
 
-from . import cache, rates, spool
+from . import cache, collect_commands, rates, spool
+from .collect_commands import Parse
 from .envelope import PhasePlan
+from .items import COMMAND, NATIVE, Part
+from .spec import SINGLE
 from .spool import RankPhase
 
 _UNKNOWN_NS = 2**62
@@ -20,52 +24,118 @@ _UNKNOWN_NS = 2**62
 
 @dataclass
 class Collected:
-    """All that a trial left, before the parent adds what it knows itself (id, factors, facts)."""
+    """All that a trial left, before the parent adds what it knows itself (id, factors, facts).
 
-    observations: list[Observation]
-    phases: list[dict[str, Any]]
-    operations: Any
-    missing: list[str]
-    client_cache: str
-
-
-def collect(
-    folder: Path,
-    plans: list[PhasePlan],
-    ranks: int,
-    places: dict[str, Any],
-    repetition: int,
-) -> Collected:
-    """Read the spool of one trial.
-
-    ``places`` is what rank 0 wrote about the ranks: ``nodes`` (node of each rank), ``hosts``, ``offset_ns``
-    (rank's clock − rank 0's before the phases, as text keys), ``drift_ns`` (what it changed until after them),
-    ``at_ns`` (when the two were measured), ``error_ns``. It is empty when the trial died early.
+    ``factors`` are settings that a tool's output tells; ``raw`` is what commands printed.
     """
-    from iosonde import _native
 
-    gathered = Collected([], [], None, [], "")
-    tables, cache_states, unfinished = [], [], []
-    frames = spool.index(folder, ranks)
-    for index, plan in enumerate(plans):
-        parts = [spool.read(folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
-        absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
-        gathered.missing += _failures(plan, parts, _native.KINDS)
-        unfinished += [(plan.operation, absent)] if absent else []
-        cache_states += [part.cache["state"] for part in parts if part.cache]
-        tables += [part.operations for part in parts if part.operations is not None]
-        active = [part for part in parts if part.started_ns]
-        if not plan.timed or not active:
+    observations: list[Observation] = field(default_factory=list)
+    phases: list[dict[str, Any]] = field(default_factory=list)
+    operations: Any = None
+    missing: list[str] = field(default_factory=list)
+    client_cache: str = cache.WARM
+    factors: dict[str, FactorValue] = field(default_factory=dict)
+    raw: dict[str, bytes | Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the parts of a trial are, and what is known about the ranks.
+
+    ``places`` is what rank 0 wrote: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's
+    before the phases, as text keys), ``drift_ns`` (what it changed until after them), ``at_ns`` (when the two were
+    measured), ``error_ns``. It is empty when the trial died early.
+    """
+
+    folder: Path
+    ranks: int
+    places: dict[str, Any]
+    repetition: int
+    parse: Parse | None = None
+
+
+def collect(source: Source, parts: Sequence[Part]) -> Collected:
+    """Read the spool of one trial: every item of it, in order."""
+    gathered, tables, cache_states, unfinished = Collected(), [], [], []
+    frames = spool.index(source.folder, source.ranks)
+    prefixes = _prefixes(parts)
+    for place, part in enumerate(parts):
+        if part.item["kind"] == COMMAND:
+            unfinished += _command(source, part, prefixes[place], frames, gathered)
             continue
-        entry, rows = _timed(index, plan, active, places, repetition, _native.KINDS)
-        gathered.phases.append(entry)
-        if not absent and not any(part.stopped == "error" for part in parts):
-            gathered.observations += rows
+        for index, plan in enumerate(part.plans, part.first):
+            found = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
+            absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
+            gathered.missing += _failures(plan, found, kind_names())
+            unfinished += [(plan.operation, absent)] if absent else []
+            cache_states += [one.cache["state"] for one in found if one.cache]
+            tables += [one.operations for one in found if one.operations is not None]
+            active = [one for one in found if one.started_ns]
+            if not plan.timed or not active:
+                continue
+            entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
+            gathered.phases.append(entry)
+            if not absent and not any(one.stopped == "error" for one in found):
+                gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
     gathered.missing += _unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
     gathered.client_cache = cache.worst(cache_states)
     return gathered
+
+
+def kind_names() -> list[str]:
+    """The engine's names of operations, by their number."""
+    from iosonde import _native
+
+    return _native.KINDS
+
+
+def _prefixes(parts: Sequence[Part]) -> list[str]:
+    """What is put before the names of each item's operations: its label, where several items have results."""
+    telling = [part for part in parts if part.item["kind"] == NATIVE or part.item["parse"]]
+    native = [part for part in telling if part.item["kind"] == NATIVE]
+    return [
+        f"{part.item['label']}."
+        if part in telling and len(native if part.item["kind"] == NATIVE else telling) > 1
+        else ""
+        for part in parts
+    ]
+
+
+def _command(
+    source: Source, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected
+) -> list[tuple[str, list[int]]]:
+    """One command step into ``gathered``; the ranks that did not come to its end."""
+    item, index = part.item, part.first
+    expected = [0] if item["on"] == SINGLE else list(range(source.ranks))
+    found = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
+    absent = [rank for rank in expected if index not in frames[rank]]
+    gathered.raw |= collect_commands.raw(source.folder, item, index, expected)
+    if not found:
+        return [(item["label"], absent)]
+    wrong = collect_commands.faults(source.folder, item, index, found)
+    gathered.missing += wrong
+    offsets = _offsets(found, source.places)
+    error_ns = int(source.places.get("error_ns", 0 if len(found) == 1 else _UNKNOWN_NS))
+    times = rates.timeline(found, offsets, 0 if len(found) == 1 else error_ns)
+    places = source.places
+    entry = collect_commands.entry(index, item, found, times, offsets, places.get("hosts", []), places.get("nodes", []))
+    gathered.phases.append(entry)
+    if not absent and not wrong:
+        gathered.observations += collect_commands.seconds(item, found, times)
+    if item["parse"] and source.parse is not None:
+        well = [one for one in found if one.stopped == "count"]
+        executions, unread = collect_commands.parsed(source.folder, item, index, well, source.parse)
+        gathered.missing += unread
+        whole = not (unread or wrong or absent)
+        totals = collect_commands.results(item, executions, prefix, times, whole)
+        gathered.observations += totals.observations
+        entry["settings"] = totals.factors
+        entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
+        if not prefix:
+            gathered.factors |= totals.factors
+    return [(item["label"], absent)] if absent else []
 
 
 def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
@@ -108,6 +178,7 @@ def _timed(
         "name": plan.operation,
         "operation": plan.operation,
         "measures": plan.measures,
+        "counted_kind": plan.counted_kind,
         "shared": plan.shared,
         "distinct_bytes": plan.distinct_bytes or None,
         "duration_ns": times.span_ns if times.comparable else None,

@@ -104,5 +104,6 @@ def _extended(experiment: Experiment, wanted: int) -> Experiment | None:
     have = 1 + max(trial.repetition for trial in experiment.trials)
     if wanted <= have:
         return None
-    more = design.blocks(experiment.factors, range(have, wanted), len(experiment.trials), experiment.seed)
+    drawn = experiment.settings.get("design", design.FULL)
+    more = design.trials(experiment.factors, drawn, range(have, wanted), len(experiment.trials), experiment.seed)
     return replace(experiment, trials=experiment.trials + more)

@@ -8,11 +8,12 @@ parent and every rank compute the same plan from the same settings.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from iosonde.core.errors import InputError
 from iosonde.core.workload import Files, MpiIo, Phase, Step
+
+from .workloads import SettingError, read_count
 
 RATE = "rate"
 BANDWIDTH = "bandwidth"
@@ -24,7 +25,7 @@ SAME_RANK = "same_rank"
 
 @dataclass(frozen=True)
 class Settings:
-    """What the envelope does; sizes in bytes. ``small_files`` and ``large_files`` are per rank."""
+    """What the envelope does; sizes in bytes (``64KiB`` is read). ``small_files`` and ``large_files`` are per rank."""
 
     small_files: int = 1000
     small_file_size: int = 4096
@@ -38,16 +39,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("small_files", "small_file_size", "large_files", "large_file_size", "transfer_size"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}", "it must be at least 1")
+            object.__setattr__(self, name, read_count(name, getattr(self, name), size=name.endswith("_size")))
+        for name in ("shared_writes", "direct", "verify"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingError((name,), f"{name} is {getattr(self, name)!r}", "write true or false")
         if self.large_file_size % self.transfer_size:
-            raise InputError(
+            raise SettingError(
+                ("large_file_size",),
                 f"the large file ({self.large_file_size} B) is not a multiple of the transfer size "
                 f"({self.transfer_size} B)",
                 "choose --large-size as a multiple of --transfer-size",
             )
         if self.cache not in ("cold", "warm"):
-            raise InputError(f"cache regime '{self.cache}' is unknown", "use cold or warm")
+            raise SettingError(("cache",), f"cache regime '{self.cache}' is unknown", "use cold or warm")
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
@@ -60,8 +64,9 @@ class PhasePlan:
 
     ``operation`` is the name in the results; ``measures`` is RATE (files per second, counted by the successes
     of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
-    ``distinct_bytes`` is how much different data the phase touches over all ranks. ``counts_moved``: what was moved,
-    holes and all, is a result too.
+    ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
+    A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
+    ``counts_moved``: the bytes that were moved, holes and all, are a result too.
     """
 
     operation: str
@@ -72,6 +77,8 @@ class PhasePlan:
     reads: tuple[Files, ...] = ()
     shared: bool = False
     distinct_bytes: int = 0
+    backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
+    wears_out: bool = False
     counts_moved: bool = False
 
 
@@ -93,6 +100,12 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     shared_read = settings.large_file_size + settings.small_files * settings.small_file_size
     shared_write = 2 * settings.large_file_size if settings.shared_writes else 0
     return ranks * (2 * own + shared_read + shared_write)
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a small file: by create, open, write, read, N-to-1 read and the
+    removal of both kinds; the shared ones are made and removed by one rank."""
+    return (7 * ranks + 2) * settings.small_files
 
 
 def reader_shift(nodes_of_ranks: list[int]) -> tuple[int, str]:

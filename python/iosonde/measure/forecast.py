@@ -1,54 +1,182 @@
-"""How long a campaign will take, before anything starts: from trials already measured, else from a guess.
+"""How long a campaign will take, before anything starts: from trials already measured, else from sizes and speeds.
 
-The guess is only as good as its two speeds, so it is always shown with them.
+What is known of a cell, best first: the median of its own earlier trials; the speeds, corrected by how far earlier
+trials of other cells were off; the median of all earlier trials, where nobody knows what a trial moves; the speeds.
+Speeds that nobody measured are a guess, only as good as its numbers, so it is always shown with them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
-from iosonde.core.types import Trial
+from iosonde.core.errors import InputError
+from iosonde.core.schema import CENTRE
+from iosonde.core.types import FactorValue, Trial
 
 from . import envelope
+from .design import expression
 
-GUESS_BYTES_PER_S = 200e6
-GUESS_FILES_PER_S = 2000.0
-START_S = 1.5  # processes, MPI, clocks
+MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
+Cell = Mapping[str, FactorValue]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one trial moves over all ranks: bytes read and written, files made, opened, or removed."""
+
+    n_bytes: float
+    n_files: float = 0.0
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Of all ranks together; ``start_s`` is what a trial takes besides (processes, MPI, clocks)."""
+
+    bytes_per_s: float = 200e6
+    files_per_s: float = 2000.0
+    start_s: float = 1.5
+
+    def seconds(self, work: Work) -> float:
+        """Of a trial that moves this."""
+        return self.start_s + transfer_seconds(work.n_bytes, self.bytes_per_s) + work.n_files / self.files_per_s
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A finished trial: the factors of its run, and how long it took."""
+
+    factors: Cell
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Seconds of each trial, in order, and in words where they come from."""
+    """Seconds of each trial, in order (None: nobody knows), and in words where they come from."""
 
-    seconds: list[float]
+    seconds: list[float | None]
     basis: str
 
     @property
     def total_s(self) -> float:
-        """Of all trials."""
-        return sum(self.seconds)
+        """Of all trials whose length is known."""
+        return sum(seconds for seconds in self.seconds if seconds is not None)
+
+    @property
+    def unknown(self) -> int:
+        """Trials whose length nobody knows: the total is too small by them."""
+        return self.seconds.count(None)
 
 
-def forecast(settings: envelope.Settings, trials: list[Trial], measured: dict[int, list[float]]) -> Forecast:
-    """``measured``: seconds of finished trials by number of ranks, of the same settings on the same target.
+def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
+    """Size divided by speed. Raises InputError for a speed that is not above 0."""
+    if not bytes_per_s > 0:
+        raise InputError(f"the speed is {bytes_per_s:g} bytes/s", "give a speed above 0")
+    return n_bytes / bytes_per_s
 
-    Without any, from the bytes and files that the trial moves, at the speeds guessed above, all ranks sharing
-    them.
+
+def forecast(
+    trials: Sequence[Trial],
+    measured: Sequence[Measured],
+    work: Callable[[Cell], Work | None],
+    speeds: Speeds | None = None,
+) -> Forecast:
+    """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
+    knows what its commands move. ``speeds`` None: the guess."""
+    expected = estimator(measured, work, speeds)
+    found = [expected(trial.factors) for trial in trials]
+    return Forecast([seconds for seconds, _ in found], _basis(Counter(why for _, why in found), len(measured), speeds))
+
+
+def estimator(
+    measured: Sequence[Measured], work: Callable[[Cell], Work | None], speeds: Speeds | None = None
+) -> Callable[[Cell], tuple[float | None, str]]:
+    """(seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN) of a trial of any cell; arguments as of ``forecast``."""
+    used = speeds or Speeds()
+    medians = _Medians(measured)
+    known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
+    off = median(trial.seconds / used.seconds(moved) for trial, moved in known) if known else None
+
+    def expected(cell: Cell) -> tuple[float | None, str]:
+        seconds = medians.of(cell)
+        if seconds is not None:
+            return seconds, MEASURED
+        moved = work(cell)
+        if moved is not None:
+            guess = used.seconds(moved)
+            return (guess, GUESSED) if off is None else (guess * off, SCALED)
+        if measured:
+            return median(trial.seconds for trial in measured), ALIKE
+        return None, UNKNOWN
+
+    return expected
+
+
+def envelope_work(settings: envelope.Settings) -> Callable[[Cell], Work]:
+    """What a trial of the envelope moves."""
+
+    def work(cell: Cell) -> Work:
+        ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])  # type: ignore[arg-type]
+        return Work(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
+
+    return work
+
+
+def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], Work | None]:
+    """What the user says a trial moves, in bytes: an expression over factors, as ``size * clients * replica``.
+
+    Raises InputError, naming the key ``where``, now or for a cell where it is no number. An earlier trial that lacks a
+    factor has no work that is known.
     """
-    known = {ranks: median(seconds) for ranks, seconds in measured.items() if seconds}
-    seconds = []
-    for trial in trials:
-        ranks = int(trial.factors["nodes"]) * int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
-        seconds.append(known[ranks] if ranks in known else _guess(settings, ranks))
-    if known:
-        return Forecast(seconds, f"measured in {sum(map(len, measured.values()))} earlier trials")
-    return Forecast(seconds, f"a guess: {GUESS_BYTES_PER_S / 1e6:.0f} MB/s and {GUESS_FILES_PER_S:.0f} files/s in all")
+    read = expression.read(text, set(names), where)
+
+    def work(cell: Cell) -> Work | None:
+        return Work(read.number(cell)) if read.names <= cell.keys() else None
+
+    return work
 
 
-def _guess(settings: envelope.Settings, ranks: int) -> float:
-    moved = envelope.bytes_moved(settings, ranks) / GUESS_BYTES_PER_S
-    # Small files are touched by create, open, write, read, N-to-1 read and the removal of both kinds; the shared
-    # ones are made and removed by one rank.
-    touched = (7 * ranks + 2) * settings.small_files / GUESS_FILES_PER_S
-    return START_S + moved + touched
+def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[str, dict[FactorValue, float]]:
+    """Seconds of all trials at each level of each factor that varies; a level counts all trials that have it."""
+    totals: dict[str, dict[FactorValue, float]] = {}
+    for trial, took in zip(trials, seconds, strict=True):
+        for name, level in trial.factors.items():
+            levels = totals.setdefault(name, {})
+            levels[level] = levels.get(level, 0.0) + (took or 0.0)
+    return {name: levels for name, levels in totals.items() if len(levels) > 1 and name != CENTRE}
+
+
+class _Medians:
+    """Median seconds of the measured trials of a cell; other factors of theirs are ignored."""
+
+    def __init__(self, measured: Sequence[Measured]) -> None:
+        self._measured = measured
+        self._by_names: dict[tuple[str, ...], dict[tuple[Any, ...], list[float]]] = {}
+
+    def of(self, cell: Cell) -> float | None:
+        names = tuple(name for name in cell if name != CENTRE)
+        if names not in self._by_names:
+            cells = self._by_names[names] = {}
+            for trial in self._measured:
+                if all(name in trial.factors for name in names):
+                    cells.setdefault(tuple(trial.factors[name] for name in names), []).append(trial.seconds)
+        found = self._by_names[names].get(tuple(cell[name] for name in names))
+        return median(found) if found else None
+
+
+def _basis(counts: Counter[str], n_measured: int, speeds: Speeds | None) -> str:
+    used = speeds or Speeds()
+    numbers = f"{used.bytes_per_s / 1e6:g} MB/s and {used.files_per_s:g} files/s in all"
+    words = {
+        MEASURED: f"measured in {n_measured} earlier trials",
+        SCALED: f"scaled by what they move from {n_measured} earlier trials",
+        ALIKE: f"the median of {n_measured} earlier trials of other cells",
+        GUESSED: f"a guess: {numbers}" if speeds is None else f"at {numbers}",
+        UNKNOWN: "not known: no earlier trial, and nobody says what the commands move",
+    }
+    if len(counts) == 1:
+        return words[next(iter(counts))]
+    return "; ".join(f"{counts[why]} trials {words[why]}" for why in words if counts[why])

@@ -1,28 +1,42 @@
-"""The user's own commands around a phase (remount, drop server caches): run by the shell, once per node.
+"""The user's own commands around what is measured: remount, drop server caches, set a factor and read it back.
 
-``posix_spawn`` with output to a file: a process that has MPI up must not fork, and a pipe could fill.
+They change the system and may leave something behind on purpose (a mount's daemon), which then stays.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from iosonde.core.errors import SystemFaultError
 
+from . import command as commands
 
-def run(command: str, environment: dict[str, str]) -> None:
-    """Run ``command`` with /bin/sh; raises SystemFaultError with the end of its output if it fails."""
-    with tempfile.TemporaryFile() as output:
-        handle = output.fileno()
-        actions = [(os.POSIX_SPAWN_DUP2, handle, 1), (os.POSIX_SPAWN_DUP2, handle, 2)]
-        pid = os.posix_spawn("/bin/sh", ["sh", "-c", command], os.environ | environment, file_actions=actions)
-        _, status = os.waitpid(pid, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code:
-            output.seek(0)
-            said = output.read()[-300:].decode("utf-8", "replace").strip()
-            raise SystemFaultError(
-                f"the hook '{command}' ended with {code}: {said or 'no output'}",
-                "try it by hand on that node; it runs once per node before each read phase",
-            )
+# A mount that hangs must not hold the campaign for hours.
+TIMEOUT_S = 600.0
+_SAID = 4096
+
+
+def run(command: str, environment: dict[str, str], what: str = "the hook") -> str:
+    """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
+    with tempfile.TemporaryDirectory(prefix="iosonde-hook-") as folder:
+        path = Path(folder) / "output"
+        result = commands.run(command, path, environment, timeout_s=TIMEOUT_S, left_behind=commands.OUTLIVES)
+        said = _end_of(path)
+    if result.exit_code == 0 and not result.fault:
+        return said
+    ended = f"ended with {result.exit_code}" if result.signal is None else f"ended by signal {result.signal}"
+    if result.ended_by:
+        ended = f"ran longer than {TIMEOUT_S:.0f} s"
+    words = result.fault or said[-300:].strip() or "no output"
+    raise SystemFaultError(f"{what} '{command}' {ended}: {words}", "try it by hand on that node")
+
+
+def _end_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _SAID))
+            return file.read().decode("utf-8", "replace")
+    except OSError:
+        return ""

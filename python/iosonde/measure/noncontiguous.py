@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from iosonde.core.errors import InputError
-from iosonde.core.units import format_size, parse_size
+from iosonde.core.units import format_size
 from iosonde.core.workload import Files, MpiIo, Phase, Step
 
 from .envelope import BANDWIDTH, PhasePlan
+from .workloads import SettingError, read_count
 
 NAIVE, SIEVE, INDEPENDENT, COLLECTIVE = METHODS = ("naive", "sieve", "mpiio_independent", "mpiio_collective")
 SEGMENTED, INTERLEAVED = LAYOUTS = ("segmented", "interleaved")
@@ -48,19 +48,24 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("access_size", "hole_size", "sieve_buffer", "file_size", "call_size"):
-            object.__setattr__(self, name, _size(name, getattr(self, name), 0 if name == "hole_size" else 1))
-        for name in ("access_size", "hole_size", "sieve_buffer", "call_size"):
-            if getattr(self, name) > MOST_BYTES:
-                raise InputError(f"{name} is {getattr(self, name)} B", f"it must be at most {MOST_BYTES} B")
+            least = 0 if name == "hole_size" else 1
+            object.__setattr__(self, name, read_count(name, getattr(self, name), size=True, least=least))
+            if name != "file_size" and getattr(self, name) > MOST_BYTES:
+                raise SettingError((name,), f"{name} is {getattr(self, name)} B", f"it must be at most {MOST_BYTES} B")
         operations = (self.operations,) if isinstance(self.operations, str) else tuple(self.operations)
         object.__setattr__(self, "operations", operations)
         if not operations or len(set(operations)) < len(operations):
-            raise InputError(f"operations are {list(operations)}", f"give {WRITE}, {READ}, or both in one list")
+            said = f"operations are {list(operations)}"
+            raise SettingError(("operations",), said, f"give {WRITE}, {READ}, or both in one list")
         for operation in operations:
-            _one_of("operation", operation, (READ, WRITE))
+            _one_of("operations", operation, (READ, WRITE))
         _one_of("method", self.method, METHODS)
         _one_of("layout", self.layout, LAYOUTS)
         _one_of("cache", self.cache, ("cold", "warm"))
+        if not isinstance(self.verify, bool):
+            raise SettingError(("verify",), f"verify is {self.verify!r}", "write true or false")
+        if not isinstance(self.hints, Mapping):
+            raise SettingError(("hints",), f"hints are {self.hints!r}", "give names with values")
         object.__setattr__(self, "hints", _hints(self))
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +90,7 @@ class Pieces:
 
 
 def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
-    """Which pieces are this rank's; all ranks have the same number. Raises InputError where a rank would have none."""
+    """Which pieces are this rank's; all ranks have the same number. Raises SettingError if it is 0."""
     if settings.layout == SEGMENTED:
         segment = settings.file_size // ranks
         base = rank * segment
@@ -94,7 +99,8 @@ def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
         count = _fit(settings.file_size, settings) // ranks
         found = Pieces(rank * settings.period, count, settings.period * ranks, settings.file_size)
     if found.count < 1:
-        raise InputError(
+        raise SettingError(
+            ("file_size",),
             f"no piece of {format_size(settings.access_size)} for each of {ranks} ranks fits into a file of "
             f"{format_size(settings.file_size)}",
             "make file_size larger, or access_size and hole_size smaller",
@@ -120,6 +126,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
         through = (2 if operation == WRITE else 1) * settings.file_size
         moved += settings.file_size + (through if settings.method == SIEVE else useful)
     return moved
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return len(settings.operations) * (3 * ranks + 2)
 
 
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
@@ -243,15 +254,6 @@ def _hints(settings: Settings) -> dict[str, str]:
     }
 
 
-def _size(name: str, value: Any, least: int) -> int:
-    number = parse_size(value) if isinstance(value, str) else value
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise InputError(f"{name} is {value!r}", "give a size as 64KiB")
-    if number < least:
-        raise InputError(f"{name} is {number}", f"it must be at least {least}")
-    return number
-
-
-def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise InputError(f"{what} '{value}' is unknown", f"use one of: {', '.join(known)}")
+        raise SettingError((name,), f"{name}: '{value}' is unknown", f"use one of: {', '.join(known)}")

@@ -114,7 +114,8 @@ def observations(
     ]
     if plan.counts_moved:
         rows += _moved(operation, parts, repetition)
-    if bandwidth and plan.counted_kind == "write" and times.comparable:
+    made_durable = {"fsync", "fdatasync", "close"} & set(includes.split(","))
+    if bandwidth and plan.counted_kind == "write" and times.comparable and made_durable:
         rows += _buffered(operation, parts, times, kind, repetition)
     return rows
 
@@ -195,6 +196,11 @@ def _buffered(operation: str, parts: list[RankPhase], times: Timeline, kind: int
                 last.append(entry["last_end_ns"] + shift)
                 done += entry["bytes"]
                 count += entry["count"]
-    name = operation.replace("write", "write_buffered", 1)
+    name = buffered(operation)
     seconds = (max(last) - min(first)) / 1e9
     return [Observation(name, "bandwidth_last_done", done / seconds, "bytes/s", None, repetition, count, "")]
+
+
+def buffered(operation: str) -> str:
+    """What a write is called of which fsync and close are not in the time."""
+    return operation.replace("write", "write_buffered", 1) if "write" in operation else f"{operation}_buffered"

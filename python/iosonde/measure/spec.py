@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.types import Factor
+from iosonde.core.types import Factor, FactorValue
 
 # Where a command runs: always on the same first rank; on every rank after a barrier; rank after rank.
 SINGLE = "single"
@@ -81,9 +81,10 @@ class Spec:
     ``factors`` include ``nodes`` and ``ranks_per_node`` (their series are their levels). ``design`` says which
     cells of them are measured and how they are ordered: ``{"kind": "full"}`` and its relatives in ``design``.
     ``until`` is the half-width of the interval as a fraction of the mean that ends the repetitions, or None.
+    Without a ``target`` there are only commands, and none of them says ``${TARGET}``.
     """
 
-    target: Path
+    target: Path | None
     steps: tuple[Step, ...]
     factors: tuple[Factor, ...]
     name: str = ""
@@ -99,3 +100,31 @@ class Spec:
     hosts: tuple[str, ...] = ()
     reserve: str = ""
     trial_timeout_s: float | None = None
+
+    @property
+    def native(self) -> tuple[NativeStep, ...]:
+        """The steps that our own engine runs."""
+        return tuple(step for step in self.steps if isinstance(step, NativeStep))
+
+    def levels(self, factor: str) -> tuple[FactorValue, ...]:
+        """The levels of a factor, () where there is none of this name."""
+        return next((one.levels for one in self.factors if one.name == factor), ())
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the user allows, and where things are kept. It changes no result: the same experiment under other terms
+    is the same experiment. Sizes in bytes, times in seconds; None is no limit. ``store`` None: the usual one.
+    ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
+    ``forecast.Speeds``: what the campaign's length is predicted from.
+    """
+
+    store: str | None = None
+    budget_s: float | None = None
+    idle_timeout_s: float = 300.0
+    max_bytes: int | None = None
+    max_files: int | None = None
+    max_seconds: float | None = None
+    max_operations: int = 10_000_000
+    moves: str | None = None
+    speeds: dict[str, float] | None = None

@@ -1,14 +1,15 @@
 """What a rank leaves behind after each phase, and how the parent reads it, whole or in parts.
 
-One file per rank, ``SPOOL/rank-00003``, one frame per phase, appended before the next barrier: when MPI kills the
-survivors of a dead rank, what was finished is still there, and a frame that was cut short is seen by its length.
-A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
-``schema.OPERATION``).
+One file per rank, ``SPOOL/rank-00003``, one frame per phase or command, appended before the next barrier: when MPI
+kills the survivors of a dead rank, what was finished is still there, and a frame that was cut short is seen by its
+length. A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
+``schema.OPERATION``). What a command printed is a file beside it, ``SPOOL/output-00003-0007`` (rank, frame).
 """
 
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from iosonde.core.schema import OPERATION, RECORD
 
 _HEAD = struct.Struct("<4sIQQ")
 _MAGIC = b"iosp"
+_NAME = re.compile(r"(?:rank|output)-(\d{5,})(?:-\d{4,})?")
 # What travels to rank 0 in one message: a rank's file may be larger than a message should be.
 PIECE_BYTES = 16 * 2**20
 
@@ -31,7 +33,8 @@ class RankPhase:
     """One rank's part of one phase. Times are this rank's CLOCK_MONOTONIC.
 
     ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
-    exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``extra_bytes`` were moved besides (None: not known);
+    exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``command`` is how a command ended
+    (``command.Result``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None: not known);
     ``hints`` are those that MPI-IO was asked for (``asked``) and those in force (``took``).
     """
 
@@ -46,6 +49,7 @@ class RankPhase:
     cache: dict[str, Any] = field(default_factory=dict)
     histograms: dict[str, list[list[int]]] = field(default_factory=dict)
     operations: npt.NDArray[Any] | None = None
+    command: dict[str, Any] = field(default_factory=dict)
     extra_bytes: int | None = 0
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -59,9 +63,14 @@ def path_of(spool: Path, rank: int) -> Path:
     return spool / f"rank-{rank:05d}"
 
 
+def output_of(spool: Path, rank: int, frame: int) -> Path:
+    """Where a command of one rank prints."""
+    return spool / f"output-{rank:05d}-{frame:04d}"
+
+
 def ranks_in(spool: Path) -> list[int]:
     """The ranks that left something here."""
-    return sorted(int(path.name[5:]) for path in spool.glob("rank-*"))
+    return sorted({int(found.group(1)) for path in spool.iterdir() if (found := _NAME.fullmatch(path.name))})
 
 
 def write(spool: Path, part: RankPhase) -> None:
@@ -124,16 +133,24 @@ def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt
 
 
 def pieces(spool: Path, rank: int) -> Iterator[bytes]:
-    """All that one rank left, in order: what travels to rank 0 from another node."""
-    try:
-        with path_of(spool, rank).open("rb") as file:
-            while piece := file.read(PIECE_BYTES):
-                yield piece
-    except FileNotFoundError:
-        return
+    """All that one rank left, in order: what travels to rank 0 from another node. A piece is one length byte, the
+    name of the file, and what comes next in it."""
+    for path in (path_of(spool, rank), *sorted(spool.glob(f"output-{rank:05d}-*"))):
+        name = path.name.encode()
+        try:
+            with path.open("rb") as file:
+                while content := file.read(PIECE_BYTES):
+                    yield bytes([len(name)]) + name + content
+        except FileNotFoundError:
+            continue
 
 
-def put(spool: Path, rank: int, piece: bytes | bytearray) -> None:
-    """Append what came from another node."""
-    with path_of(spool, rank).open("ab") as file:
-        file.write(piece)
+def put(spool: Path, piece: bytes | bytearray) -> None:
+    """Append what came from another node to the file that it names. Raises ValueError for a name that is none of
+    ours."""
+    end = 1 + piece[0]
+    name = bytes(piece[1:end]).decode("ascii", "replace")
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"a rank sent a file called {name!r}")
+    with (spool / name).open("ab") as file:
+        file.write(memoryview(piece)[end:])

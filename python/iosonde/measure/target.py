@@ -42,7 +42,7 @@ class Limits:
 def check(target: Path, need: Need, limits: Limits, quota_free_bytes: int | None = None) -> None:
     """Refuse a target that cannot hold ``need``. Raises TargetError or InputError, having written nothing."""
     _check_directory(target)
-    _check_limits(need, limits)
+    check_limits(need, limits)
     facts = os.statvfs(target)
     free = facts.f_bavail * facts.f_frsize
     if quota_free_bytes is not None and quota_free_bytes < min(free, need.bytes * SPACE_MARGIN):
@@ -83,7 +83,8 @@ def _check_directory(target: Path) -> None:
         raise TargetError(f"{target} is on a read-only mount", "choose a target that can be written")
 
 
-def _check_limits(need: Need, limits: Limits) -> None:
+def check_limits(need: Need, limits: Limits) -> None:
+    """Refuse what passes a limit. Raises InputError."""
     if limits.max_bytes is not None and need.bytes > limits.max_bytes:
         raise InputError(
             f"a trial needs {format_size(need.bytes)}, --max-bytes is {format_size(limits.max_bytes)}",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,11 @@ from iosonde.core.types import Run, Trial
 from iosonde.ranks import watchdog
 from iosonde.ranks.launch import Launcher
 
-from . import assemble, cache, envelope
-from .rank_program import BEATS, PARENT_MARK, Assignment
+from . import assemble, cache, envelope, items, placeholders
+from .assignment import Assignment
+from .collect_commands import Parse
+from .rank_program import BEATS, PARENT_MARK
+from .spec import CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
 from .target import Workspace
 
 RESCUE_S = 60.0
@@ -36,17 +40,22 @@ NETWORK_TYPES = frozenset({
 @dataclass(frozen=True)
 class Bench:
     """What all trials of one campaign share. ``facts`` are stored with each run; ``allocation`` numbers the set of
-    nodes (a resume on other nodes has another number).
+    nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
+    no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed.
     """
 
     experiment: str
-    settings: envelope.Settings
+    steps: tuple[Step, ...]
     launcher: Launcher
-    workspace: Workspace
+    workspace: Workspace | None
     facts: dict[str, Any]
     max_operations: int
     idle_s: float
-    before_reads: str | None = None
+    set_up: tuple[CommandStep, ...] = ()
+    tear_down: tuple[CommandStep, ...] = ()
+    controls: tuple[Control, ...] = ()
+    cache: CacheRegime = CacheRegime()
+    parse: Parse | None = None
     on_tick: Callable[[Any], None] | None = None
     spool_parent: Path | None = None
     allocation: int = 0
@@ -55,20 +64,23 @@ class Bench:
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
     """One trial. A trial that failed is a Run too, with ``missing`` saying what it lacks.
 
-    Raises KeyboardInterrupt after having ended the ranks and removed the trial's files.
+    ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard`` removes them. Raises
+    KeyboardInterrupt after having ended the ranks and removed the trial's files; InputError for a placeholder that
+    nobody knows.
     """
-    nodes = int(trial.factors["nodes"])  # type: ignore[arg-type]
-    per_node = int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
+    nodes, per_node = _size(trial)
     ranks = nodes * per_node
     name = f"trial-{trial.index:04d}"
-    root = bench.workspace.trial(name)
+    check_placeholders(bench, trial.factors)
+    root = bench.workspace.trial(name) if bench.workspace else None
     folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
+    whole = False
     try:
         (folder / PARENT_MARK).touch()
-        command = _command(bench, trial, root, folder, nodes, per_node)
+        assignment = _assignment(bench, trial, root, folder)
         outcome = watchdog.watch(
-            command,
+            _command(bench, assignment, nodes, per_node),
             deadline_s=deadline_s,
             heartbeat_dir=folder / BEATS,
             idle_s=bench.idle_s,
@@ -78,22 +90,25 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         seconds = time.monotonic() - started
         places = _places(folder)
         if not places and nodes > 1 and bench.launcher.name != "local":
-            _rescue(bench, trial, root, folder, nodes)
+            _rescue(bench, assignment, folder, nodes)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
-        plans = envelope.plan(bench.settings, 0, ranks, shift)
-        collected = assemble.collect(folder, plans, ranks, places, trial.repetition)
+        parts = items.layout(assignment.items, 0, ranks, shift)
+        collected = assemble.collect(assemble.Source(folder, ranks, places, trial.repetition, bench.parse), parts)
         missing = _why(folder, outcome, places) + collected.missing
+        whole = True
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        bench.workspace.remove_trial(name)
-    client = collected.client_cache
-    factors = dict(trial.factors)
+        if not whole or not any(isinstance(content, Path) for content in collected.raw.values()):
+            shutil.rmtree(folder, ignore_errors=True)
+        if bench.workspace:
+            bench.workspace.remove_trial(name)
+    observed = (reader, collected.client_cache, _server_cache(bench), bench.allocation)
+    factors = collected.factors | trial.factors
     factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
-    factors |= dict(zip(OBSERVED_FACTORS, (reader, client, _server_cache(bench), bench.allocation), strict=True))
+    factors |= dict(zip(OBSERVED_FACTORS, observed, strict=True))
     return Run(
         id=run_id,
         experiment=bench.experiment,
-        source="iosonde envelope",
+        source=_source(bench),
         started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         seconds=seconds,
         seed=trial.seed,
@@ -111,7 +126,38 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         operations=collected.operations,
         phases=collected.phases,
         missing=missing,
+        raw=collected.raw,
     )
+
+
+def discard(run: Run) -> None:
+    """Remove the files that a Run of ``run`` still refers to."""
+    for folder in {content.parent for content in run.raw.values() if isinstance(content, Path)}:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_placeholders(bench: Bench, factors: Iterable[str]) -> None:
+    """Raises InputError for a placeholder that no trial with these ``factors`` can fill, before anything starts."""
+    names = placeholders.of_commands(factors)
+    for stage in (bench.set_up, bench.steps, bench.tear_down):
+        for number, step in enumerate(stage, 1):
+            if isinstance(step, CommandStep):
+                placeholders.check(step.command, names, f"step {number}")
+    for control in bench.controls:
+        for text in (control.set, control.read):
+            placeholders.check(text, (*names, placeholders.LEVEL), f"factor {control.factor}")
+    for text in (bench.cache.unmount, bench.cache.mount):
+        placeholders.check(text, names, "cache")
+
+
+def _size(trial: Trial) -> tuple[int, int]:
+    return int(trial.factors["nodes"]), int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
+
+
+def _source(bench: Bench) -> str:
+    """What measured: the native workloads by name, or the experiment's own commands."""
+    native = dict.fromkeys(step.workload for step in bench.steps if isinstance(step, NativeStep))
+    return f"iosonde {'+'.join(native)}" if native else "iosonde commands"
 
 
 def _spool_prefix(experiment: str) -> str:
@@ -127,26 +173,43 @@ def remove_spools(experiment: str, parent: Path | None) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _command(
-    bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int, per_node: int, only_collect: bool = False
-) -> list[str]:
-    assignment = Assignment(
-        root=str(root),
+def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> Assignment:
+    nodes, per_node = _size(trial)
+    values = dict(trial.factors) | {
+        "RANKS": nodes * per_node,
+        "NODES": nodes,
+        "RANKS_PER_NODE": per_node,
+        **({"TARGET": str(root), "TARGET_ROOT": str(root.parents[1])} if root else {}),
+        "TRIAL": trial.index,
+        "REPETITION": trial.repetition,
+        "SEED": trial.seed,
+    }
+    local = ("localhost",) * nodes if bench.launcher.name == "local" else ()
+    return Assignment(
+        root=str(root or ""),
         spool=str(folder),
         ranks=nodes * per_node,
-        settings=bench.settings.to_json(),
+        items=items.items(bench.set_up, bench.steps, bench.tear_down, values),
         seed=trial.seed,
         max_operations=bench.max_operations,
-        before_reads=bench.before_reads,
-        only_collect=only_collect,
+        ranks_per_node=per_node,
+        values=values,
+        controls=[asdict(control) for control in bench.controls],
+        cache=asdict(bench.cache),
+        hosts=list(local or getattr(bench.launcher, "hosts", ())[:nodes]),
+        directory=os.getcwd(),
     )
+
+
+def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) -> list[str]:
     program = [sys.executable, "-m", "iosonde.measure.rank_program", assignment.to_word()]
     return bench.launcher.command(nodes, per_node, program)
 
 
-def _rescue(bench: Bench, trial: Trial, root: Path, folder: Path, nodes: int) -> None:
+def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int) -> None:
     """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used."""
-    command = _command(bench, trial, root, folder, nodes, 1, only_collect=True)
+    rescuing = replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)
+    command = _command(bench, rescuing, nodes, 1)
     watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=RESCUE_S, ranks=nodes)
 
 
@@ -164,12 +227,13 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
     for path in sorted(folder.glob("error-*.json")):
         error = json.loads(path.read_text())
         said.append(f"{error['message']}. {error['hint']}".strip())
+    said += places.get("faults", [])
     if outcome.timed_out:
         waited = "; ".join(outcome.sentences()[:5])
         said.append(f"ended by the watchdog ({outcome.reason}) after {outcome.seconds:.0f} s; {waited}")
     elif outcome.exit_code and not said:
         how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
-        said.append(f"the ranks ended with {how}: {_telling(outcome.stderr_tail)[:200]}")
+        said.append(f"the ranks ended with {how}: {outcome.last_words()}")
     if outcome.left:
         said.append(f"processes that could not be ended are left: {', '.join(map(str, outcome.left))}")
     if not places and not said:
@@ -177,15 +241,9 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
     return said
 
 
-def _telling(stderr: str) -> str:
-    """The last line that is not the launcher speaking of itself ("[mpiexec@n1] …"); else the last one."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    others = [line for line in lines if not line.startswith(("[mpiexec@", "[proxy:", "=", "--"))]
-    return (others or lines or ["no message"])[-1]
-
-
 def _server_cache(bench: Bench) -> str:
     kind = str((bench.facts["machine"]["mount"] or {}).get("type", ""))
     if kind not in NETWORK_TYPES:
         return cache.NO_SERVER
-    return cache.COLD_REQUESTED if bench.before_reads else cache.WARM
+    asked = bench.cache.before_reads or bench.cache.between_trials == CACHE_REMOUNT
+    return cache.COLD_REQUESTED if asked else cache.WARM

@@ -28,7 +28,8 @@ STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
 @dataclass(frozen=True)
 class Beat:
     """A rank's last word. ``state``: starting, running, waiting (for the others) or done; ``since`` that
-    state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase.
+    state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase. ``pulse`` counts
+    instead while a command runs whose operations nobody sees: it says that the rank is alive.
     """
 
     rank: int
@@ -38,11 +39,14 @@ class Beat:
     state: str
     since: float
     progress: int
+    pulse: int = 0
 
     def sentence(self, now: float) -> str:
         """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
         what = f"{self.state} {self.phase}" if self.phase else self.state
         seconds = max(0, now - self.since)
+        if self.pulse:
+            return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s"
         return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
 
 
@@ -53,6 +57,7 @@ class Heartbeat:
         self._path = directory / f"rank-{rank}"
         self._interval_s = interval_s
         self._progress: Callable[[], int] | None = None
+        self._pulse: Callable[[], int] | None = None
         self._beat = Beat(rank, socket.gethostname(), os.getpid(), "", STARTING, time.time(), 0)
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -71,12 +76,18 @@ class Heartbeat:
         if error is None:
             self.enter("", DONE)
 
-    def enter(self, phase: str, state: str = RUNNING, progress: Callable[[], int] | None = None) -> None:
+    def enter(
+        self,
+        phase: str,
+        state: str = RUNNING,
+        progress: Callable[[], int] | None = None,
+        pulse: Callable[[], int] | None = None,
+    ) -> None:
         """Say that this rank now is in ``phase`` in ``state``; ``progress`` counts its operations from now
-        on.
+        on, or ``pulse`` shows that it lives where nobody can count.
         """
         with self._lock:
-            self._progress = progress
+            self._progress, self._pulse = progress, pulse
             last = self._beat
             self._beat = Beat(last.rank, last.host, last.pid, phase, state, time.time(), 0)
             self._write()
@@ -89,8 +100,9 @@ class Heartbeat:
                 os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call
             with self._lock:
                 done = self._progress() if self._progress else 0
-                if done != self._beat.progress:
-                    self._beat = Beat(**{**asdict(self._beat), "progress": done})
+                pulse = self._pulse() if self._pulse else 0
+                if (done, pulse) != (self._beat.progress, self._beat.pulse):
+                    self._beat = Beat(**{**asdict(self._beat), "progress": done, "pulse": pulse})
                     self._write()
 
     def _write(self) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
 
 
-def family(token: str) -> list[int]:
-    """Ids of all processes of this user, on this host, that inherited ``token`` in their environment."""
-    wanted, found = f"{WATCHDOG_VARIABLE}={token}".encode(), []
+def family(token: str, variable: str = WATCHDOG_VARIABLE) -> list[int]:
+    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment."""
+    wanted, found = f"{variable}={token}".encode(), []
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
             continue

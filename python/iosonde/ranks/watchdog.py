@@ -30,6 +30,7 @@ KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 _PR_SET_PDEATHSIG = 1
+_LAUNCHERS_TALK = ("[mpiexec@", "[proxy:", "=", "--")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ class Outcome:
         return [
             spoken[rank].sentence(now) if rank in spoken else f"rank {rank}: never started" for rank in self.waited_for
         ]
+
+    def last_words(self) -> str:
+        """The last line of its errors that is not the launcher speaking of itself (``[mpiexec@n1] …``), at most 200
+        characters; else the last one.
+        """
+        lines = [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
+        others = [line for line in lines if not line.startswith(_LAUNCHERS_TALK)]
+        return (others or lines or [f"exit code {self.exit_code}"])[-1][:200]
 
 
 def watch(

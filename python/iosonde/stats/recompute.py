@@ -34,7 +34,7 @@ def _series(
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
     """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write."""
     operation, present = str(phase["operation"]), [kinds[kind] for kind in np.unique(rows["kind"])]
-    counted = _counted(phase["measures"], operation, present)
+    counted = phase.get("counted_kind") or _counted(phase["measures"], operation, present)
     if counted is None:
         return
     nodes = run.get("facts", {}).get("nodes") or []
@@ -48,7 +48,7 @@ def _series(
 
 
 def _counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
-    """The kind of operation that a phase counts: data kinds for bandwidth; for a rate the kind that names the
+    """What a phase counts in a store that does not say it yet: data kinds for bandwidth; for a rate the kind that names the
     phase, else whole files, by their close."""
     wanted = ("write", "read") if measures == "bandwidth" else (operation, "close")
     return next((kind for kind in wanted if kind in present), None)
@@ -86,9 +86,10 @@ def _of_series(
         if last.min() > begin:
             found[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
     counting = rows["kind"] == kind
-    if bandwidth and kinds[kind] == "write":
+    durable = {list(kinds).index(other) for other in ("fsync", "fdatasync", "close")}
+    if bandwidth and kinds[kind] == "write" and durable & set(np.unique(rows["kind"]).tolist()):
         span = end[counting].max() - start[counting].min()
-        buffered = name.replace("write", "write_buffered", 1)
+        buffered = name.replace("write", "write_buffered", 1) if "write" in name else f"{name}_buffered"
         found[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)
     return found
 

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+_COPY_BYTES = 1 << 20
 TEMPORARY_PREFIX = ".tmp-"
 _TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
 # Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
@@ -148,6 +149,14 @@ def write_new(disk: Disk, path: Path, data: bytes) -> dict[str, int | str]:
     """A new flushed file with this content; its ``bytes`` and ``sha256``. Its name is not yet flushed."""
     with new_file(disk, path) as writer:
         writer.write(data)
+        return writer.commit()
+
+
+def write_copy(disk: Disk, path: Path, source: Path) -> dict[str, int | str]:
+    """The same with the content of another file, a piece at a time."""
+    with new_file(disk, path) as writer, source.open("rb") as file:
+        while piece := file.read(_COPY_BYTES):
+            writer.write(piece)
         return writer.commit()
 
 

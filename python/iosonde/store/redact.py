@@ -112,9 +112,10 @@ def _hidden(run: Run, names: Names) -> Run:
     return replace(run, **plain, observations=observations, findings=findings, raw=raw)
 
 
-def _text(content: bytes) -> str | None:
+def _text(content: bytes | Path) -> str | None:
     """The text in a raw file; None if it is none (packed data could hide anything)."""
     try:
+        content = content.read_bytes() if isinstance(content, Path) else content
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return None

@@ -22,7 +22,7 @@ from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 
-from .files import Disk, new_file, read_plain, write_new
+from .files import Disk, new_file, read_plain, write_copy, write_new
 from .runfile import run_document, seal, unseal
 
 DOCUMENT = "run.json"
@@ -30,6 +30,8 @@ RESULTS = "results.parquet"
 OPERATIONS = "operations.parquet"
 _ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,149}$")
 _READ_BYTES = 1 << 20
+# Larger raw files are not read with their run.
+RAW_BYTES = 16 << 20
 
 
 def check_id(what: str, value: str) -> str:
@@ -67,7 +69,8 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
     if run.raw:
         disk.make_directory(directory / "raw")
     for name, content in run.raw.items():
-        files[f"raw/{name}"] = write_new(disk, directory / "raw" / name, content)
+        write = write_copy if isinstance(content, Path) else write_new
+        files[f"raw/{name}"] = write(disk, directory / "raw" / name, content)  # type: ignore[operator]
     versions = {"iosonde": __version__, "python": platform.python_version(), "numpy": np.__version__}
     write_new(disk, directory / DOCUMENT, seal(run_document(run, files, versions, stored_at)))
 
@@ -113,6 +116,17 @@ def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != document["files"][name]["sha256"]:
         raise damaged(directory, f"the content of {name} is not what was written")
     return content
+
+
+def read_raw(directory: Path, document: dict[str, Any]) -> dict[str, bytes | Path]:
+    """The run's raw files by name: their content or, where they are large, the file itself. Raises DataError."""
+    return {
+        name.removeprefix("raw/"): read_file(directory, document, name)
+        if about["bytes"] <= RAW_BYTES
+        else directory / name
+        for name, about in document["files"].items()
+        if name.startswith("raw/")
+    }
 
 
 def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
@@ -77,7 +77,7 @@ def too_new(what: str, version: int) -> tuple[str, str]:
     )
 
 
-def run_from(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes]) -> Run:
+def run_from(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes | Path]) -> Run:
     """The Run of a run.json and what lies beside it, without its operations."""
     return Run(
         **{name: from_plain(document[name]) for name in _FIELDS},

@@ -185,7 +185,7 @@ class Store:
         return [document["id"] for document in self.runs(experiment)]
 
     def run(self, run_id: str, operations: bool = False) -> Run:
-        """One run; with its operations only if asked, as they may be large.
+        """One run; with its operations only if asked, as they may be large; large raw files as paths.
 
         Raises InputError if there is none with this id, DataError if it is damaged.
         """
@@ -193,11 +193,7 @@ class Store:
 
         directory, document = self._find(run_id)
         table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
-        raw = {
-            name.removeprefix("raw/"): rundir.read_file(directory, document, name)
-            for name in document["files"]
-            if name.startswith("raw/")
-        }
+        raw = rundir.read_raw(directory, document)
         run = run_from(document, tables.observations_of(tables.read_results(table)), raw)
         if operations and rundir.OPERATIONS in document["files"]:
             run.operations = self.operations(run_id)

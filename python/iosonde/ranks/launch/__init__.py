@@ -1,13 +1,14 @@
 """Where ranks come from. A launcher is a few lines that return the words of a command.
 
 ``find`` chooses one: the scheduler's inside an allocation, else this host. Add a launcher: one file with a
-dataclass that has the four members of `Launcher`, and a line in ``find``.
+dataclass that has the members of `Launcher`, and a line in ``find``.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from iosonde.core.errors import InputError
@@ -30,6 +31,9 @@ class Launcher(Protocol):
     def note(self) -> str:
         """What the user should know about numbers measured this way; empty if nothing."""
 
+    def addresses(self, nodes: int) -> tuple[str, ...]:
+        """How other programs reach the first ``nodes`` nodes: names or addresses, rank 0's first."""
+
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """The words that start ``program`` on ``nodes`` × ``ranks_per_node`` ranks. Raises LaunchError."""
 
@@ -51,6 +55,14 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
         hosts = tuple(hosts) or mpirun.scheduler_hosts(env)
         return mpirun.MpiRun(tuple(hosts))
     raise InputError(f"there is no launcher '{name}'", f"take one of: {', '.join(NAMES)}")
+
+
+def write_machinefile(launcher: Launcher, nodes: int, path: Path) -> Path:
+    """The addresses of the first ``nodes`` nodes in a file, one a line, as mpiexec and the tools of others read it;
+    what was in the file before is gone.
+    """
+    path.write_text("".join(f"{address}\n" for address in launcher.addresses(nodes)))
+    return path
 
 
 def check_nodes(launcher: Launcher, nodes: int) -> None:

@@ -17,6 +17,10 @@ class Local:
     max_nodes: int | None = None
     note: str = "ranks stand in for nodes: all on this host, sharing its page cache, its cores and its network link"
 
+    def addresses(self, nodes: int) -> tuple[str, ...]:
+        """This host, once for each node that it stands in for."""
+        return ("localhost",) * nodes
+
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """The program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""
         count = nodes * ranks_per_node

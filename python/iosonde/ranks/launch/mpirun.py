@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError, LaunchError
+from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 from . import mpiexec
 
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-# Open MPI passes nothing of the environment to other hosts by itself; Hydra passes all.
-_PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "IOSONDE_WATCHDOG")
+HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# Open MPI passes only its own variables to other hosts; Hydra passes all.
+_PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "MPI4PY_MPIABI", "MPI4PY_LIBMPI", "UCX_TLS")
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class MpiRun:
     def max_nodes(self) -> int:
         """The length of the host list."""
         return len(self.hosts)
+
+    def addresses(self, nodes: int) -> tuple[str, ...]:
+        """The first ``nodes`` of the host list."""
+        return self.hosts[:nodes]
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """mpiexec with the options of its family before the program. Raises LaunchError."""
@@ -47,7 +52,8 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
     if launcher.flavour == mpiexec.OPEN_MPI:
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         places = ",".join(f"{host}:{ranks_per_node}" for host in hosts)
-        exports = [word for name in _PASSED_ON for word in ("-x", name)]
+        there = [name for name in _PASSED_ON if name in os.environ]
+        exports = [word for name in (*there, WATCHDOG_VARIABLE) for word in ("-x", name)]
         return [
             launcher.path,
             *root,
@@ -87,7 +93,7 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
     if not hosts:
         raise InputError(f"the host file {path} names no host", "give one host name per line")
     for host in hosts:
-        if not _HOST.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
+        if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
             raise InputError(f"the host file {path}: '{host}' is no host name", "give one host name per line")
     return hosts
 

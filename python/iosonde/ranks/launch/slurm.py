@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from iosonde.core.errors import LaunchError
 
-from . import mpiexec
+from . import mpiexec, nodelist
 
 # What each MPI library can be started with, best first. srun with another one yields N ranks that are each
 # alone.
@@ -22,28 +22,43 @@ _PMI_OF = {
 
 @dataclass(frozen=True)
 class Slurm:
-    """srun over the nodes of the allocation."""
+    """srun over the first of the allocation's nodes."""
 
     srun: str
-    max_nodes: int
+    hosts: tuple[str, ...]
     name: str = "slurm"
     note: str = ""
+
+    @property
+    def max_nodes(self) -> int:
+        """The size of the allocation."""
+        return len(self.hosts)
+
+    def addresses(self, nodes: int) -> tuple[str, ...]:
+        """Slurm's names of its first ``nodes`` nodes."""
+        return self.hosts[:nodes]
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
         pmi = choose_pmi(mpiexec.library().flavour, mpi_types(self.srun)) if nodes * ranks_per_node > 1 else "none"
-        return [*prefix(self.srun, nodes, ranks_per_node, pmi), *program]
+        return [*prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi), *program]
 
 
-def prefix(srun: str, nodes: int, ranks_per_node: int, pmi: str) -> list[str]:
-    """srun and its options: neighbouring ranks share a node, and all are killed when one fails."""
+def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
+    """srun and its options: neighbouring ranks share a node, and all are killed when one fails.
+
+    More ranks than the job has CPUs are allowed, and binding them is left to us (`ranks.binding`).
+    """
     return [
         srun,
-        f"--nodes={nodes}",
-        f"--ntasks={nodes * ranks_per_node}",
+        f"--nodes={len(hosts)}",
+        f"--nodelist={','.join(hosts)}",
+        f"--ntasks={len(hosts) * ranks_per_node}",
         f"--ntasks-per-node={ranks_per_node}",
         f"--mpi={pmi}",
         "--distribution=block",
+        "--overcommit",
+        "--cpu-bind=none",
         "--kill-on-bad-exit=1",
         "--export=ALL",
         "--input=none",
@@ -51,16 +66,22 @@ def prefix(srun: str, nodes: int, ranks_per_node: int, pmi: str) -> list[str]:
 
 
 def from_environment(env: Mapping[str, str]) -> Slurm:
-    """The launcher for the allocation this process is in. Raises LaunchError outside of one."""
+    """The launcher for the allocation this process is in. Raises LaunchError outside of one, InputError where its
+    node list is none.
+    """
     srun = shutil.which("srun", path=env.get("PATH"))
-    nodes = env.get("SLURM_JOB_NUM_NODES") or env.get("SLURM_NNODES") or ""
     if not srun or not env.get("SLURM_JOB_ID"):
         missing = "srun is not on PATH" if not srun else "this is no Slurm job"
         raise LaunchError(
             f"the slurm launcher cannot start ranks: {missing}",
             "get an allocation first: salloc -N 4, or write the command into an sbatch script",
         )
-    return Slurm(srun, int(nodes) if nodes.isdigit() else 1)
+    return Slurm(srun, job_nodes(env))
+
+
+def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
+    """The nodes of the Slurm job this process is in. Raises InputError where Slurm's list is none."""
+    return nodelist.expand(env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST") or "")
 
 
 def choose_pmi(flavour: str, available: Sequence[str]) -> str:

@@ -1,0 +1,170 @@
+"""What the user asked for as one document: an experiment file, a bare command, or the envelope; then the options.
+
+An option overrides the key of its name. Where a value came from stays known, so that an error can name it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from iosonde.core import decision
+from iosonde.core.errors import InputError
+from iosonde.measure import spec_file, spec_text
+from iosonde.measure.spec_problems import nearest
+from iosonde.measure.spec_text import Document
+
+SUFFIXES = (".yaml", ".yml", ".json")
+# Beside the experiment itself in the settings that a store keeps of it.
+KEPT_BESIDE = (decision.KEY, "file")
+QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
+_KEYS = ("target", "nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
+         "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
+         "idle_timeout")  # fmt: skip
+# Option → setting of the envelope.
+_ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "large_files": "large_files",
+             "large_size": "large_file_size", "transfer_size": "transfer_size", "direct": "direct",
+             "verify": "verify", "shared_writes": "shared_writes"}  # fmt: skip
+
+
+def document(asked: dict[str, Any]) -> Document:
+    """The document that the options mean, not yet checked. Raises InputError."""
+    found = _source(asked)
+    if "steps" not in found.data:
+        found = spec_file.modern(found)
+    for key in _KEYS:
+        if asked[key] is not None:
+            _put(found, key, list(asked[key]) if isinstance(asked[key], tuple) else asked[key], key)
+    if asked["quick"] and asked["repetitions"] is None:
+        _put(found, "repetitions", QUICK["repetitions"], "quick")
+    for key in ("before_reads", "between_trials"):
+        if asked[key] is not None:
+            _put_cache(found, key, asked[key])
+    _put_settings(found, asked)
+    for words in asked["levels"]:
+        _put_levels(found, words, bool(found.name))
+    return found
+
+
+def is_file(word: str) -> bool:
+    """Whether an argument means an experiment file and not a command."""
+    path = Path(word)
+    return path.suffix in SUFFIXES and (path.exists() or not any(char.isspace() for char in word))
+
+
+def _source(asked: dict[str, Any]) -> Document:
+    what, named = asked["what"], asked["spec_file"]
+    if what is not None and named is not None:
+        raise click.UsageError(f"two things to measure: '{what}' and --file {named}; give one of them.")
+    if named is not None or (what is not None and is_file(what)):
+        _only_for_commands(asked)
+        return _stored(spec_text.load(_there(Path(named or what))))
+    if what is not None:
+        if not what.strip():
+            raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
+        step = {"command": what, "on": asked["on"] or "all", "parse": asked["parse"] or "auto"}
+        return Document(
+            {"steps": [step]}, "", {("steps", 0, "parse"): "--parse", ("steps", 0, "command"): "the command"}
+        )
+    _only_for_commands(asked)
+    if asked["target"] is None:
+        raise InputError("there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes")
+    return Document({"steps": [{"workload": "envelope"}]})
+
+
+def _there(path: Path) -> Path:
+    if path.is_file():
+        return path
+    if path.exists():
+        raise InputError(f"{path} is not a file", "give the path of an experiment file")
+    beside = path.parent.iterdir() if path.parent.is_dir() else ()
+    names = [one.name for one in beside if one.suffix in SUFFIXES]
+    near = nearest(path.name, names) if names else ""
+    hint = (
+        near if near.startswith("did") else "give the path of an experiment file, or a command with its words in quotes"
+    )
+    raise InputError(f"there is no file {path}", hint)
+
+
+def _stored(found: Document) -> Document:
+    """An experiment as a store keeps it (``experiments/ID.json``) is the experiment that was asked for then."""
+    data = found.data
+    if not {"settings", "trials", "created_at"} <= data.keys() or not isinstance(data["settings"], dict):
+        return found
+    settings = {key: value for key, value in data["settings"].items() if key not in KEPT_BESIDE}
+    places = {path[1:]: place for path, place in found.places.items() if path[:1] == ("settings",)}
+    return Document(settings, found.name, places, found.text)
+
+
+def _only_for_commands(asked: dict[str, Any]) -> None:
+    for option in ("on", "parse"):
+        if asked[option] is not None:
+            raise click.UsageError(f"--{option} is for a bare command; a file says it for each step.")
+
+
+def _put(found: Document, key: str, value: Any, option: str) -> None:
+    found.data[key] = value
+    _came_from(found, (key,), option)
+
+
+def _came_from(found: Document, path: spec_text.Key, option: str) -> None:
+    for old in [old for old in found.places if old[: len(path)] == path]:
+        del found.places[old]
+    found.places[path] = "--" + option.replace("_", "-")
+
+
+def _put_cache(found: Document, key: str, value: str) -> None:
+    given = found.data.get("cache", {})
+    regime = {"between_trials": given} if isinstance(given, str) else dict(given) if isinstance(given, dict) else {}
+    if key == "between_trials":
+        regime = {name: text for name, text in regime.items() if name == "before_reads"}
+    found.data["cache"] = regime | {key: value}
+    _came_from(found, ("cache", key), key)
+
+
+def _put_settings(found: Document, asked: dict[str, Any]) -> None:
+    """Settings of native workloads; a size that ``--quick`` makes small stays as an option says it."""
+    wanted = {option: asked[option] for option in _ENVELOPE if asked[option] is not None}
+    steps = found.data.get("steps")
+    steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    for place, step in enumerate(steps):
+        if step.get("workload") != "envelope":
+            continue
+        if asked["quick"]:
+            step |= {key: value for key, value in QUICK.items() if key != "repetitions"}
+        for option, value in wanted.items():
+            step[_ENVELOPE[option]] = value
+            _came_from(found, ("steps", place, _ENVELOPE[option]), option)
+    if wanted and not any(step.get("workload") == "envelope" for step in steps):
+        raise InputError(
+            f"--{next(iter(wanted)).replace('_', '-')} is a setting of the envelope, which this experiment does not run",
+            "leave it out; for a factor of the file write --set FACTOR=LEVEL",
+        )
+    if asked["cache"] is not None:
+        native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
+        if not native:
+            raise InputError("--cache is for native workloads, and no step is one", "see --between-trials")
+        for place, step in native:
+            step["cache"] = asked["cache"]
+            _came_from(found, ("steps", place, "cache"), "cache")
+
+
+def _put_levels(found: Document, words: str, must_exist: bool) -> None:
+    """``FACTOR=A,B``: other levels; how it is set and read back stays as the file has it."""
+    name, equals, levels = words.partition("=")
+    if not equals or not name or not levels:
+        raise InputError(f"--set {words}: this is not FACTOR=LEVEL,LEVEL", "write it like --set stripe_count=1,4")
+    if name in ("nodes", "ranks_per_node"):
+        raise InputError(f"--set {words}: {name} is no factor of the file", f"write --{name.replace('_', '-')}")
+    factors = found.data.setdefault("factors", {})
+    if not isinstance(factors, dict):
+        return
+    if must_exist and name not in factors:
+        hint = nearest(name, factors) if factors else "the file has none"
+        raise InputError(f"--set {words}: the file has no factor '{name}'", hint)
+    read = [spec_text.scalar(level, f"--set {name}") for level in levels.split(",")]
+    old = factors.get(name)
+    factors[name] = old | {"levels": read} if isinstance(old, dict) else read
+    _came_from(found, ("factors", name), "set " + name)

@@ -1,0 +1,208 @@
+"""A campaign from its first trial to its last: the bench, the rules that end it, and every run kept."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.units import format_seconds
+
+from ._needs import measured_trials
+from ._progress import Progress
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Experiment, Run, Trial
+    from iosonde.measure.campaign import Ended, Rules
+    from iosonde.measure.target import Workspace
+    from iosonde.measure.trial import Bench
+    from iosonde.store import Store
+
+    from ._campaign import Campaign
+    from ._preflight import Ready
+    from ._stop import Stop
+
+
+def measure(
+    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, done: set[int], level: float, stop: Stop
+) -> Ended:
+    """Every trial that is not ``done``, each stored before the next starts."""
+    from iosonde.measure import campaign, trial
+    from iosonde.measure import target as targets
+
+    if ready.launcher.note and wanted.max_ranks > 1:
+        click.echo(f"note: {ready.launcher.note}", err=True)
+    store.save_experiment(experiment)
+    trial.remove_spools(experiment.id, _spool(wanted))
+    target = wanted.spec.target
+    workspace = targets.Workspace.create(target, experiment.id) if target else None
+    progress = Progress(ready.expected_s)
+
+    def on_tick(beats: list[Any]) -> None:
+        stop.check()
+        progress.tick(beats)
+
+    bench = _bench(store, wanted, ready, experiment, workspace, on_tick)
+
+    def one(which: Trial) -> Run:
+        stop.check()
+        run_id = _free_id(store, experiment.id, which.index)
+        return trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
+
+    def keep(made: Run) -> None:
+        try:
+            store.append(made)
+        finally:
+            trial.discard(made)
+
+    try:
+        return campaign.run(
+            experiment,
+            done,
+            _rules(store, wanted, experiment, ready.facts, level),
+            one,
+            keep=keep,
+            replan=store.save_experiment,
+            on_trial=progress.trial,
+        )
+    except KeyboardInterrupt:
+        progress.clear()
+        click.echo("interrupted: finished trials are kept; the same command resumes", err=True)
+        raise
+    finally:
+        progress.clear()
+        if workspace:
+            workspace.remove()
+
+
+def _bench(
+    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, workspace: Workspace | None, on_tick: Any
+) -> Bench:
+    from iosonde.measure import trial
+    from iosonde.ranks import machine
+
+    spec, allocation = wanted.spec, wanted.allocation(ready.facts)
+    facts = {
+        "machine": ready.facts,
+        "software": machine.software(Path.cwd()),
+        "command": machine.redacted(sys.argv),
+        "launcher": ready.launcher.name,
+        "allocation": allocation,
+        "target": str(spec.target) if spec.target else None,
+        "steps": wanted.identity()["steps"],
+    }
+    return trial.Bench(
+        experiment=experiment.id,
+        steps=spec.steps,
+        launcher=ready.launcher,
+        workspace=workspace,
+        facts=facts | _envelope(wanted),
+        max_operations=budget(wanted.terms.max_operations),
+        idle_s=wanted.terms.idle_timeout_s,
+        set_up=spec.set_up,
+        tear_down=spec.tear_down,
+        controls=spec.controls,
+        cache=spec.cache,
+        parse=_parse,
+        on_tick=on_tick,
+        spool_parent=_spool(wanted),
+        allocation=_number_of(allocation, store, experiment.id),
+    )
+
+
+def _spool(wanted: Campaign) -> Path | None:
+    return Path(wanted.spool) if wanted.spool else None
+
+
+def _parse(importer: str, name: str, content: bytes) -> list[Any]:
+    """What an importer (or the one that recognises it) reads in a command's output."""
+    from iosonde.importers import registry
+    from iosonde.importers.text import Text
+
+    return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
+
+
+def _envelope(wanted: Campaign) -> dict[str, Any]:
+    """The envelope's sizes, where it is measured and they are the same in all trials."""
+    from iosonde.measure.spec_check import cells, settings_at
+
+    steps = [step for step in wanted.spec.native if step.workload == "envelope"]
+    values = list(cells(steps[0], wanted.spec)) if len(steps) == 1 else []
+    return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
+
+
+def budget(asked: int) -> int:
+    """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
+    from iosonde.ranks import machine
+
+    return max(1, min(asked, int(0.05 * machine.memory_bytes() / 32)))
+
+
+def _number_of(allocation: str, store: Store, experiment: str) -> int:
+    """The how manyeth set of nodes this is that the experiment runs on."""
+    seen = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
+    return seen.index(allocation) if allocation in seen else len(seen)
+
+
+def _free_id(store: Store, experiment: str, index: int) -> str:
+    """The run's id; an attempt after an incomplete one gets a number of its own."""
+    taken = {path.name for path in (store.path / "runs").iterdir()}  # damaged ones too
+    name, attempt = f"{experiment}-{index:04d}", 2
+    while name in taken:
+        name, attempt = f"{experiment}-{index:04d}-{attempt}", attempt + 1
+    return name
+
+
+def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: dict[str, Any], level: float) -> Rules:
+    from iosonde.measure.campaign import Rules
+
+    ends = []
+    if (budget_s := wanted.terms.budget_s) is not None:
+        ends.append((time.monotonic() + budget_s, f"the budget of {format_seconds(budget_s)}"))
+    if walltime_end := (facts["scheduler"] or {}).get("walltime_end"):
+        left_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
+        ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
+    ends_at, because = min(ends, default=(None, ""))
+
+    expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
+    rule = (lambda: _needed(store, wanted, experiment, level)) if wanted.spec.until else None
+    return Rules(ends_at, because, rule, expected_s=expected_s)
+
+
+def _needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:
+    """Repetitions in all that ``until`` asks for, from the pilot."""
+    from iosonde.stats import stopping
+
+    values = values_by_metric(store, experiment)
+    return stopping.repetitions_needed(values, relative_half_width=wanted.spec.until or 1.0, level=level)
+
+
+def repetitions_of(experiment: Experiment) -> int:
+    """How often every cell was, or is to be, measured."""
+    return 1 + max(trial.repetition for trial in experiment.trials)
+
+
+def wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> bool:
+    """Whether a campaign that was killed between its pilot and the rest has a rest."""
+    made = repetitions_of(experiment)
+    return wanted.spec.until is not None and made <= wanted.spec.repetitions < _needed(store, wanted, experiment, level)
+
+
+def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
+    """The trials' values of every rate of every cell, under one name each: until the last rank is done, where that
+    is known, else as the tool has it."""
+    rows = [row for row in store.results(experiment=experiment.id).to_pylist() if row["rank"] is None]
+    timed = {row["operation"] for row in rows if row["metric"].endswith("_last_done")}
+    names = [factor.name for factor in experiment.factors]
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        last_done = row["metric"].endswith("_last_done")
+        if last_done or (row["operation"] not in timed and row["unit"].endswith("/s")):
+            cell = ", ".join(f"{name}={row.get(name)}" for name in names)
+            name = row["operation"] if last_done else f"{row['operation']} {row['metric']}"
+            values.setdefault(f"{name} at {cell}", []).append(row["value"])
+    return values

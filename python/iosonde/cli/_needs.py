@@ -1,0 +1,110 @@
+"""What the trials of a campaign need and will take: space, files, time. Of commands nothing is known before they ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Trial
+    from iosonde.measure.design.smaller import Offer
+    from iosonde.measure.forecast import Forecast, Measured, Speeds, Work
+    from iosonde.measure.spec import NativeStep
+    from iosonde.store import Store
+
+    from ._campaign import Campaign
+
+
+def space(campaign: Campaign) -> tuple[int, int]:
+    """(bytes, files) that any trial's native workloads have on the target at once, at most."""
+    n_bytes = n_files = 0
+    for step in campaign.spec.native:
+        sizes = [_space(step, settings, campaign.max_ranks) for settings in _settings(step, campaign)]
+        n_bytes += max(size for size, _ in sizes)
+        n_files += max(count for _, count in sizes)
+    return n_bytes, n_files
+
+
+def _space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
+    from iosonde.measure import workloads
+
+    producer = workloads.find(step.workload)
+    return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
+
+
+def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
+    from iosonde.measure.spec_check import cells, settings_at
+
+    for cell in cells(step, campaign.spec):
+        yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
+
+
+def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[Measured]) -> Forecast:
+    """Seconds of each trial, as far as anybody knows."""
+    from iosonde.measure import forecast as forecasts
+
+    return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign))
+
+
+def smaller(campaign: Campaign, seed: int, measured: Sequence[Measured], level: float) -> list[Offer]:
+    """Smaller designs that end within the campaign's budget; none without one, or where it fits as it is."""
+    from scipy.stats import t
+
+    from iosonde.measure import forecast as forecasts
+    from iosonde.measure.design import smaller as designs
+
+    spec, budget_s = campaign.spec, campaign.terms.budget_s
+    if budget_s is None:
+        return []
+    expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign))
+    return designs.offers(
+        spec.factors,
+        spec.design,
+        spec.repetitions,
+        seed,
+        lambda cell: expected(cell)[0],
+        budget_s,
+        lambda freedom: float(t.ppf((1 + level) / 2, freedom)),
+    )
+
+
+def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
+    """What a trial of a cell moves: what the file says, else what the workloads say; None where commands are run."""
+    from iosonde.measure import workloads
+    from iosonde.measure.forecast import Work, stated_work
+    from iosonde.measure.spec_check import settings_at
+
+    spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
+    if campaign.terms.moves:
+        return stated_work(campaign.terms.moves, names, "moves")
+
+    def work(cell: Mapping[str, Any]) -> Work | None:
+        if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
+            return None
+        ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
+        n_bytes = n_files = 0
+        for step in spec.native:
+            producer, settings = workloads.find(step.workload), settings_at(step, {"RANKS": ranks, **cell})
+            n_bytes += producer.bytes_moved(settings, ranks)
+            n_files += producer.files_touched(settings, ranks)
+        return Work(n_bytes, n_files)
+
+    return work
+
+
+def _speeds(campaign: Campaign) -> Speeds | None:
+    from iosonde.measure.forecast import Speeds
+
+    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
+
+
+def measured_trials(store: Store | None, campaign: Campaign) -> list[Measured]:
+    """The complete trials of the same steps on the same target: what a campaign's length is predicted from."""
+    from iosonde.measure.forecast import Measured
+
+    steps, target = campaign.identity()["steps"], str(campaign.spec.target)
+    return [
+        Measured(run["factors"], run["seconds"])
+        for run in (store.runs() if store else ())
+        if run["facts"].get("steps") == steps and run["facts"].get("target") == target and not run["missing"]
+    ]

@@ -1,0 +1,123 @@
+"""The options that ``run`` and ``plan`` share. An option that was not given is None: a file or a default says it then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_seconds, parse_size
+
+
+class Size(click.ParamType):
+    """A size such as 4KiB or 1M, in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        return _told(parse_size, value, self, param, ctx)
+
+
+class Duration(click.ParamType):
+    """A duration such as 30min, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        return _told(parse_seconds, value, self, param, ctx)
+
+
+class Counts(click.ParamType):
+    """A list of counts such as 1,2,4."""
+
+    name = "counts"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            counts = tuple(int(word) for word in value.split(","))
+        except ValueError:
+            counts = ()
+        if not counts or min(counts) < 1:
+            self.fail(f"'{value}' is not a list of counts: write it like 1,2,4", param, ctx)
+        return tuple(dict.fromkeys(counts))
+
+
+class Until(click.ParamType):
+    """A precision such as ci<5%."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        from iosonde.measure.spec_schema import parse_until
+
+        _told(parse_until, value, self, param, ctx)
+        return str(value)
+
+
+def _told(parse: Callable[[Any], Any], value: Any, kind: click.ParamType, param: Any, ctx: Any) -> Any:
+    try:
+        return parse(value)
+    except InputError as error:
+        return kind.fail(f"{error.message}: {error.hint}", param, ctx)
+
+
+ON = ("single", "all", "each")
+OPTIONS = [
+    click.argument("what", metavar="[SPEC|'COMMAND']", required=False),
+    click.option("--file", "spec_file", metavar="FILE", help="An experiment file, whatever its name ends in."),
+    click.option("--on", type=click.Choice(ON), help="Where COMMAND runs [default: all]."),
+    click.option("--parse", metavar="auto|none|TOOL", help="What reads COMMAND's output [default: auto]."),
+    click.option("--set", "levels", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),
+    click.option("--target", metavar="DIR", help="Directory to measure (must exist)."),
+    click.option("--nodes", type=Counts(), metavar="1,2,4", help="Series of node counts [default: 1]."),
+    click.option("--ranks-per-node", type=Counts(), metavar="K", help="Ranks on each node [default: 1]."),
+    click.option("--repetitions", type=click.IntRange(1), metavar="N", help="Trials of each cell [default: 6]."),
+    click.option("--until", type=Until(), metavar="'ci<5%'",
+                 help="Add repetitions until the interval of every mean is this narrow (Stein's two stages)."),
+    click.option("--budget", type=Duration(), metavar="30min", help="Start no trial that would end later."),
+    click.option("--quick", is_flag=True, help="A look: 2 repetitions, small sizes."),
+    click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits]."),
+    click.option("--hosts", metavar="FILE", help="One host per line, for mpirun."),
+    click.option("--reserve", metavar="CMD", help="Called with the largest number of nodes, prints the hosts."),
+    click.option("--store", metavar="DIR", help="Where the runs are kept, not on the target [default: iosonde-store]."),
+    click.option("--name", metavar="TEXT", help="A name for this experiment."),
+    click.option("--seed", type=click.IntRange(0), metavar="S", help="Of the order and the data [default: drawn]."),
+    click.option("--small-files", type=click.IntRange(1), metavar="N",
+                 help="Envelope: small files per rank [default: 1000]."),
+    click.option("--small-size", type=Size(), metavar="SIZE", help="Envelope: of a small file [default: 4KiB]."),
+    click.option("--large-files", type=click.IntRange(1), metavar="N",
+                 help="Envelope: large files per rank [default: 1]."),
+    click.option("--large-size", type=Size(), metavar="SIZE", help="Envelope: of a large file [default: 64MiB]."),
+    click.option("--transfer-size", type=Size(), metavar="SIZE", help="Envelope: of one operation [default: 1MiB]."),
+    click.option("--cache", type=click.Choice(["cold", "warm"]), help="Client cache before reads [default: cold]."),
+    click.option("--before-reads", metavar="CMD",
+                 help="Shell command, once per node before each read phase (remount, drop server caches)."),
+    click.option("--between-trials", type=click.Choice(["none", "drop"]),
+                 help="What is done with the nodes' caches between trials [default: none]."),
+    click.option("--direct", is_flag=True, default=None, help="Envelope: large files with O_DIRECT."),
+    click.option("--verify", is_flag=True, default=None, help="Envelope: stamp every block, check it on reading."),
+    click.option("--shared-writes/--no-shared-writes", default=None,
+                 help="Envelope: also write one file from all ranks [default: yes]."),
+    click.option("--max-bytes", type=Size(), metavar="SIZE", help="Refuse a trial that needs more space."),
+    click.option("--max-files", type=click.IntRange(1), metavar="N",
+                 help="Refuse a trial that needs more files."),
+    click.option("--max-seconds", type=Duration(), metavar="TIME", help="Refuse a longer campaign."),
+    click.option("--max-operations", type=click.IntRange(1), metavar="N",
+                 help="Operations recorded one by one in a run; beyond it counts, histogram and a sample "
+                      "[default: 10 million]."),
+    click.option("--trial-timeout", type=Duration(), metavar="TIME", help="End a trial after this time."),
+    click.option("--idle-timeout", type=Duration(), metavar="TIME",
+                 help="End a trial in which no rank gets on for so long [default: 5min]."),
+    click.option("--spool", metavar="DIR", help="Where ranks leave results meanwhile [default: temporary]."),
+]  # fmt: skip
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of a measurement, as a decorator; they arrive as keyword arguments for ``campaign``."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command

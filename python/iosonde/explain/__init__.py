@@ -1,0 +1,1 @@
+"""From models and bounds to words: what limits, which setting to choose, what an upgrade would bring."""

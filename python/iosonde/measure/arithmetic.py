@@ -1,0 +1,49 @@
+"""Whole numbers that are computed: ``3 * 64MiB + 4096``. Only + - * // and brackets; nothing else is ever evaluated."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+
+_SIZE = re.compile(r"\b\d+(?:\.\d+)?\s*[KMGTP]i?B?\b", re.IGNORECASE)
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
+_MOST = 2**63
+
+
+def whole_number(value: int | float | str) -> int:
+    """The number, or what the text comes to, sizes in bytes. Raises InputError."""
+    if isinstance(value, str):
+        return _computed(value)
+    if isinstance(value, bool) or value != int(value):
+        raise InputError(f"{value} is not a whole number", "write it like 4096, 64KiB or ${RANK} * 64KiB")
+    return int(value)
+
+
+def _computed(text: str) -> int:
+    wrong = InputError(f"'{text}' is not a whole number", "write it like 4096, 64KiB or ${RANK} * 64KiB")
+    if len(text) > 1000:
+        raise wrong
+    try:
+        plain = _SIZE.sub(lambda found: str(parse_size(found[0])), text)
+        number = _value(ast.parse(plain.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
+        raise wrong from error
+    return number
+
+
+def _value(node: ast.expr) -> int:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        found = node.value
+    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        found = _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        found = -_value(node.operand)
+    else:
+        raise ValueError
+    if abs(found) >= _MOST:
+        raise ValueError
+    return found

@@ -1,0 +1,98 @@
+"""What the parent tells the ranks of one trial: plain data, as one word of a command line or, where long, a file."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import LaunchError
+from iosonde.core.types import FactorValue
+
+from .spec import CacheRegime, Control
+
+if TYPE_CHECKING:
+    from iosonde.ranks.mpi import Ranks
+
+# One argument may have 128 KiB (Linux, MAX_ARG_STRLEN); launchers repeat and quote it.
+MOST_CHARACTERS = 16 * 1024
+FILE = "assignment"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
+    ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
+    (empty: their host names), ``directory`` where commands run.
+    """
+
+    root: str
+    spool: str
+    ranks: int
+    items: list[dict[str, Any]]
+    seed: int
+    max_operations: int
+    ranks_per_node: int = 1
+    values: dict[str, FactorValue] = field(default_factory=dict)
+    controls: list[dict[str, Any]] = field(default_factory=list)
+    cache: dict[str, Any] = field(default_factory=dict)
+    hosts: list[str] = field(default_factory=list)
+    directory: str = ""
+    only_collect: bool = False
+
+    @property
+    def regime(self) -> CacheRegime:
+        """What is done with the caches."""
+        return CacheRegime(**self.cache)
+
+    @property
+    def factor_controls(self) -> list[Control]:
+        """How factors are set and read back."""
+        return [Control(**control) for control in self.controls]
+
+    def to_word(self) -> str:
+        """One word that needs no quoting, whatever shells and launchers it passes through.
+
+        What is too long for a command line goes into a file of the spool, from which rank 0 hands it to the others.
+        """
+        packed = zlib.compress(json.dumps(asdict(self)).encode(), 9)
+        word = base64.urlsafe_b64encode(packed).decode()
+        if len(word) <= MOST_CHARACTERS:
+            return word
+        (Path(self.spool) / FILE).write_bytes(packed)
+        return base64.urlsafe_b64encode(
+            zlib.compress(json.dumps({"spool": self.spool, "ranks": self.ranks}).encode())
+        ).decode()
+
+    @staticmethod
+    def from_word(word: str) -> Assignment | Sealed:
+        """The inverse of ``to_word``; a Sealed where the rest lies in a file."""
+        content = json.loads(zlib.decompress(base64.urlsafe_b64decode(word)))
+        return Assignment(**content) if "root" in content else Sealed(**content)
+
+
+@dataclass(frozen=True)
+class Sealed:
+    """An assignment that lies in rank 0's spool."""
+
+    spool: str
+    ranks: int
+
+    def opened(self, ranks: Ranks) -> Assignment:
+        """Read by rank 0, handed to all. Raises LaunchError on all ranks if rank 0 cannot read it."""
+        content: dict[str, Any] | None = None
+        if ranks.rank == 0:
+            try:
+                content = json.loads(zlib.decompress((Path(self.spool) / FILE).read_bytes()))
+            except OSError:
+                content = None
+        content = ranks.broadcast(content)
+        if content is None:
+            raise LaunchError(
+                f"rank 0 runs on {ranks.hosts[0].name} and cannot read {self.spool} of the node that started it",
+                "start iosonde on the first of the nodes, or give a shared directory with --spool",
+            )
+        return Assignment(**content)

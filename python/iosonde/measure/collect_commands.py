@@ -1,0 +1,186 @@
+"""The frames of a command step → its entry in the run, its times, what its output says, and what is missing."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError
+from iosonde.core.types import Observation
+from iosonde.core.units import format_seconds, format_size
+
+from . import aggregate, command, rates, spool
+from .items import STEP, Item
+from .spec import SINGLE
+from .spool import RankPhase
+
+# (importer or "auto", name, content) → what an importer says of it; raises IosondeError.
+Parse = Callable[[str, str, bytes], list[Any]]
+
+# Longer outputs are kept, and not read: no tool prints so much about itself.
+PARSED_BYTES = 256 * 2**20
+# In memory while a run is made; what is larger goes from file to file.
+RAW_BYTES = 64 * 2**10
+_TAIL = 2000
+
+
+def raw_name(item: Item, rank: int) -> str:
+    """The file in ``raw/`` of a run that holds what a command printed on one rank."""
+    return f"{item['stage'].replace('_', '-')}-{item['number']:02d}-rank-{rank:04d}.out"
+
+
+def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
+    """What was printed, by name, also by a command that never came to its end; nothing for a rank that printed
+    nothing."""
+    kept: dict[str, bytes | Path] = {}
+    for rank in ranks:
+        path = spool.output_of(folder, rank, frame)
+        if path.exists() and (size := path.stat().st_size):
+            kept[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
+    return kept
+
+
+def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
+    """One sentence for each rank whose command did not end well."""
+    said = []
+    for part in parts:
+        why = _why(item, part.command)
+        if why:
+            tail = _tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
+            said.append(f"{item['label']}: rank {part.rank}: {why}{tail}")
+    return said
+
+
+def _why(item: Item, ended: dict[str, Any]) -> str:
+    limit = item["timeout_s"] or command.DEFAULT_TIMEOUT_S
+    if ended["ended_by"] == "timeout":
+        return f"the command ran longer than {format_seconds(limit)} and was ended"
+    if ended["ended_by"] == "output":
+        return f"the command printed more than {format_size(command.OUTPUT_BYTES)} and was ended"
+    if ended["fault"]:
+        return str(ended["fault"])
+    if ended["signal"]:
+        return f"the command was ended by signal {ended['signal']} ({_signal(ended['signal'])})"
+    if ended["exit_code"] not in item["expect"]:
+        return f"the command ended with exit code {ended['exit_code']}"
+    return ""
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _tail(path: Path) -> str:
+    """The last line that a person can read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
+    except OSError:
+        return ""
+    readable = [line for line in lines if line and line.isprintable()]
+    return f": {readable[-1][:200]}" if readable else ""
+
+
+def entry(
+    index: int, item: Item, parts: list[RankPhase], times: rates.Timeline, offsets: dict[int, int],
+    hosts: list[str], nodes: list[int],
+) -> dict[str, Any]:  # fmt: skip
+    """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
+    known = times.comparable
+    return {
+        "index": index,
+        "name": item["label"],
+        "operation": item["label"],
+        "stage": item["stage"],
+        "command": item["command"],
+        "on": item["on"],
+        "parse": item["parse"],
+        "measures": None,
+        "shared": False,
+        "distinct_bytes": None,
+        "duration_ns": times.span_ns if known else None,
+        "start_spread_ns": times.start_spread_ns if known else None,
+        "end_spread_ns": times.end_spread_ns if known else None,
+        "all_active_ns": times.all_active_ns if known else None,
+        "clock_error_ns": times.error_ns,
+        "comparable": known,
+        "recorded_all": False,
+        "cache": None,
+        "histograms": {},
+        "totals": {},
+        "ranks": [
+            {
+                "rank": part.rank,
+                "host": hosts[part.rank] if part.rank < len(hosts) else None,
+                "node": nodes[part.rank] if part.rank < len(nodes) else None,
+                "started_ns": int(times.started_ns[i]),
+                "ended_ns": int(times.ended_ns[i]),
+                "clock_offset_ns": offsets.get(part.rank, 0),
+                "operations": 0,
+                "bytes": 0,
+                "errors": 0 if part.stopped == "count" else 1,
+                "stopped": part.stopped,
+                "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
+                **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
+            }
+            for i, part in enumerate(parts)
+        ],
+    }
+
+
+def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
+    """How long the command took on each rank, and from the first start to the last end."""
+    if item["stage"] != STEP:
+        return []
+    own = (times.ended_ns - times.started_ns) / 1e9
+    rows = [Observation(item["label"], "seconds", float(own[i]), "s", part.rank) for i, part in enumerate(parts)]
+    if times.comparable:
+        rows.append(Observation(item["label"], "seconds", times.span_ns / 1e9, "s"))
+    return rows
+
+
+def parsed(
+    folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
+) -> tuple[dict[int, list[Any]], list[str]]:
+    """(rank → what its output says, what could not be read)."""
+    found: dict[int, list[Any]] = {}
+    missing = []
+    for part in parts:
+        name = f"{item['label']}, rank {part.rank}"
+        try:
+            content = _content(spool.output_of(folder, part.rank, frame), name)
+            executions = parse(item["parse"], name, content)
+        except IosondeError as error:
+            missing.append(f"{item['label']}: rank {part.rank}: its output cannot be read: {error.message}")
+            continue
+        lacking = [note.sentence for execution in executions for note in execution.missing]
+        if lacking or not any(execution.rows for execution in executions):
+            missing.append(f"{item['label']}: rank {part.rank}: {'; '.join(lacking) or 'its output holds no result'}")
+        found[part.rank] = executions
+    return found, missing
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > PARSED_BYTES:
+            raise IosondeError(f"{name} printed {format_size(size)}, more than is read ({format_size(PARSED_BYTES)})")
+        return path.read_bytes()
+    except OSError as error:
+        raise IosondeError(f"what {name} printed is gone: {error.strerror}") from error
+
+
+def results(
+    item: Item, found: dict[int, list[Any]], prefix: str, times: rates.Timeline, whole: bool
+) -> aggregate.Totals:
+    """The tool's numbers of every rank and, where no rank is missing, of the whole."""
+    span_s = times.span_ns / 1e9 if times.comparable else None
+    if item["on"] == SINGLE and not whole:
+        return aggregate.Totals()
+    return aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)

@@ -1,0 +1,262 @@
+"""One command of the user's, run by /bin/sh on this node: started, watched, ended, and nothing of it left.
+
+``posix_spawn`` with output to a file: a process that has MPI up must not fork, and a pipe could fill. The command has
+a session of its own, so that all of it can be ended; a daemon that left the session is found by a variable in its
+environment.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
+
+# A step that says nothing else is ended after so long: a command that hangs must not hold a night's campaign.
+DEFAULT_TIMEOUT_S = 4 * 3600.0
+# What one command may print on one rank: beyond, it is ended before it fills the node's temporary directory.
+OUTPUT_BYTES = 4 * 2**30
+GRACE_S = 5.0  # between SIGTERM and SIGKILL
+KILL_S = 2.0  # for SIGKILL to take effect
+LOOK_S = 0.25  # how often time and output are looked at; the end is seen at once
+NEARLY_FULL_BYTES = 64 * 1024
+# What becomes of processes that a command leaves in the background: they end with it, with the trial, or not at all.
+ENDS, STAYS, OUTLIVES = "ends", "stays", "outlives"
+STEP_VARIABLE = "IOSONDE_STEP_ID"
+TRIAL_VARIABLE = "IOSONDE_TRIAL_ID"
+# What tells a process that it is a rank: an MPI program among the commands must not believe it.
+_OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL", "OMPI_COMM_WORLD_",
+             "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_COMMAND", "OMPI_ARGV",
+             "OMPI_FILE_LOCATION", "OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix", "PRTE_LAUNCHED",
+             "PRTE_MCA_ess")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended. Times are this node's CLOCK_MONOTONIC (ns); ``started_at`` is seconds since 1970.
+
+    ``exit_code`` is None after a ``signal``. ``ended_by`` is why we ended it: ``timeout``, ``output`` or empty.
+    ``left`` counts the processes that it left behind and that were ended. ``max_rss_bytes`` and the CPU times are those
+    of the shell and what it waited for (wait4); the memory is None where it is not above our own, which Linux counts
+    in until the shell is loaded. ``fault`` says what kept it from running or its output from being whole.
+    """
+
+    started_ns: int
+    ended_ns: int
+    started_at: float
+    exit_code: int | None = None
+    signal: int | None = None
+    ended_by: str = ""
+    left: int = 0
+    output_bytes: int = 0
+    max_rss_bytes: int | None = None
+    user_s: float = 0.0
+    system_s: float = 0.0
+    fault: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for the spool and run.json."""
+        return asdict(self)
+
+
+def run(
+    command: str,
+    output: Path,
+    environment: Mapping[str, str],
+    *,
+    step_id: str = "",
+    timeout_s: float | None = None,
+    begin: Callable[[], int] = lambda: 0,
+    cpus: set[int] | None = None,
+    left_behind: str = ENDS,
+    output_bytes: int = OUTPUT_BYTES,
+    grace_s: float = GRACE_S,
+) -> Result:
+    """Run ``command`` with what it prints in the file ``output``; ``environment`` comes on top of ours.
+
+    When all is ready ``begin`` is called, in any case once: it waits for the others, and says when to start
+    (CLOCK_MONOTONIC; 0: at once). Runs on ``cpus`` (None: where this thread may run). ``left_behind`` is what becomes
+    of what it leaves in the background: a mount's daemon has to outlive it. Raises nothing for what a command does.
+    """
+    whole = _environment(environment, step_id, left_behind)
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(output, flags, 0o600)
+    except OSError as error:
+        begin()
+        now = time.monotonic_ns()
+        return Result(now, now, time.time(), fault=f"its output has no place in {output.parent}: {error.strerror}")
+    try:
+        started_at, started_ns, pid = _start(command, handle, whole, begin, cpus)
+        if pid < 0:
+            return Result(
+                started_ns, started_ns, started_at, fault=f"/bin/sh could not be started: {os.strerror(-pid)}"
+            )
+        try:
+            ended_by = _watch(pid, handle, timeout_s or DEFAULT_TIMEOUT_S, output_bytes, started_ns)
+            if ended_by:
+                _terminate(pid, grace_s)
+            ended_ns = time.monotonic_ns()
+        except BaseException:
+            _signal_group(pid, signal.SIGKILL)
+            raise
+        reaped, status, usage = os.wait4(pid, os.WNOHANG)
+        if not reaped:
+            return Result(started_ns, ended_ns, started_at, ended_by=ended_by, left=1,
+                          fault=f"process {pid} hangs inside the kernel and cannot be ended")  # fmt: skip
+        left = end_left(pid, step_id) if left_behind == ENDS else 0
+        code = os.waitstatus_to_exitcode(status)
+        return Result(
+            started_ns,
+            ended_ns,
+            started_at,
+            exit_code=code if code >= 0 else None,
+            signal=-code if code < 0 else None,
+            ended_by=ended_by,
+            left=left,
+            output_bytes=os.fstat(handle).st_size,
+            max_rss_bytes=_above_ours(usage.ru_maxrss),
+            user_s=usage.ru_utime,
+            system_s=usage.ru_stime,
+            fault=_full(output.parent),
+        )
+    finally:
+        os.close(handle)
+
+
+def end_left(group: int, step_id: str) -> int:
+    """End what a command left behind: its process group, and whoever carries its id; how many there were."""
+    found = set(family(step_id, STEP_VARIABLE)) if step_id else set()
+    in_group = _signal_group(group, signal.SIGKILL)
+    _end(found, step_id, STEP_VARIABLE)
+    return max(len(found), int(in_group))
+
+
+def end_trial(trial_id: str) -> int:
+    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were."""
+    found = set(family(trial_id, TRIAL_VARIABLE))
+    _end(found, trial_id, TRIAL_VARIABLE)
+    return len(found)
+
+
+def _end(alive: set[int], value: str, variable: str) -> None:
+    give_up = time.monotonic() + KILL_S
+    while alive and time.monotonic() < give_up:
+        for pid in alive:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+        alive = set(family(value, variable))
+
+
+def _environment(more: Mapping[str, str], step_id: str, left_behind: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
+    if left_behind == OUTLIVES:
+        kept.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
+    if step_id:
+        kept[STEP_VARIABLE] = step_id
+    return kept | dict(more)
+
+
+def _start(
+    command: str, handle: int, environment: dict[str, str], begin: Callable[[], int], cpus: set[int] | None
+) -> tuple[float, int, int]:
+    """(wall clock, monotonic ns, process id or −errno)."""
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # sockets of MPI are nothing for a command: one that stays would hold them open
+            if int(name) > 2:
+                os.set_inheritable(int(name), False)
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, handle, 1),
+        (os.POSIX_SPAWN_DUP2, handle, 2),
+    ]
+    plain = [signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD]
+    mine = os.sched_getaffinity(0)
+    try:
+        if cpus:
+            os.sched_setaffinity(0, cpus)
+        start_at_ns = begin()
+        while time.monotonic_ns() < start_at_ns:
+            pass
+        started_at, started_ns = time.time(), time.monotonic_ns()
+        pid = os.posix_spawn(
+            "/bin/sh", ["sh", "-c", command], environment, file_actions=actions, setsid=True, setsigmask=[],
+            setsigdef=plain,
+        )  # fmt: skip
+    except OSError as error:
+        return time.time(), time.monotonic_ns(), -(error.errno or 1)
+    finally:
+        if cpus:
+            os.sched_setaffinity(0, mine)
+    return started_at, started_ns, pid
+
+
+def _watch(pid: int, handle: int, timeout_s: float, most: int, started_ns: int) -> str:
+    """Wait for the end of ``pid``, which stays a zombie; why it has to be ended, or empty if it ended by itself."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # before Linux 5.3
+        descriptor = -1
+    poller = select.poll()
+    if descriptor >= 0:
+        poller.register(descriptor, select.POLLIN)
+    try:
+        while True:
+            left_s = timeout_s - (time.monotonic_ns() - started_ns) / 1e9
+            wait_s = max(0.0, min(LOOK_S, left_s))
+            if poller.poll(wait_s * 1e3) if descriptor >= 0 else _ended_within(pid, wait_s):
+                return ""
+            if left_s <= 0:
+                return "timeout"
+            if os.fstat(handle).st_size > most:
+                return "output"
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _ended_within(pid: int, seconds: float) -> bool:
+    give_up = time.monotonic() + seconds
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        if time.monotonic() >= give_up:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _terminate(pid: int, grace_s: float) -> None:
+    """SIGTERM to all of it, and time to follow; then SIGKILL."""
+    _signal_group(pid, signal.SIGTERM)
+    _ended_within(pid, grace_s)
+    _signal_group(pid, signal.SIGKILL)
+    _ended_within(pid, KILL_S)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Whether there was somebody in it."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _above_ours(maxrss_kib: int) -> int | None:
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return maxrss_kib * 1024 if maxrss_kib > ours else None
+
+
+def _full(directory: Path) -> str:
+    facts = os.statvfs(directory)
+    if facts.f_bavail * facts.f_frsize > NEARLY_FULL_BYTES:
+        return ""
+    return f"the temporary directory {directory} is full: its output may be cut"

@@ -1,0 +1,147 @@
+"""A design → its cells, without those that a constraint forbids, and what has to be said about them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+
+from . import fractional, kinds, latin
+from .plan import Cell, Plan, read
+
+KEYS = {
+    "full": kinds.FULL_KEYS,
+    "fractional": fractional.KEYS,
+    "latin": latin.KEYS,
+    "one_at_a_time": kinds.ONE_AT_A_TIME_KEYS,
+    "list": kinds.LIST_KEYS,
+}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a design. One repetition measures each once.
+
+    ``dropped`` counts the cells that a constraint forbids (each at the first that does). ``generators``,
+    ``resolution`` and ``aliases`` are those of a fraction (``fractional.Fraction``); ``discrepancy`` and ``merged``
+    those of a Latin hypercube (``latin.Hypercube``). ``centre`` is the number of centre trials in a block, and
+    ``blocks`` that of blocks in a repetition. ``notes`` are sentences: what the design costs.
+    """
+
+    kind: str
+    cells: tuple[Cell, ...]
+    dropped: tuple[tuple[str, int], ...] = ()
+    generators: tuple[str, ...] = ()
+    resolution: int | None = None
+    aliases: tuple[tuple[str, ...], ...] = ()
+    discrepancy: float | None = None
+    merged: int = 0
+    centre: int = 0
+    blocks: int = 1
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_dropped(self) -> int:
+        """Cells that constraints forbid."""
+        return sum(n for _, n in self.dropped)
+
+    @property
+    def trials(self) -> int:
+        """In one repetition."""
+        return len(self.cells) + self.blocks * self.centre
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form; ``cells`` and ``dropped`` are counts."""
+        return {
+            "kind": self.kind,
+            "cells": len(self.cells),
+            "dropped": self.n_dropped,
+            "dropped_by": [{"constraint": text, "cells": n} for text, n in self.dropped],
+            "generators": list(self.generators),
+            "resolution": self.resolution,
+            "aliases": [list(group) for group in self.aliases],
+            "discrepancy": self.discrepancy,
+            "merged": self.merged,
+            "centre_trials": self.centre,
+            "blocks": self.blocks,
+            "trials": self.trials,
+            "notes": list(self.notes),
+        }
+
+
+def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
+    """The shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
+    if not isinstance(design, Mapping):
+        raise InputError(f"design: {design!r} is no design", "write it like {kind: full}")
+    kind = design.get("kind", "full")
+    if not isinstance(kind, str) or kind not in KEYS:
+        near = difflib.get_close_matches(str(kind), KEYS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(KEYS)}"
+        raise InputError(f"design.kind: '{kind}' is no design", hint)
+    design = {**design, "kind": kind}
+    plan = read(factors, design, KEYS[kind])
+    special: dict[str, Any] = {}
+    notes = []
+    if kind == "fractional":
+        part = fractional.fraction(plan, design)
+        all_cells = part.cells
+        special = {"generators": part.generators, "resolution": part.resolution, "aliases": part.aliases}
+    elif kind == "latin":
+        cube = latin.hypercube(plan, design, seed)
+        all_cells = cube.cells
+        special = {"discrepancy": cube.discrepancy, "merged": cube.merged}
+        if cube.merged:
+            notes.append(f"{cube.merged} points fell on the levels of another one and are left out")
+    elif kind == "one_at_a_time":
+        all_cells = kinds.one_at_a_time(plan, design)
+        notes.append("one factor at a time: whether factors act together (interactions) cannot be seen")
+    elif kind == "list":
+        all_cells = kinds.listed(plan, design)
+    else:
+        all_cells = kinds.full(plan)
+    kept, dropped = _allowed(plan, all_cells)
+    if len(kept) < len(all_cells) and kind in ("fractional", "latin"):
+        what = "the columns are no longer orthogonal" if kind == "fractional" else "its discrepancy is that before"
+        notes.append(f"constraints dropped {len(all_cells) - len(kept)} of {len(all_cells)} cells: {what}")
+    notes += _split_plot(plan, kept)
+    if not plan.shuffled:
+        notes.append("order: given: a drift of the system looks like an effect of what is measured late")
+    blocks = len({tuple(repr(cell[name]) for name in plan.blocks) for cell in kept})
+    return plan, Cells(kind, tuple(kept), dropped, centre=plan.centre, blocks=blocks, notes=tuple(notes), **special)
+
+
+def _allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str, int], ...]]:
+    dropped = dict.fromkeys(plan.constraints, 0)
+    kept = []
+    for cell in cells:
+        broken = next((constraint for constraint in plan.constraints if not constraint.holds(cell)), None)
+        if broken is None:
+            kept.append(cell)
+        else:
+            dropped[broken] += 1
+    if not kept:
+        worst = max(plan.constraints, key=lambda constraint: dropped[constraint])
+        raise InputError(
+            f"{worst.where}: no cell is left: '{worst.text}' forbids {dropped[worst]} of {len(cells)}",
+            "loosen it, or add levels that it allows",
+        )
+    return kept, tuple((constraint.text, n) for constraint, n in dropped.items())
+
+
+def _split_plot(plan: Plan, cells: list[Cell]) -> list[str]:
+    """What holding a factor costs: it is compared between whole plots only, whose own error is the larger one."""
+    notes = []
+    for depth, name in enumerate(plan.hard_to_change):
+        held = plan.blocks + plan.hard_to_change[: depth + 1]
+        plots = len({tuple(repr(cell[other]) for other in held) for cell in cells})
+        if plots < len(cells):
+            notes.append(
+                f"{name} is hard to change: set {plots} times a repetition, not for each of {len(cells)} trials; "
+                f"its levels are compared between {plots} whole plots, so less surely than the other factors', "
+                "and only more repetitions make it surer"
+            )
+    return notes

@@ -1,0 +1,207 @@
+"""Small expressions over factors, as ``stripe * replica <= servers``: read by a whitelist, nothing is executed.
+
+What may stand in one: names of factors, numbers, quoted words, ``+ - * / // %``, comparisons, ``in (…)``, ``and or
+not`` and parentheses. No calls, attributes, indices, or powers. A quoted size counts as bytes where it meets a number:
+``transfer_size <= '1MiB'``.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import FactorValue
+from iosonde.core.units import parse_size
+
+LONGEST = 1000
+DEEPEST = 100
+_ALLOWED = "names of factors, numbers, quoted words, + - * / // %, comparisons, in (…), and, or, not"
+_ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARE: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """An expression that was read and found harmless. ``where`` is its key in the file, for errors."""
+
+    text: str
+    where: str
+    tree: ast.expr
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The factors that stand in it."""
+        return frozenset(node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+
+    def holds(self, cell: Mapping[str, FactorValue]) -> bool:
+        """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
+        found = self._value(self.tree, cell)
+        if not isinstance(found, bool):
+            raise self._error(self.tree, "is not a condition", "compare something, as stripe * replica <= servers")
+        return found
+
+    def number(self, cell: Mapping[str, FactorValue]) -> float:
+        """Its value for this cell. Raises InputError if it is no number."""
+        return self._number(self.tree, cell)
+
+    def _value(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return cell[node.id]
+        if isinstance(node, (ast.Tuple, ast.List)):
+            return [self._value(item, cell) for item in node.elts]
+        if isinstance(node, ast.BoolOp):
+            until = isinstance(node.op, ast.Or)
+            return next((until for item in node.values if self._truth(item, cell) is until), not until)
+        if isinstance(node, ast.UnaryOp):
+            if isinstance(node.op, ast.Not):
+                return not self._truth(node.operand, cell)
+            number = self._number(node.operand, cell)
+            return -number if isinstance(node.op, ast.USub) else number
+        if isinstance(node, ast.BinOp):
+            left, right = self._number(node.left, cell), self._number(node.right, cell)
+            try:
+                return _ARITHMETIC[type(node.op)](left, right)
+            except (ArithmeticError, ValueError):
+                raise self._error(node, f"cannot be computed for {_told(cell)}", "leave such cells out") from None
+        assert isinstance(node, ast.Compare)
+        return self._compared(node, cell)
+
+    def _compared(self, node: ast.Compare, cell: Mapping[str, FactorValue]) -> bool:
+        left = self._value(node.left, cell)
+        for op, item in zip(node.ops, node.comparators, strict=True):
+            right = self._value(item, cell)
+            one, other = _alike(left, right)
+            try:
+                if not _COMPARE[type(op)](one, other):
+                    return False
+            except TypeError:
+                hint = "compare numbers with numbers, words by == or in"
+                raise self._error(node, f"compares {left!r} with {right!r}", hint) from None
+            left = right
+        return True
+
+    def _truth(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
+        found = self._value(node, cell)
+        if not isinstance(found, bool):
+            raise self._error(node, f"is {found!r}, neither true nor false", "and, or, not join conditions")
+        return found
+
+    def _number(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> float:
+        found = self._value(node, cell)
+        if isinstance(found, bool) or not isinstance(found, (int, float)):
+            raise self._error(node, f"is {found!r}, not a number", "give the factor levels that are numbers")
+        return found
+
+    def _error(self, node: ast.expr, what: str, hint: str) -> InputError:
+        part = ast.get_source_segment(self.text, node) or self.text
+        return InputError(f"{self.where}: '{part}' at column {_column(self.text, node)} {what}", hint)
+
+
+def read(text: object, names: Collection[str], where: str) -> Expression:
+    """The expression of this text over factors of these names. Raises InputError, naming ``where`` and the column."""
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{where}: {text!r} is not an expression", "write it like stripe * replica <= servers")
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        raise InputError(f"{where}: the expression has {len(line)} characters", f"at most {LONGEST} are read")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(line, mode="eval").body
+    except SyntaxError as error:
+        column = error.offset or 1
+        raise InputError(f"{where}: '{line}' cannot be read at column {column}", f"it may hold {_ALLOWED}") from None
+    except (RecursionError, MemoryError, ValueError):
+        raise InputError(f"{where}: the expression cannot be read", f"it may hold {_ALLOWED}") from None
+    made = Expression(line, where, tree)
+    _check(made, tree, names)
+    return made
+
+
+def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False) -> None:
+    """Refuse whatever is not on the whitelist, so that evaluation meets known nodes only."""
+    if depth > DEEPEST:
+        raise InputError(f"{made.where}: the expression is nested deeper than {DEEPEST}", "write several constraints")
+    inside: list[ast.expr] = []
+    lists: list[ast.expr] = []
+    if isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float, str, type(None))):
+        return
+    if isinstance(node, ast.Name):
+        if node.id not in names:
+            near = difflib.get_close_matches(node.id, names, n=2)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(sorted(names))}"
+            raise made._error(node, "is no factor", hint)
+        return
+    if isinstance(node, ast.BoolOp):
+        inside = node.values
+    elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Invert):
+        inside = [node.operand]
+    elif isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        inside = [node.left, node.right]
+    elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
+        inside = [node.left]
+        for op, item in zip(node.ops, node.comparators, strict=True):
+            belongs = isinstance(op, (ast.In, ast.NotIn))
+            if belongs and not isinstance(item, (ast.Tuple, ast.List)):
+                raise made._error(item, "is no list", "write it like fs in ('nfs', 'lustre')")
+            (lists if belongs else inside).append(item)
+    elif isinstance(node, (ast.Tuple, ast.List)) and in_list:
+        inside = node.elts
+    else:
+        raise made._error(node, "is not allowed", f"it may hold {_ALLOWED}")
+    for item in inside:
+        _check(made, item, names, depth + 1)
+    for item in lists:
+        _check(made, item, names, depth + 1, in_list=True)
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    """Both sides; a word that is a size, beside a number, as bytes."""
+    if isinstance(right, list):
+        return left, [_alike(left, item)[1] for item in right]
+    if isinstance(left, str) and isinstance(right, (int, float)):
+        return _bytes(left), right
+    if isinstance(right, str) and isinstance(left, (int, float)):
+        return left, _bytes(right)
+    return left, right
+
+
+def _bytes(word: str) -> int | str:
+    try:
+        return parse_size(word)
+    except InputError:
+        return word
+
+
+def _column(text: str, node: ast.expr) -> int:
+    """Of the first character, from 1 (the parser counts bytes, people count characters)."""
+    return len(text.encode()[: node.col_offset].decode()) + 1
+
+
+def _told(cell: Mapping[str, FactorValue]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in cell.items())

@@ -1,0 +1,152 @@
+"""A fraction 2^(k-p) of the combinations of two-level factors: which cells, and what can no longer be told apart.
+
+One of these keys says which:
+
+``p``            the fraction 1/2^p of minimum aberration
+``resolution``   the smallest such fraction of at least this resolution (3, 4, 5 …)
+``generators``   as ``D=ABC`` (letters A, B, C … in the order of the factors, without I), or with the names of the
+                 factors: ``cache = stripe * replica``; a minus before the product turns its sign
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+
+from . import aberration
+from .kinds import crossed
+from .plan import Cell, Plan, whole
+from .words import Generator, Words, aliases, columns, defining_words, resolution
+
+KEYS = ("p", "resolution", "generators")
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # I is the identity
+MOST_GENERATORS = 12
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """``cells``, the ``generators`` in words, the ``resolution``, and ``aliases``: groups of effects, in the names
+    of the factors, that share a column. The sign of a later effect is that against the first."""
+
+    cells: list[Cell]
+    generators: tuple[str, ...]
+    resolution: int
+    aliases: tuple[tuple[str, ...], ...]
+
+
+def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
+    """The fraction over ``plan.over``, crossed with the other factors. Raises InputError with the key that is wrong."""
+    factors = plan.over
+    for factor in factors:
+        if len(factor.levels) != 2:
+            raise InputError(
+                f"factors.{factor.name}: a fraction 2^(k-p) needs two levels, it has {len(factor.levels)}",
+                "name the factors with two levels in design.factors; the others are crossed with the fraction",
+            )
+    if len(factors) < 3:
+        raise InputError(f"design.kind: {len(factors)} factors of two levels have no fraction", "use a full design")
+    made = _generators(factors, design)
+    words = defining_words(made)
+    if resolution(words) < 3:
+        _refuse(words, factors)
+    parts: list[Cell] = [
+        {f.name: f.levels[(sign + 1) // 2] for f, sign in zip(factors, row, strict=True)}
+        for row in columns(len(factors), made)
+    ]
+    groups = aliases(len(factors), words)
+    return Fraction(
+        crossed(parts, plan.crossed, plan.factors),
+        tuple(f"{factors[g.target].name} = {_effect(g.sources, g.sign, factors, ' * ')}" for g in made),
+        resolution(words),
+        tuple(tuple(_effect(effect, sign, factors) for effect, sign in group) for group in groups),
+    )
+
+
+def _refuse(words: Words, factors: Sequence[Factor]) -> None:
+    word = min(words, key=int.bit_count)
+    names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
+    raise InputError(f"design.generators: they make {names} the same column", "give each a product of its own")
+
+
+def _effect(mask: int, sign: int, factors: Sequence[Factor], times: str = ":") -> str:
+    return ("-" if sign < 0 else "") + times.join(f.name for i, f in enumerate(factors) if mask >> i & 1)
+
+
+def _generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> tuple[Generator, ...]:
+    given = [key for key in KEYS if key in design]
+    if len(given) != 1:
+        said = "it says " + " and ".join(given) if given else "it does not say which fraction"
+        raise InputError(f"design.{given[-1] if given else 'p'}: {said}", f"give one of: {', '.join(KEYS)}")
+    k = len(factors)
+    if given[0] == "generators":
+        return _read(design["generators"], factors)
+    if given[0] == "p":
+        p = whole(design, "p", 1)
+        if not aberration.possible(k, p):
+            raise InputError(f"design.p: no fraction 2^({k}-{p}) is known here", _possible(k))
+        return aberration.generators(k, p)
+    wanted = whole(design, "resolution", 3)
+    for p in reversed(_possible_p(k)):
+        made = aberration.generators(k, p)
+        if resolution(defining_words(made)) >= wanted:
+            return made
+    raise InputError(f"design.resolution: no fraction of 2^{k} has resolution {wanted}", _possible(k))
+
+
+def _possible_p(k: int) -> list[int]:
+    return [p for p in range(1, k) if aberration.possible(k, p)]
+
+
+def _possible(k: int) -> str:
+    known = ", ".join(str(p) for p in _possible_p(k))
+    return f"with {k} factors p may be {known}; else give the generators" if known else "give the generators"
+
+
+def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, (list, tuple)) or not 1 <= len(texts) <= MOST_GENERATORS:
+        raise InputError(f"design.generators: {given!r} is no list of generators", "write it like [D=ABC, E=BCD]")
+    made: list[Generator] = []
+    for place, text in enumerate(texts):
+        where = f"design.generators[{place}]"
+        left, equals, right = str(text).partition("=")
+        targets = _factors(left, factors, where)
+        stripped = right.strip()
+        sources = _factors(stripped.lstrip("+-"), factors, where)
+        if not equals or len(targets) != 1 or len(set(sources)) != len(sources) or len(sources) < 2:
+            raise InputError(f"{where}: '{text}' is no generator", "write it like D=ABC or cache = stripe * replica")
+        mask = sum(1 << source for source in sources)
+        made.append(Generator(targets[0], mask, -1 if stripped.startswith("-") else 1))
+    targets_of = [generator.target for generator in made]
+    for place, generator in enumerate(made):
+        name = factors[generator.target].name
+        if targets_of.count(generator.target) > 1:
+            raise InputError(f"design.generators[{place}]: {name} is made twice", "give each factor one generator")
+        if used := [factors[t].name for t in targets_of if generator.sources >> t & 1]:
+            raise InputError(
+                f"design.generators[{place}]: {used[0]} is itself made by a generator",
+                "make each from the factors that have no generator",
+            )
+    return tuple(made)
+
+
+def _factors(text: str, factors: Sequence[Factor], where: str) -> list[int]:
+    """Which factors a product names: by their names with ``*`` or ``:`` between, else letter by letter."""
+    names = [factor.name for factor in factors]
+    found: list[int] = []
+    for word in filter(None, re.split(r"[\s*:·]+", text)):
+        if word in names:
+            found.append(names.index(word))
+        elif all(letter in names for letter in word):
+            found += [names.index(letter) for letter in word]
+        elif all(letter in LETTERS[: len(factors)] for letter in word):
+            found += [LETTERS.index(letter) for letter in word]
+        else:
+            letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
+            raise InputError(f"{where}: there is no factor '{word}'", f"use {letters}, or names: {', '.join(names)}")
+    return found

@@ -1,0 +1,89 @@
+"""The designs that need no search: every combination, one factor at a time, or the cells that were listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+
+from .plan import MOST_CELLS, Cell, Plan, level
+
+ONE_AT_A_TIME_KEYS = ("base",)
+LIST_KEYS = ("cells",)
+FULL_KEYS: tuple[str, ...] = ()
+
+
+def full(plan: Plan) -> list[Cell]:
+    """Every combination of the factors' levels, the last factor changing fastest."""
+    return crossed([{}], plan.factors, plan.factors)
+
+
+def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]) -> list[Cell]:
+    """Each of the partial cells with every combination of the other factors. Raises InputError beyond MOST_CELLS."""
+    n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
+    if n_cells > MOST_CELLS:
+        counts = " × ".join(str(len(factor.levels)) for factor in rest)
+        raise InputError(
+            f"design: {counts} levels make {n_cells} cells, at most {MOST_CELLS} are planned",
+            "use a fractional or a latin design, or fewer levels",
+        )
+    cells = []
+    for part in parts:
+        for levels in product(*(factor.levels for factor in rest)):
+            cell = part | dict(zip((factor.name for factor in rest), levels, strict=True))
+            cells.append({factor.name: cell[factor.name] for factor in factors})
+    return cells
+
+
+def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
+    """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
+    given = design.get("base") or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"design.base: {given!r} is no cell", "write it like {stripe: 1, cache: on}")
+    base: Cell = {factor.name: factor.levels[0] for factor in plan.over}
+    for name, value in given.items():
+        factor = next((factor for factor in plan.over if factor.name == name), None)
+        if factor is None:
+            raise InputError(f"design.base: '{name}' is no factor that varies", f"there are: {', '.join(base)}")
+        value = level(factor, value)
+        if value not in factor.levels:
+            raise InputError(f"design.base: '{value}' is no level of {name}", f"use one of {list(factor.levels)}")
+        base[name] = value
+    others = [base | {f.name: other} for f in plan.over for other in f.levels if other != base[f.name]]
+    return crossed([base, *others], plan.crossed, plan.factors)
+
+
+def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
+    """The cells that the file lists; a factor with one level need not be said."""
+    given = design.get("cells")
+    if not isinstance(given, (list, tuple)) or not given:
+        raise InputError("design.cells: there is no list of cells", "write - {stripe: 1, replica: 2}")
+    cells: list[Cell] = []
+    for place, cell in enumerate(given):
+        where = f"design.cells[{place}]"
+        if not isinstance(cell, Mapping):
+            raise InputError(f"{where}: {cell!r} is no cell", "write it like {stripe: 1, replica: 2}")
+        if odd := [name for name in cell if name not in plan.names]:
+            raise InputError(f"{where}: there is no factor '{odd[0]}'", f"there are: {', '.join(sorted(plan.names))}")
+        made = {factor.name: _said(factor, cell, where) for factor in plan.factors}
+        if made in cells:
+            raise InputError(
+                f"{where}: the same as cells[{cells.index(made)}]", "list a cell once; repetitions measure it again"
+            )
+        cells.append(made)
+    return cells
+
+
+def _said(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
+    if factor.name not in cell:
+        if len(factor.levels) == 1:
+            return factor.levels[0]
+        raise InputError(f"{where}: it does not say {factor.name}", "every factor that varies must be in every cell")
+    value = level(factor, cell[factor.name])
+    if factor.levels and value not in factor.levels:
+        raise InputError(f"{where}: '{value}' is no level of {factor.name}", f"use one of {list(factor.levels)}")
+    return value

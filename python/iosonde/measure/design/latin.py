@@ -1,0 +1,151 @@
+"""Latin hypercube: n cells that spread over many factors at once, with many levels or a whole range each.
+
+Each factor's range is cut in n strata, and each stratum is used once (M. D. McKay, R. J. Beckman and W. J. Conover, A
+comparison of three methods for selecting values of input variables, Technometrics 21 (1979), 239-245). Of ``tries``
+drawn hypercubes the one with the smallest L2-star discrepancy is kept: the root mean square difference between the
+share of points in a box at the origin and its volume (T. T. Warnock 1972; scipy.stats.qmc.discrepancy).
+
+``points``  how many cells        ``tries``  how many hypercubes are drawn [default: 100]
+``ranges``  ``{size: {low: 4KiB, high: 16MiB, scale: log, step: 4096}}``: a factor that may have any value in between;
+            ``scale`` is linear (default) or log, values are multiples of ``step`` where it is given
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor, FactorValue
+from iosonde.core.units import parse_size
+
+from .kinds import crossed
+from .plan import Cell, Plan, is_number, whole
+
+KEYS = ("points", "tries", "ranges")
+TRIES = 100
+# The discrepancy takes points² steps for each try: these take seconds.
+MOST_POINTS = 2_000
+MOST_TRIES = 10_000
+
+
+@dataclass(frozen=True)
+class Range:
+    """A factor that may have any value from ``low`` to ``high``."""
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+
+    def value(self, u: float) -> float:
+        """The value at ``u`` of [0, 1)."""
+        if self.log:
+            value = self.low * (self.high / self.low) ** u
+        else:
+            value = self.low + u * (self.high - self.low)
+        if self.step is not None:
+            least, most = math.ceil(self.low / self.step), math.floor(self.high / self.step)
+            value = min(max(round(value / self.step), least), most) * self.step
+        return value
+
+
+@dataclass(frozen=True)
+class Hypercube:
+    """``cells``; the L2-star ``discrepancy`` of the points in the unit cube that they were made of; and how many
+    points were ``merged`` because their levels were those of another one."""
+
+    cells: list[Cell]
+    discrepancy: float
+    merged: int
+
+
+def hypercube(plan: Plan, design: Mapping[str, Any], seed: int) -> Hypercube:
+    """The hypercube over ``plan.over``, crossed with the other factors. Raises InputError with the wrong key."""
+    points, tries = whole(design, "points", 2), whole(design, "tries", 1, TRIES)
+    for key, value, most in (("points", points, MOST_POINTS), ("tries", tries, MOST_TRIES)):
+        if value > most:
+            raise InputError(f"design.{key}: {value} is more than {most}", "take fewer")
+    ranges = _ranges(plan, design)
+    if not plan.over:
+        raise InputError("design.kind: no factor varies", "give a factor several levels or a range")
+    cube, discrepancy = best_of(points, len(plan.over), tries, seed)
+    parts: list[Cell] = []
+    for point in cube:
+        cell = {f.name: _value(f, u, ranges) for f, u in zip(plan.over, point, strict=True)}
+        if cell not in parts:
+            parts.append(cell)
+    return Hypercube(crossed(parts, plan.crossed, plan.factors), discrepancy, points - len(parts))
+
+
+@lru_cache(maxsize=16)
+def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[tuple[float, ...], ...], float]:
+    """The hypercube of the smallest L2-star discrepancy out of ``tries``, as rows of [0, 1), and that discrepancy.
+
+    Drawn by Python's own generator, whose numbers stay the same over versions: a campaign that goes on under a newer
+    scipy must find its cells again.
+    """
+    from scipy.stats import qmc
+
+    draw = Random(f"{seed}/latin")
+    best: tuple[float, tuple[tuple[float, ...], ...]] | None = None
+    for _ in range(tries):
+        strata = [draw.sample(range(points), points) for _ in range(dimensions)]
+        cube = tuple(tuple((axis[i] + draw.random()) / points for axis in strata) for i in range(points))
+        found = float(qmc.discrepancy(cube, method="L2-star"))
+        if best is None or found < best[0]:
+            best = found, cube
+    assert best is not None
+    return best[1], best[0]
+
+
+def _value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue:
+    if factor.name in ranges:
+        return ranges[factor.name].value(u)
+    return factor.levels[int(u * len(factor.levels))]
+
+
+def _ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
+    given = design.get("ranges") or {}
+    if not isinstance(given, Mapping):
+        raise InputError(f"design.ranges: {given!r} names no ranges", "write {size: {low: 4KiB, high: 1MiB}}")
+    over = [factor.name for factor in plan.over]
+    for name in given:
+        if name not in over:
+            raise InputError(
+                f"design.ranges.{name}: no such factor is in the hypercube", f"there are: {', '.join(over)}"
+            )
+    return {name: _range(spec, f"design.ranges.{name}") for name, spec in given.items()}
+
+
+def _range(given: object, where: str) -> Range:
+    if not isinstance(given, Mapping) or not {"low", "high"} <= set(given) <= {"low", "high", "scale", "step"}:
+        raise InputError(f"{where}: {given!r} is no range", "it has low, high, and may have scale and step")
+    low, high = _number(given["low"], f"{where}.low"), _number(given["high"], f"{where}.high")
+    if not low < high:
+        raise InputError(f"{where}: low is {low:g}, high is {high:g}", "low must be below high")
+    scale = given.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise InputError(f"{where}.scale: '{scale}' is no scale", "use linear or log")
+    if scale == "log" and low <= 0:
+        raise InputError(f"{where}.low: {low:g} has no logarithm", "start above 0, or use a linear scale")
+    step = None if given.get("step") is None else _number(given["step"], f"{where}.step")
+    if step is not None and (step <= 0 or math.ceil(low / step) > math.floor(high / step)):
+        raise InputError(f"{where}.step: no multiple of {step:g} is in the range", "use a smaller step")
+    return Range(low, high, scale == "log", step)
+
+
+def _number(value: object, where: str) -> float:
+    """A number, or a size as ``4KiB``. Whole numbers stay whole: a value that is a multiple of a step is one, too."""
+    if isinstance(value, str):
+        try:
+            return parse_size(value)
+        except InputError as error:
+            raise InputError(f"{where}: {error.message}", error.hint) from None
+    if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise InputError(f"{where}: {value!r} is no number", "write it like 4096 or 4KiB")
+    return value  # type: ignore[return-value]

@@ -1,0 +1,119 @@
+"""Cells → trials in their order: repetitions, blocks, whole plots, random within; centre trials spread over each block.
+
+A repetition holds every cell once, in random order. So a drift of the system over the campaign falls on all cells alike
+(randomised complete block design), and a campaign that ends after any whole repetition is balanced. The levels of a
+blocked factor are measured one after another, each a block; within it the levels of factors that are hard to change
+(split plot: G. E. P. Box and S. Jones, Split-plot designs for robust product experimentation, Journal of Applied
+Statistics 19 (1992), 3-26); within these the cells. The order of each is drawn anew in every repetition.
+
+Centre trials repeat one cell at even distances: what changes between them is the system, not the setting. They carry
+the factor ``schema.CENTRE`` = true (other trials false), so that an analysis can pick or leave them; nothing else
+about them is special, they are trials of the cell whose levels they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from random import Random
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.schema import CENTRE
+from iosonde.core.types import Factor, Trial
+
+from .expand import Cells, planned
+from .plan import Cell, Plan, is_number
+
+
+def trials(
+    factors: Sequence[Factor], design: Mapping[str, Any], repetitions: range, first_index: int, seed: int
+) -> list[Trial]:
+    """The trials of these repetitions, in the order in which they are measured, numbered from ``first_index``.
+
+    The same seed and repetition always give the same trials, whatever was drawn before: more repetitions can be added
+    later without changing those that were measured. Raises InputError with the key of ``design`` that is wrong.
+    """
+    plan, made = planned(factors, design, seed)
+    centres = _centres(plan, made)
+    ordered: list[Trial] = []
+    for repetition in repetitions:
+        draw = Random(f"{seed}/{repetition}")
+        for block, cell in _repetition(plan, made, centres, draw):
+            index = first_index + len(ordered)
+            ordered.append(Trial(index, cell, repetition, repetition * made.blocks + block, draw.getrandbits(32)))
+    return ordered
+
+
+def check(design: Mapping[str, Any], factors: Sequence[Factor]) -> None:
+    """Raises InputError, naming the key that is wrong, for a design that cannot be made of these factors."""
+    _centres(*planned(factors, design, 0))
+
+
+def _repetition(plan: Plan, made: Cells, centres: Mapping[object, Cell], draw: Random) -> Iterator[tuple[int, Cell]]:
+    """(block within the repetition, cell) of every trial."""
+    cells = list(made.cells)
+    if plan.shuffled:
+        draw.shuffle(cells)
+    cells = _together(cells, plan.held, draw if plan.shuffled else None)
+    for number, (_, block) in enumerate(groupby(cells, lambda cell: _levels(cell, plan.blocks))):
+        if not plan.centre:
+            yield from ((number, cell) for cell in block)
+            continue
+        ordinary = list(block)
+        # Half a distance before the first and after the last: even over a series of blocks, too.
+        before = [(2 * i + 1) * len(ordinary) // (2 * plan.centre) for i in range(plan.centre)]
+        for place, cell in enumerate(ordinary):
+            for _ in range(before.count(place)):
+                # With the held levels of the trial that follows: a centre trial changes nothing that is hard to change.
+                yield number, centres[_levels(cell, plan.held)] | {CENTRE: True}
+            yield number, cell | {CENTRE: False}
+
+
+def _together(cells: list[Cell], held: Sequence[str], draw: Random | None) -> list[Cell]:
+    """The cells so that equal levels of the first held factor are neighbours, within them of the second, and so on."""
+    if not held:
+        return cells
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(repr(cell[held[0]]), []).append(cell)
+    names = list(groups)
+    if draw is not None:
+        draw.shuffle(names)  # not the order of appearance, in which large groups would come early
+    return [cell for name in names for cell in _together(groups[name], held[1:], draw)]
+
+
+def _levels(cell: Cell, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(repr(cell[name]) for name in names)
+
+
+def _centres(plan: Plan, made: Cells) -> dict[object, Cell]:
+    """The centre cell for each combination of held levels: as given, else the cell nearest to the middle."""
+    if not plan.centre:
+        return {}
+    places = {name: _places(made.cells, name) for name in made.cells[0]}
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in made.cells:
+        groups.setdefault(_levels(cell, plan.held), []).append(cell)
+    centres: dict[object, Cell] = {}
+    for held, allowed in groups.items():
+        if plan.centre_cell is None:
+            centres[held] = min(allowed, key=lambda c: sum(abs(places[n][repr(v)] - 0.5) for n, v in c.items()))
+            continue
+        cell = {name: plan.centre_cell.get(name, allowed[0][name]) for name in allowed[0]}
+        broken = next((constraint for constraint in plan.constraints if not constraint.holds(cell)), None)
+        if broken is not None:
+            raise InputError(
+                f"design.centre.cell: '{broken.text}' forbids it", "choose a cell that every constraint allows"
+            )
+        centres[held] = cell
+    return centres
+
+
+def _places(cells: Sequence[Cell], name: str) -> dict[str, float]:
+    """The level's place from 0 (first) to 1 (last) among those of this factor: by size if they are numbers."""
+    levels = list({repr(cell[name]): cell[name] for cell in cells}.values())
+    if all(is_number(level) for level in levels):
+        levels.sort()  # type: ignore[type-var]
+    last = len(levels) - 1
+    return {repr(level): place / last if last else 0.5 for place, level in enumerate(levels)}

@@ -1,0 +1,194 @@
+"""The keys of a design that all kinds share, checked and in one place.
+
+========================  =========================================================================================
+``kind``                  ``full``, ``fractional``, ``latin``, ``one_at_a_time`` or ``list``
+``factors``               names of the factors it is over (default: all that vary); the others are crossed with it
+``constraints``           expressions that every cell must fulfil; the others are dropped and counted
+``blocks``                names of factors that are blocked: crossed with the design, each level measured together
+``hard_to_change``        names of factors that are changed rarely (split plot), the hardest first
+``centre``                replicated centre cells: trials in each block, or ``{trials: 3, cell: {…}}``
+``order``                 ``random`` (default) or ``given``
+========================  =========================================================================================
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.schema import CENTRE
+from iosonde.core.types import Factor, FactorValue, Role
+from iosonde.core.units import parse_seconds, parse_size
+
+from . import expression
+
+Cell = dict[str, FactorValue]
+COMMON_KEYS = frozenset({"kind", "factors", "constraints", "blocks", "hard_to_change", "centre", "order"})
+# More cells than anybody can measure; they would only fill the memory.
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The shared keys. ``over`` are the factors of the design itself, ``crossed`` all others; both in given order."""
+
+    factors: tuple[Factor, ...]
+    over: tuple[Factor, ...]
+    crossed: tuple[Factor, ...]
+    constraints: tuple[expression.Expression, ...] = ()
+    blocks: tuple[str, ...] = ()
+    hard_to_change: tuple[str, ...] = ()
+    centre: int = 0
+    centre_cell: Cell | None = None
+    shuffled: bool = True
+    names: frozenset[str] = field(default=frozenset())
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Factors whose levels are measured together, the outermost first."""
+        return self.blocks + self.hard_to_change
+
+
+def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collection[str]) -> Plan:
+    """The shared keys of ``design``. Raises InputError with the key that is wrong."""
+    known = COMMON_KEYS | set(own_keys)
+    for key in design:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"{design['kind']} has: {', '.join(sorted(known))}"
+            raise InputError(f"design.{key}: a {design['kind']} design has no such key", hint)
+    names = [factor.name for factor in factors]
+    _check_levels(factors, design)
+    blocks = tuple(factor.name for factor in factors if factor.role == Role.BLOCKED)
+    blocks = tuple(dict.fromkeys(blocks + _names(design, "blocks", names)))
+    hard = _names(design, "hard_to_change", names)
+    if both := set(blocks) & set(hard):
+        raise InputError(
+            f"design.hard_to_change: {sorted(both)[0]} is a block already", "a block is held together anyway"
+        )
+    over = _over(factors, design, blocks, names)
+    trials, cell = _centre(design)
+    if trials and CENTRE in names:
+        raise InputError(f"design.centre: a factor is called {CENTRE} too", "give the factor another name")
+    if cell is not None:
+        _check_centre(cell, factors, blocks + hard)
+    order = design.get("order", "random")
+    if order not in ("random", "given"):
+        raise InputError(f"design.order: '{order}' is no order", "use random or given")
+    return Plan(
+        factors=tuple(factors),
+        over=tuple(factor for factor in factors if factor.name in over),
+        crossed=tuple(factor for factor in factors if factor.name not in over),
+        constraints=_constraints(design, names),
+        blocks=blocks,
+        hard_to_change=hard,
+        centre=trials,
+        centre_cell=cell,
+        shuffled=order == "random",
+        names=frozenset(names),
+    )
+
+
+def whole(design: Mapping[str, Any], key: str, least: int, default: int | None = None) -> int:
+    """A key that is a whole number of at least ``least``. Raises InputError."""
+    value = design.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        said = "is missing" if value is None else f"'{value}' is not a whole number from {least}"
+        raise InputError(f"design.{key}: {said}", f"write {key}: {max(least, 2)}")
+    return value
+
+
+def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
+    free = set(design.get("ranges") or ()) if design["kind"] == "latin" else set()
+    for factor in factors:
+        seen = [repr(level) for level in factor.levels]
+        if len(set(seen)) < len(seen):
+            twice = next(level for level in seen if seen.count(level) > 1)
+            raise InputError(f"factors.{factor.name}: the level {twice} is there twice", "name every level once")
+        if not seen and factor.name not in free and design["kind"] != "list":
+            raise InputError(f"factors.{factor.name}: it has no levels", "list them, or a range in a latin design")
+
+
+def _names(design: Mapping[str, Any], key: str, names: Collection[str]) -> tuple[str, ...]:
+    value = design.get(key) or ()
+    listed = (value,) if isinstance(value, str) else value
+    if not isinstance(listed, (list, tuple)):
+        raise InputError(f"design.{key}: {value!r} is not a list of factors", "write it like [fs, nodes]")
+    for name in listed:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+            raise InputError(f"design.{key}: there is no factor '{name}'", hint)
+    return tuple(dict.fromkeys(listed))
+
+
+def _over(
+    factors: Sequence[Factor], design: Mapping[str, Any], blocks: Collection[str], names: Collection[str]
+) -> tuple[str, ...]:
+    over = _names(design, "factors", names)
+    if blocked := set(over) & set(blocks):
+        raise InputError(f"design.factors: {sorted(blocked)[0]} is a block", "blocks are crossed with the design")
+    # A factor with one level is held; one without levels has a range.
+    return over or tuple(f.name for f in factors if len(f.levels) != 1 and f.name not in blocks)
+
+
+def _constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[expression.Expression, ...]:
+    given = design.get("constraints") or ()
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, (list, tuple)):
+        raise InputError(f"design.constraints: {given!r} is no list of conditions", "write - stripe <= servers")
+    return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
+
+
+def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
+    given = design.get("centre", 0)
+    if not isinstance(given, Mapping):
+        return whole(design, "centre", 0, 0), None
+    if odd := set(given) - {"trials", "cell"}:
+        raise InputError(f"design.centre.{sorted(map(str, odd))[0]}: there is no such key", "it has trials and cell")
+    cell = given.get("cell")
+    if cell is not None and not isinstance(cell, Mapping):
+        raise InputError(f"design.centre.cell: {cell!r} is no cell", "write it like {stripe: 2, size: 4096}")
+    return whole(given, "trials", 1, 1), dict(cell) if cell is not None else None
+
+
+def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) -> None:
+    by_name = {factor.name: factor for factor in factors}
+    for name, value in cell.items():
+        if name not in by_name:
+            raise InputError(f"design.centre.cell: there is no factor '{name}'", f"there are: {', '.join(by_name)}")
+        if name in held:
+            raise InputError(
+                f"design.centre.cell: {name} is held while other factors change",
+                f"leave it out: a centre trial takes the level of {name} that is set at its moment",
+            )
+        levels, value = by_name[name].levels, level(by_name[name], value)
+        cell[name] = value
+        between = is_number(value) and all(is_number(level) for level in levels)
+        if levels and value not in levels and not between:
+            raise InputError(f"design.centre.cell: '{value}' is no level of {name}", f"use one of {list(levels)}")
+    for name, factor in by_name.items():
+        if name in cell or name in held:
+            continue
+        if len(factor.levels) != 1:
+            raise InputError(f"design.centre.cell: it does not say {name}", "name every factor that varies")
+        cell[name] = factor.levels[0]
+
+
+def level(factor: Factor, value: Any) -> Any:
+    """A value as the levels of the factor are: ``64KiB`` of a factor in bytes is 65536, ``1min`` of one in s is 60."""
+    parse = {"bytes": parse_size, "s": parse_seconds}.get(factor.unit)
+    if parse is None or not isinstance(value, str):
+        return value
+    try:
+        return parse(value)
+    except InputError:
+        return value
+
+
+def is_number(value: object) -> bool:
+    """Whether a level is a number (true and false are none)."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

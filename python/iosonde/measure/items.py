@@ -1,0 +1,73 @@
+"""The steps of a trial as plain data, in the order in which they are done, and which frame of the spool is whose.
+
+An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``native``), ``stage`` (``set_up``,
+``step``, ``tear_down``), ``label`` (its name in results and files), and the fields of its step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from iosonde.core.types import FactorValue
+
+from . import placeholders, workloads
+from .envelope import PhasePlan
+from .spec import CommandStep, Step
+
+COMMAND, NATIVE = "command", "native"
+SET_UP, STEP, TEAR_DOWN = "set_up", "step", "tear_down"
+
+Item = dict[str, Any]
+
+
+class Part(NamedTuple):
+    """An item with its place: ``first`` is the frame of its first phase; ``plans`` are its phases, empty for a
+    command, which has one frame."""
+
+    item: Item
+    first: int
+    plans: list[PhasePlan]
+
+
+def items(
+    set_up: Iterable[Step], steps: Iterable[Step], tear_down: Iterable[Step], values: Mapping[str, FactorValue]
+) -> list[Item]:
+    """All steps of one trial; settings of native workloads are filled in, commands are filled in by each rank."""
+    made = []
+    for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
+        made += [_item(stage, number, step, values) for number, step in enumerate(group, 1)]
+    wanted = [item["label"] for item in made]
+    for place, item in enumerate(made):
+        if wanted.count(item["label"]) > 1:
+            item["label"] = f"{item['label']}-{wanted[: place + 1].count(item['label']):02d}"
+    return made
+
+
+def _item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:
+    item = {"stage": stage, "number": number, **asdict(step)}
+    if isinstance(step, CommandStep):
+        name = item.pop("name")
+        label = name or f"{stage.replace('_', '-')}-{number:02d}"
+        return item | {"kind": COMMAND, "label": label, "expect": list(step.expect)}
+    settings = placeholders.fill_typed(step.settings, {**values, **workloads.own_names(step.workload)})
+    return item | {"kind": NATIVE, "label": step.workload, "settings": settings}
+
+
+def layout(trial_items: Iterable[Item], rank: int, ranks: int, shift: int) -> list[Part]:
+    """Every item with its frames, as rank ``rank`` does it. The number of frames is the same for all ranks."""
+    parts, first = [], 0
+    for item in trial_items:
+        plans: list[PhasePlan] = []
+        if item["kind"] == NATIVE:
+            producer = workloads.find(item["workload"])
+            plans = producer.plan(producer.Settings(**item["settings"]), rank, ranks, shift)
+        parts.append(Part(item, first, plans))
+        first += 1 if item["kind"] == COMMAND else len(plans)
+    return parts
+
+
+def timed_phases(parts: Iterable[Part]) -> int:
+    """How many phases record operations: they share the budget."""
+    return max(1, sum(plan.timed for part in parts for plan in part.plans))

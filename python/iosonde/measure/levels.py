@@ -1,0 +1,55 @@
+"""The levels of a factor as people write them → base units: ``64KiB`` becomes bytes, ``30s`` seconds.
+
+A unit of ``bytes`` or ``s`` says so; without a unit, levels that all carry one of ours do (``64KiB``, ``4kB``, ``30s``,
+``5min``). ``64k`` and ``5m`` stay the text that they are: tools mean different things by them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import FactorValue
+from iosonde.core.units import parse_seconds, parse_size
+
+BYTES, SECONDS = "bytes", "s"
+_SIZE = re.compile(r"\d+(\.\d+)?\s*([KMGTP]i?B|B)")
+_TIME = re.compile(r"\d+(\.\d+)?\s*(ns|us|µs|ms|s|sec|min|h)")
+
+
+def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
+    """(levels, unit) of a factor: a value, a list, or a mapping with ``levels`` and ``unit``. Raises InputError."""
+    unit = given.get("unit", "") if isinstance(given, dict) else ""
+    levels = given["levels"] if isinstance(given, dict) else given
+    levels = levels if isinstance(levels, (list, tuple)) else [levels]
+    unit = unit or _unit_of(levels)
+    read: Callable[[Any], FactorValue] | None = {BYTES: parse_size, SECONDS: _seconds}.get(unit)
+    found = tuple(levels if read is None else [read(level) for level in levels])
+    kinds = list(dict.fromkeys(_kind(level) for level in found))
+    if len(kinds) > 1:
+        raise InputError(
+            f"the levels are {' and '.join(kinds)} together", "make them all numbers, or put all of them in quotes"
+        )
+    if len(set(found)) < len(found):
+        raise InputError("a level is given twice", "keep one of them")
+    return found, unit
+
+
+def _unit_of(levels: Sequence[Any]) -> str:
+    for pattern, unit in ((_SIZE, BYTES), (_TIME, SECONDS)):
+        if all(isinstance(level, str) and pattern.fullmatch(level) for level in levels):
+            return unit
+    return ""
+
+
+def _seconds(level: Any) -> float | int:
+    seconds = parse_seconds(level)
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def _kind(level: FactorValue) -> str:
+    if isinstance(level, bool):
+        return "true or false"
+    return "texts" if isinstance(level, str) else "numbers"

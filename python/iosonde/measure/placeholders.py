@@ -1,0 +1,97 @@
+"""``${NAME}`` in commands and workload settings: what may stand there, and what it becomes. Pure functions.
+
+Only ``${NAME}`` in braces is ours. An unknown name is an error, so that a slip does not become an empty word in the
+shell. Everything else is left to the shell: ``$NAME`` without braces, ``${NAME:-default}`` and its relatives, ``$(…)``;
+``$${NAME}`` becomes the shell's own ``${NAME}``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import FactorValue
+
+# Of a trial: the same on all ranks.
+TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE")
+# Of a rank. NODENAME is the node's number from 0, as the thesis has it; NODE_INDEX says the same by its right name.
+RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
+LEVEL = "LEVEL"
+
+_OURS = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def fill(text: str, values: Mapping[str, FactorValue]) -> str:
+    """``text`` with every ``${NAME}`` replaced by its value. Raises InputError, naming the nearest, for an unknown."""
+
+    def value(found: re.Match[str]) -> str:
+        if found.group().startswith("$$"):
+            return found.group()[1:]
+        return as_text(_known(found.group(1), values))
+
+    return _OURS.sub(value, text)
+
+
+def names_in(text: str) -> list[str]:
+    """The names that ``text`` asks us for, in order, each once."""
+    found = (one.group(1) for one in _OURS.finditer(text) if not one.group().startswith("$$"))
+    return list(dict.fromkeys(found))
+
+
+def check(text: str, known: Iterable[str], where: str = "") -> None:
+    """Raises InputError if ``text`` asks for a name that is not ``known``; ``where`` is said before it."""
+    values = dict.fromkeys(known)
+    for name in names_in(text):
+        try:
+            _known(name, values)
+        except InputError as error:
+            raise InputError(f"{where}: {error.message}" if where else error.message, error.hint) from None
+
+
+def of_commands(factors: Iterable[str]) -> tuple[str, ...]:
+    """The names that a command may use in an experiment with these factors."""
+    return (*TRIAL, *RANK, *factors)
+
+
+def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
+    """The same for a setting of a native workload, through lists and dicts.
+
+    A value that is nothing but ``${record_size}`` becomes the level itself, with its type; inside other text, text.
+    """
+    if isinstance(value, str):
+        whole = _OURS.fullmatch(value)
+        if whole and not value.startswith("$$"):
+            return _known(whole.group(1), values)
+        return fill(value, values)
+    if isinstance(value, dict):
+        return {key: fill_typed(item, values) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [fill_typed(item, values) for item in value]
+    return value
+
+
+def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
+    """The same values as variables ``IOSONDE_NAME``: a value with blanks or quotes needs no quoting then."""
+    return {f"IOSONDE_{re.sub('[^A-Za-z0-9_]', '_', name).upper()}": as_text(value) for name, value in values.items()}
+
+
+def as_text(value: FactorValue) -> str:
+    """A level as it stands in a command: ``true`` and ``false`` in small letters, nothing for None."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:
+    if name in values:
+        return values[name]
+    near = difflib.get_close_matches(name, values, n=1, cutoff=0.5) or [
+        known for known in values if known.lower() == name.lower()
+    ]
+    meant = f"did you mean ${{{near[0]}}}? " if near else f"there are: {', '.join(values)}. "
+    raise InputError(
+        f"unknown placeholder ${{{name}}}", f"{meant}A variable of the shell's own is written $${{{name}}}"
+    )

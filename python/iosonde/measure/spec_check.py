@@ -1,0 +1,244 @@
+"""What no schema can tell about an experiment: names that mean nothing, factors that change nothing, a target that
+is missing, settings that a workload refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields
+from itertools import islice, product
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.schema import OBSERVED_FACTORS, RESULT_COLUMNS
+
+from . import design, placeholders, workloads
+from .forecast import stated_work
+from .levels import read_levels
+from .spec import CACHE_REMOUNT, NativeStep, Spec
+from .spec_problems import Problem, nearest
+from .spec_text import Document, Key, key_text
+
+# Columns that a store's tables have anyway, and what a trial says of itself.
+RESERVED = frozenset({
+    *OBSERVED_FACTORS, *RESULT_COLUMNS, "run", "experiment", "started_at", "source", "complete", "block", "order",
+    "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
+})  # fmt: skip
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# -il for -i1: an old slip of the letter for the digit.
+_IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
+# Settings are tried at so many cells: more would not find more.
+_CELLS = 2000
+
+
+def problems(document: Document, importers: Collection[str]) -> list[Problem]:
+    """Everything wrong with a document that has the form of the schema."""
+    found = list(_factors(document))
+    found += [] if found else _unused(document)
+    found += [*_cache(document), *_target(document)]
+    found += _commands(document, importers)
+    for place, step in _native(document.data["steps"]):
+        if step["workload"] not in workloads.names():
+            what = f"there is no native workload '{step['workload']}'"
+            found.append(
+                _at(document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names()))
+            )
+    return found
+
+
+def whole_problems(document: Document, spec: Spec) -> list[Problem]:
+    """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
+    found: list[Problem] = [*_design(document, spec), *_moves(document, spec)]
+    seen: dict[str, int] = {}
+    for place, step in enumerate(spec.steps):
+        if isinstance(step, NativeStep):
+            found += _settings(document, ("steps", place), step, spec)
+            if not found:
+                found += _operations(document, ("steps", place), step, spec, seen)
+    return found
+
+
+def _at(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+    return Problem(document.place(path), key_text(path), what, hint)
+
+
+def _native(steps: list[Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    yield from ((place, step) for place, step in enumerate(steps) if isinstance(step, dict) and "workload" in step)
+
+
+def _factors(document: Document) -> Iterator[Problem]:
+    taken = {*placeholders.TRIAL, *placeholders.RANK, placeholders.LEVEL}
+    for name, given in document.data.get("factors", {}).items():
+        path: Key = ("factors", name)
+        if not _NAME.fullmatch(name):
+            yield _at(document, path, "this is no name", "use letters, digits and _, beginning with a letter")
+        elif name in RESERVED or name in taken:
+            hint = "it has a key of its own" if name in ("nodes", "ranks_per_node") else "choose another name"
+            yield _at(document, path, f"'{name}' is a column or a name that every run has already", hint)
+        try:
+            read_levels(given)
+        except InputError as error:
+            yield _at(document, path, error.message, error.hint)
+        if isinstance(given, dict):
+            yield from _control(document, path, given)
+
+
+def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
+    if "set" in given and placeholders.LEVEL not in placeholders.names_in(given["set"]):
+        yield _at(document, (*path, "set"), "the command does not say ${LEVEL}", "say where the level stands in it")
+    if "on" in given and not {"set", "read"} & given.keys():
+        yield _at(document, (*path, "on"), "nothing is set or read", "give a command with set or read")
+
+
+def _unused(document: Document) -> Iterator[Problem]:
+    data = document.data
+    used = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
+    for name, given in data.get("factors", {}).items():
+        levels = given["levels"] if isinstance(given, dict) else given
+        controlled = isinstance(given, dict) and "set" in given
+        if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
+            what = f"its levels change nothing: no command and no setting says ${{{name}}}"
+            yield _at(document, ("factors", name), what, "use it, give it a set command, or keep a single level")
+
+
+def _design(document: Document, spec: Spec) -> Iterator[Problem]:
+    """What the design says to these factors; its sentences begin with the key that is wrong."""
+    try:
+        design.check(spec.design, spec.factors)
+    except InputError as error:
+        key, _, what = error.message.partition(": ")
+        if not re.fullmatch(r"design[\w.\[\]]*", key):
+            key, what = "design", error.message
+        path = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"[^.\[\]]+", key))
+        yield Problem(document.place(path), key, what, error.hint)
+
+
+def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
+    if "moves" in document.data:
+        try:
+            stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
+        except InputError as error:
+            yield _at(document, ("moves",), error.message.removeprefix("moves: "), error.hint)
+
+
+def _names_in(value: Any) -> set[str]:
+    if isinstance(value, str):
+        return set(placeholders.names_in(value))
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {name for part in parts for name in _names_in(part)}
+
+
+def _cache(document: Document) -> Iterator[Problem]:
+    given = document.data.get("cache")
+    if not isinstance(given, dict):
+        return
+    remounts = given.get("between_trials") == CACHE_REMOUNT
+    for key in ("unmount", "mount"):
+        if remounts and key not in given:
+            yield _at(document, ("cache",), f"remount needs the command '{key}'", "give both: unmount and mount")
+        if not remounts and key in given:
+            yield _at(document, ("cache", key), "it would never run", "write between_trials: remount")
+    if "before_reads" in given and not any(True for _ in _native(document.data["steps"])):
+        what = "it would never run: no step is a native workload"
+        yield _at(document, ("cache", "before_reads"), what, "make it a step of its own")
+
+
+def _target(document: Document) -> Iterator[Problem]:
+    data = document.data
+    if "target" in data:
+        return
+    for place, step in _native(data["steps"]):
+        what = f"the workload {step['workload']} needs a target"
+        yield _at(document, ("steps", place), what, "give the directory to measure: target, or --target DIR")
+    for path, text in _texts(data):
+        if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
+            what = "${TARGET} stands for nothing: there is no target"
+            yield _at(document, path, what, "give the directory to measure: target, or --target DIR")
+
+
+def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
+    """Every command with its path."""
+    for stage in ("set_up", "steps", "tear_down"):
+        for place, step in enumerate(data.get(stage, ())):
+            if isinstance(step, str):
+                yield (stage, place), step
+            elif "command" in step:
+                yield (stage, place, "command"), step["command"]
+    for name, given in data.get("factors", {}).items():
+        if isinstance(given, dict):
+            yield from ((("factors", name, key), given[key]) for key in ("set", "read") if key in given)
+    if isinstance(data.get("cache"), dict):
+        keys = ("unmount", "mount")
+        yield from ((("cache", key), data["cache"][key]) for key in keys if key in data["cache"])
+
+
+def _commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
+    data = document.data
+    known = placeholders.of_commands(data.get("factors", {}))
+    for path, text in _texts(data):
+        also = (placeholders.LEVEL,) if path[0] == "factors" else ()
+        try:
+            placeholders.check(text, (*known, *also))
+        except InputError as error:
+            yield _at(document, path, error.message, error.hint)
+        if slip := _IOZONE_SLIP.search(text):
+            what = f"iozone knows no test {slip[1]}"
+            yield _at(
+                document, path, what, "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12"
+            )
+    for stage in ("set_up", "steps", "tear_down"):
+        for place, step in enumerate(data.get(stage, ())):
+            wanted = step.get("parse") if isinstance(step, dict) and "command" in step else None
+            if isinstance(wanted, str) and wanted not in ("none", "auto", *importers):
+                what = f"there is no importer '{wanted}'"
+                yield _at(document, (stage, place, "parse"), what, nearest(wanted, ("none", "auto", *importers)))
+
+
+def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
+    """What is wrong with the settings of a step: unknown ones, unknown names in them, and what the workload refuses."""
+    producer = workloads.find(step.workload)
+    known = [field.name for field in fields(producer.Settings)]
+    unknown = [key for key in step.settings if key not in known]
+    for key in unknown:
+        yield _at(document, (*path, key), f"{step.workload} has no such setting", nearest(key, known))
+    if unknown:
+        return
+    for values in cells(step, spec):
+        try:
+            settings_at(step, values)
+        except workloads.SettingError as error:
+            yield _at(document, (*path, *error.path), error.message + _at_cell(values), error.hint)
+            return
+        except InputError as error:
+            yield _at(document, path, error.message + _at_cell(values), error.hint)
+            return
+
+
+def _at_cell(values: Mapping[str, Any]) -> str:
+    return f" (at {', '.join(f'{name}={value}' for name, value in values.items())})" if values else ""
+
+
+def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
+    """The cells of those factors alone that the settings of a step use."""
+    used = _names_in(step.settings)
+    factors = [factor for factor in spec.factors if factor.name in used]
+    combinations = islice(product(*(factor.levels for factor in factors)), _CELLS)
+    for levels in combinations:
+        yield dict(zip([factor.name for factor in factors], levels, strict=True))
+
+
+def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
+    """The ``Settings`` of a native step at one setting of the factors, whatever the trial. Raises InputError."""
+    trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
+    filled = placeholders.fill_typed(step.settings, trial)
+    return workloads.find(step.workload).Settings(**filled)
+
+
+def _operations(document: Document, path: Key, step: NativeStep, spec: Spec, seen: dict[str, int]) -> Iterator[Problem]:
+    """Two phases of one name would be one operation in the results."""
+    settings = settings_at(step, next(cells(step, spec)))
+    for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
+        if plan.timed and plan.operation in seen:
+            what = f"the operation '{plan.operation}' is measured twice (steps[{seen[plan.operation]}] too)"
+            yield _at(document, path, what, "give the phases different names")
+        seen.setdefault(plan.operation, int(path[1]))

@@ -1,0 +1,251 @@
+"""Experiment file ↔ Spec: the one builder of an experiment, whoever asked for it.
+
+A document (of a file, of options, of a bare command) is checked against the schema, then against what only the whole
+can tell (``spec_check``), and becomes a ``Spec`` with its ``Terms``. ``to_document`` is the way back: what the store
+keeps, and what makes two experiments the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+from iosonde.core.units import parse_seconds, parse_size
+
+from . import spec_check, spec_schema
+from .levels import read_levels
+from .spec import (
+    ALL,
+    CACHE_NONE,
+    SINGLE,
+    CacheRegime,
+    CommandStep,
+    Control,
+    NativeStep,
+    Spec,
+    Step,
+    Terms,
+)
+from .spec_problems import Problem, SpecError
+from .spec_text import Document
+
+# The least number of trials whose smallest and largest value hold the median at 95 %.
+DEFAULT_REPETITIONS = 6
+_OLDER = "commands"
+_SERIES = {"nodes": "nodes", "ranks_per_node": "ranks"}  # factor → unit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An experiment with the terms it is to run under."""
+
+    spec: Spec
+    terms: Terms
+
+
+def build(document: Document, importers: Collection[str]) -> Asked:
+    """What a document means. ``importers`` are the names that ``parse`` may say.
+
+    Raises SpecError with everything that is wrong.
+    """
+    _give_up(document, spec_schema.problems(document))
+    document = modern(document)
+    _give_up(document, spec_check.problems(document, importers))
+    data = document.data
+    hosts = _hosts(document)
+    spec = Spec(
+        target=Path(data["target"]).resolve() if "target" in data else None,
+        steps=tuple(_step(step) for step in data["steps"]),
+        factors=_factors(data),
+        name=data.get("name", ""),
+        controls=_controls(data.get("factors", {})),
+        set_up=tuple(_command(step, SINGLE) for step in data.get("set_up", ())),
+        tear_down=tuple(_command(step, SINGLE) for step in data.get("tear_down", ())),
+        cache=_cache(data.get("cache", CACHE_NONE)),
+        design=_design(data.get("design", "full")),
+        repetitions=_repetitions(data),
+        until=spec_schema.parse_until(data["until"]) if "until" in data else None,
+        seed=data.get("seed"),
+        launcher=data.get("launcher"),
+        hosts=hosts,
+        reserve=data.get("reserve", ""),
+        trial_timeout_s=_seconds(data.get("trial_timeout")),
+    )
+    _give_up(document, spec_check.whole_problems(document, spec))
+    return Asked(spec, _terms(data))
+
+
+def modern(document: Document) -> Document:
+    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them."""
+    if _OLDER not in document.data:
+        return document
+    steps = [
+        {"command": step["command"], "on": step["type"], "parse": step.get("parse", False)}
+        for step in document.data[_OLDER]
+    ]
+    moved = {("steps", *path[1:]): place for path, place in document.places.items() if path[:1] == (_OLDER,)}
+    data = {key: value for key, value in document.data.items() if key != _OLDER}
+    return Document({**data, "steps": steps}, document.name, document.places | moved, document.text)
+
+
+def to_document(spec: Spec) -> dict[str, Any]:
+    """The experiment as a document: plain data that ``build`` reads back as the same ``Spec``."""
+    series = {name: list(spec.levels(name)) for name in _SERIES}
+    written: dict[str, Any] = {
+        "name": spec.name or None,
+        "target": str(spec.target) if spec.target else None,
+        **series,
+        "factors": {
+            factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in _SERIES
+        },
+        "set_up": [_command_document(step) for step in spec.set_up],
+        "steps": [_step_document(step) for step in spec.steps],
+        "tear_down": [_command_document(step) for step in spec.tear_down],
+        "cache": {key: value for key, value in vars(spec.cache).items() if value},
+        "design": spec.design,
+        "repetitions": spec.repetitions,
+        "until": f"ci<{100 * spec.until:.12g}%" if spec.until else None,
+        "seed": spec.seed,
+        "launcher": spec.launcher,
+        "hosts": list(spec.hosts),
+        "reserve": spec.reserve or None,
+        "trial_timeout": spec.trial_timeout_s,
+    }
+    return {key: value for key, value in written.items() if value is not None and value not in ([], {})}
+
+
+def identity(spec: Spec) -> dict[str, Any]:
+    """What makes two requests the same experiment: all but where the nodes come from and when one gives up."""
+    return {key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")}
+
+
+def _give_up(document: Document, found: list[Problem]) -> None:
+    if found:
+        raise SpecError(document.name, found)
+
+
+def _step(step: Any) -> Step:
+    if isinstance(step, dict) and "workload" in step:
+        return NativeStep(step["workload"], {key: value for key, value in step.items() if key != "workload"})
+    return _command(step, ALL)
+
+
+def _command(step: Any, on: str) -> CommandStep:
+    if isinstance(step, str):
+        return CommandStep(step, on)
+    expect = step.get("expect", (0,))
+    return CommandStep(
+        command=step["command"],
+        on=step.get("on", on),
+        parse=parse_of(step.get("parse", False)),
+        timeout_s=_seconds(step.get("timeout")),
+        expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
+        name=step.get("name", ""),
+    )
+
+
+def parse_of(word: str | bool) -> str | None:
+    """What ``parse`` says, as a CommandStep has it: true is auto, false and none are nobody."""
+    if isinstance(word, bool):
+        return "auto" if word else None
+    return None if word == "none" else word
+
+
+def _factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
+    series = [Factor(name, unit, tuple(_series(data.get(name, 1)))) for name, unit in _SERIES.items()]
+    own = []
+    for name, given in data.get("factors", {}).items():
+        levels, unit = read_levels(given)
+        own.append(Factor(name, unit, levels))
+    return (*series, *own)
+
+
+def _series(counts: int | list[int]) -> list[int]:
+    return [int(count) for count in (counts if isinstance(counts, list) else [counts])]
+
+
+def _controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
+    told = {
+        name: given for name, given in factors.items() if isinstance(given, dict) and {"set", "read"} & given.keys()
+    }
+    return tuple(
+        Control(name, given.get("set", ""), given.get("read", ""), given.get("on", SINGLE))
+        for name, given in told.items()
+    )
+
+
+def _cache(given: str | dict[str, str]) -> CacheRegime:
+    return CacheRegime(given) if isinstance(given, str) else CacheRegime(**given)
+
+
+def _design(given: str | dict[str, Any]) -> dict[str, Any]:
+    return {"kind": given} if isinstance(given, str) else given
+
+
+def _repetitions(data: Mapping[str, Any]) -> int:
+    """With a stopping rule they are its pilot, which must not be smaller than the rule needs."""
+    asked = int(data.get("repetitions", DEFAULT_REPETITIONS))
+    return max(asked, DEFAULT_REPETITIONS) if "until" in data else asked
+
+
+def _hosts(document: Document) -> tuple[str, ...]:
+    from iosonde.ranks.launch import mpirun
+
+    given = document.data.get("hosts", [])
+    if isinstance(given, list):
+        return tuple(given)
+    try:
+        return mpirun.read_hostfile(Path(given))
+    except InputError as error:
+        problem = Problem(document.place(("hosts",)), "hosts", error.message, error.hint)
+        raise SpecError(document.name, [problem]) from error
+
+
+def _seconds(given: str | float | None) -> float | None:
+    return None if given is None else parse_seconds(given)
+
+
+def _terms(data: Mapping[str, Any]) -> Terms:
+    units: dict[str, Callable[[Any], Any]] = {"budget": parse_seconds, "idle_timeout": parse_seconds, "max_seconds": parse_seconds,
+             "max_bytes": parse_size, "speeds": _speeds}  # fmt: skip
+    names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
+    kept = {key: units.get(key, _same)(value) for key, value in data.items()}
+    terms = {names.get(key, key): value for key, value in kept.items()}
+    return Terms(**{field.name: terms[field.name] for field in fields(Terms) if field.name in terms})
+
+
+def _speeds(given: Mapping[str, Any]) -> dict[str, float]:
+    read = {"bytes_per_s": ("bytes_per_s", parse_size), "start": ("start_s", parse_seconds)}
+    return {name: parse(value) for key, value in given.items() for name, parse in [read.get(key, (key, _same))]}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
+    control = next((one for one in spec.controls if one.factor == factor.name), None)
+    told = {"set": control.set, "read": control.read, "on": control.on} if control else {}
+    return {"levels": list(factor.levels), "unit": factor.unit} | {key: value for key, value in told.items() if value}
+
+
+def _step_document(step: Step) -> dict[str, Any]:
+    if isinstance(step, NativeStep):
+        return {"workload": step.workload, **step.settings}
+    return _command_document(step)
+
+
+def _command_document(step: CommandStep) -> dict[str, Any]:
+    written = {
+        "command": step.command,
+        "on": step.on,
+        "parse": step.parse or "none",
+        "timeout": step.timeout_s,
+        "expect": list(step.expect),
+        "name": step.name or None,
+    }
+    return {key: value for key, value in written.items() if value is not None}

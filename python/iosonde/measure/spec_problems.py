@@ -1,0 +1,55 @@
+"""What is wrong with an experiment, all of it at once: where (file, line, key), what, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.errors import InputError
+
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake. ``place`` is a line of the file, or the option that it came from, or unknown."""
+
+    place: int | str | None
+    key: str
+    what: str
+    hint: str = ""
+
+
+class SpecError(InputError):
+    """An experiment that cannot be run. ``problems`` are all that were found, in the order of the file.
+
+    A single one is a sentence and a hint; of several each has a line in ``details``.
+    """
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        self.problems = sorted(problems, key=lambda one: one.place if isinstance(one.place, int) else 0)
+        if len(self.problems) == 1:
+            (one,) = self.problems
+            super().__init__(_sentence(name, one), one.hint)
+            return
+        super().__init__(f"{name or 'the experiment'} has {len(problems)} mistakes", "mend them; nothing was started")
+        shown = [_sentence(name, one) + (f"; {one.hint}" if one.hint else "") for one in self.problems[:SHOWN]]
+        more = len(self.problems) - SHOWN
+        self.details = (*shown, *([f"and {more} more"] if more > 0 else []))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """What to write in place of an unknown word: the nearest known one, else all of them."""
+    words = list(known)
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(words)}"
+
+
+def _sentence(name: str, problem: Problem) -> str:
+    if isinstance(problem.place, str):
+        where = problem.place
+    else:
+        where = name + (f":{problem.place}" if name and problem.place else "")
+        where += f"{': ' if where and problem.key else ''}{problem.key}"
+    return f"{where}: {problem.what}" if where else problem.what

@@ -1,0 +1,259 @@
+"""The text of an experiment file → plain data, with the line of every value: YAML 1.2's core types, or JSON.
+
+What YAML versions read differently is an error here and no surprise later: ``0755``, ``1_000``, ``12:30``, ``0x1F``.
+Keys are always text (``on:`` is no boolean); ``yes``, ``no``, ``on`` and ``off`` are text; a key given twice is an
+error; aliases are copies, and few enough.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import InputError
+
+from .spec_problems import Problem, SpecError
+
+MAX_BYTES = 2**20
+MAX_VALUES = 50_000  # counted with every alias written out
+MAX_DEPTH = 40
+
+Key = tuple[str | int, ...]
+
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+)")
+_NULL = ("", "~", "null", "Null", "NULL")
+_BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_TRAPS = {
+    re.compile(r"[-+]?0[0-9_]+"): "a number with leading zeros is octal to some readers and decimal to others",
+    re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+"): "not every reader takes this for a number",
+    re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?"): "not every reader takes this for a number",
+    re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"): "this is a number to the base of 60 to some readers",
+    re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"): "this is no number to measure with",
+}
+
+
+@dataclass
+class Document:
+    """Plain data (dict, list, str, int, float, bool, None) and where each piece of it stands.
+
+    ``name`` is the file's, or empty where there is none. ``places`` maps the path of a value to a line of the file
+    (int) or to the option that set it (str).
+    """
+
+    data: dict[str, Any]
+    name: str = ""
+    places: dict[Key, int | str] = field(default_factory=dict)
+    text: str = ""
+
+    def place(self, path: Key) -> int | str | None:
+        """Where the value, or the nearest thing around it, was written."""
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return None
+
+
+def load(path: Path) -> Document:
+    """Read a file. Raises InputError for one that is no text, SpecError for one that is neither YAML nor JSON."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}", "give the path of an experiment file") from error
+    if len(content) > MAX_BYTES:
+        raise InputError(f"{path} has more than 1 MiB: no experiment file is so long", "is it the right file?")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}: this is not UTF-8 text", "is it the right file?") from error
+    if "\0" in text:
+        raise InputError(f"{path} is binary", "an experiment file is YAML or JSON text")
+    return parse(text, str(path), as_json=path.suffix == ".json")
+
+
+def parse(text: str, name: str, as_json: bool = False) -> Document:
+    """The document that ``text`` holds. Raises SpecError with every problem that was found."""
+    reader = _Reader(name)
+    node = _compose(_checked_json(text, name) if as_json else text, name)
+    if node is None:
+        raise SpecError(name, [Problem(1, "", "the file is empty", "give it steps: see docs/experiment.md")])
+    data = reader.value(node, ())
+    if not isinstance(data, dict) and not reader.problems:
+        what = f"the file holds {kind_of(data)} and not keys with values"
+        reader.problems.append(Problem(1, "", what, "give it steps: see docs/experiment.md"))
+    if reader.problems:
+        raise SpecError(name, reader.problems)
+    return Document(data, name, reader.places, text)
+
+
+def scalar(text: str, key: str) -> Any:
+    """The value of one plain word, as in a file. Raises SpecError, naming ``key``, for one that is read differently."""
+    problems: list[Problem] = []
+    value = _plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
+    if problems:
+        raise SpecError("", problems)
+    return value
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in words, as ``the text 'x'``."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "keys with values"
+    if isinstance(value, list):
+        return "a list"
+    return f"the text {_short(value)}" if isinstance(value, str) else f"the number {value}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "…")
+
+
+def _checked_json(text: str, name: str) -> str:
+    """JSON that YAML reads alike: without tabs between the values."""
+    try:
+        json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        hint = "a comma, a bracket or a quote is missing or too much at or before this place"
+        problem = Problem(error.lineno, "", f"this is not JSON: {error.msg} (column {error.colno})", hint)
+        raise SpecError(name, [problem if text.strip() else Problem(1, "", "the file is empty")]) from error
+    except ValueError as error:
+        raise SpecError(name, [Problem(None, "", f"this is not JSON: {error}", "write a number")]) from error
+    except RecursionError as error:
+        raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
+    return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda found: " " if found[0] == "\t" else found[0], text)
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no value")
+
+
+def _compose(text: str, name: str) -> Any:
+    """The tree of nodes, or None for an empty file. No tag is resolved: a plain scalar is what it says."""
+    import yaml
+    from yaml.composer import Composer
+    from yaml.parser import Parser
+    from yaml.reader import Reader
+    from yaml.resolver import BaseResolver
+    from yaml.scanner import Scanner
+
+    class Loader(Reader, Scanner, Parser, Composer, BaseResolver):
+        def __init__(self, stream: str) -> None:
+            Reader.__init__(self, stream)
+            for base in (Scanner, Parser, Composer, BaseResolver):
+                base.__init__(self)
+
+    try:
+        return Loader(text).get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
+        raise SpecError(
+            name, [_syntax(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]
+        ) from error
+    except yaml.YAMLError as error:
+        raise SpecError(name, [Problem(None, "", f"this is not text: {str(error).splitlines()[0]}")]) from error
+    except RecursionError as error:
+        raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
+
+
+def _syntax(error: Any, line: int | None, written: str) -> Problem:
+    what = str(error.problem)
+    if "${" in written and "flow" in str(error.context):
+        return Problem(line, "", f"this is not YAML: {what}", "inside { } and [ ] put ${NAME} in quotes")
+    if "'\\t'" in what:
+        return Problem(line, "", "a tab stands where YAML wants spaces", "indent with spaces")
+    if "single document" in str(error.context):
+        return Problem(line, "", "a second document begins here (---)", "keep one experiment in a file")
+    context = f" ({error.context})" if error.context else ""
+    return Problem(line, "", f"this is not YAML: {what}{context}", "look at the indentation, the colons and the quotes")
+
+
+class _Reader:
+    """Nodes → plain data, the place of each, and everything that is wrong with them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problems: list[Problem] = []
+        self.places: dict[Key, int | str] = {}
+        self.values = 0
+
+    def value(self, node: Any, path: Key) -> Any:
+        line = node.start_mark.line + 1
+        self.places.setdefault(path, line)
+        self.values += 1
+        if self.values > MAX_VALUES or len(path) > MAX_DEPTH:
+            what = "it has too many values" if self.values > MAX_VALUES else "it is nested too deeply"
+            raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count as what they stand for")])
+        if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
+            self._wrong(line, path, f"the tag {_short(node.tag)} is not read", "leave it out")
+            return None
+        if node.id == "mapping":
+            return self._mapping(node, path)
+        if node.id == "sequence":
+            return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
+        return self._scalar(node, path, line)
+
+    def _mapping(self, node: Any, path: Key) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        first: dict[str, int] = {}
+        for key, item in node.value:
+            line = key.start_mark.line + 1
+            if key.id != "scalar":
+                self._wrong(line, path, "a key is no text here", "put { } or [ ] around values only, or quote ${NAME}")
+                continue
+            if key.value in found:
+                what = f"the key is given twice, first in line {first[key.value]}"
+                self._wrong(line, (*path, key.value), what, "keep one of the two")
+                continue
+            first[key.value] = line
+            self.places[(*path, key.value)] = line
+            found[key.value] = self.value(item, (*path, key.value))
+        return found
+
+    def _scalar(self, node: Any, path: Key, line: int) -> Any:
+        text: str = node.value
+        if node.style is not None:
+            return _whole(text)
+        return _plain(text, lambda what, hint: self._wrong(line, path, what, hint))
+
+    def _wrong(self, line: int, path: Key, what: str, hint: str) -> None:
+        self.problems.append(Problem(line, key_text(path), what, hint))
+
+
+def _plain(text: str, wrong: Callable[[str, str], None]) -> Any:
+    """The value of a plain scalar; what it is ambiguous about is told to ``wrong``."""
+    if text in _NULL:
+        return None
+    if text in _BOOLS:
+        return _BOOLS[text]
+    for trap, why in _TRAPS.items():
+        if trap.fullmatch(text):
+            wrong(f"{text}: {why}", f"write the plain number, or '{text}' in quotes for a text")
+            return None
+    if _INT.fullmatch(text) and len(text) < 100:
+        return int(text)
+    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    return text
+
+
+def key_text(path: Key) -> str:
+    """``steps[1].command``."""
+    words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return words.removeprefix(".")
+
+
+def _whole(text: str) -> str:
+    """JSON writes characters beyond the 16-bit plane as two halves."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

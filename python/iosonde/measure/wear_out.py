@@ -1,0 +1,86 @@
+"""A phase that went on after its time limit until every rank had done as much as the fastest one, as one record.
+
+So every rank moves the same amount and the slowest decides (as IO500 does), while a system that is stalled from the
+start still ends. Between the two parts a rank waits for the others to reach their limit: that is inside the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SUMMED = ("count", "bytes", "errors", "sum_duration_ns")
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The members of ``_native.PhaseRecord`` that a rank keeps. Where not every operation was kept, ``operations`` are a
+    sample of those before the limit; totals and histograms are exact over both parts."""
+
+    started_ns: int
+    ended_ns: int
+    stopped: str
+    complete: bool
+    totals: list[dict[str, int]]
+    errors: list[dict[str, Any]]
+    histograms: dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]
+    operations: Any
+    extra_bytes: int = 0
+
+
+def join(before: Any, after: Any) -> Joined:
+    """Both parts of one rank's phase, ``_native.PhaseRecord``s."""
+    complete = before.complete and after.complete
+    return Joined(
+        started_ns=before.started_ns or after.started_ns,
+        ended_ns=after.ended_ns or before.ended_ns,
+        stopped=after.stopped,
+        complete=complete,
+        totals=_totals(before.totals, after.totals),
+        errors=[*before.errors, *after.errors],
+        histograms={} if complete else _histograms(before, after),
+        operations=np.concatenate([before.operations, after.operations]) if complete else before.operations,
+        extra_bytes=before.extra_bytes + after.extra_bytes,
+    )
+
+
+def _totals(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
+    whole = {entry["kind"]: dict(entry) for entry in before}
+    for entry in after:
+        into = whole.setdefault(entry["kind"], dict.fromkeys(SUMMED, 0) | {
+            key: entry[key] for key in ("kind", "first_start_ns", "last_end_ns")
+        })  # fmt: skip
+        into |= {key: into[key] + entry[key] for key in SUMMED}
+        into["last_end_ns"] = max(into["last_end_ns"], entry["last_end_ns"])
+    return list(whole.values())
+
+
+def _histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Exact counts over both parts; of one whose operations were all kept they are counted from these."""
+    counts: dict[int, dict[int, int]] = {}
+    for record in records:
+        binned = _binned(record.operations) if record.complete else record.histograms
+        for kind, (buckets, numbers) in binned.items():
+            into = counts.setdefault(kind, {})
+            for bucket, number in zip(buckets, numbers, strict=True):
+                into[int(bucket)] = into.get(int(bucket), 0) + int(number)
+    return {
+        kind: (np.array(sorted(into)), np.array([into[bucket] for bucket in sorted(into)]))
+        for kind, into in counts.items()
+    }
+
+
+def _binned(operations: npt.NDArray[np.uint64]) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    from iosonde import _native
+    from iosonde.core.schema import RECORD
+
+    packed = np.ascontiguousarray(operations).view(RECORD).reshape(-1)["packed"]
+    kinds, durations = packed & 0xFF, packed >> 16
+    edges = _native.bucket_edges_ns()
+    return {
+        int(kind): np.unique(np.searchsorted(edges, durations[kinds == kind], "right") - 1, return_counts=True)
+        for kind in np.unique(kinds)
+    }

@@ -1,0 +1,153 @@
+"""Factors as a model sees them: how each column is coded, the levels or the range that were tried, and the rows.
+
+A number stays a number; text becomes the number of its level. What was tried is kept with the model: beyond it a
+prediction is an extrapolation, and a level that was never tried has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.stats.table import Cell, Table, tidy
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One factor. ``levels`` are all distinct values that were tried, in order: numbers ascending, or text."""
+
+    name: str
+    unit: str
+    levels: tuple[Cell, ...]
+    numeric: bool
+
+    @property
+    def low(self) -> float:
+        """The smallest number that was tried."""
+        return float(self.levels[0])  # type: ignore[arg-type]
+
+    @property
+    def high(self) -> float:
+        """The largest number that was tried."""
+        return float(self.levels[-1])  # type: ignore[arg-type]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a model file."""
+        return {"name": self.name, "unit": self.unit, "numeric": self.numeric, "levels": list(self.levels)}
+
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> Feature:
+        """The inverse of ``to_json``."""
+        return Feature(content["name"], content["unit"], tuple(content["levels"]), content["numeric"])
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a model learns from. ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings:
+    rows of one cell are repeats of each other."""
+
+    features: tuple[Feature, ...]
+    x: Array
+    y: Array
+    cells: npt.NDArray[np.intp]
+    response: str
+    unit: str
+    warnings: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: npt.NDArray[Any]) -> Examples:
+        """These rows only; what the features know stays."""
+        return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit)
+
+
+def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
+    """The rows of ``table`` that have the response and every factor of ``on``.
+
+    Raises DataError for a factor with one level, a response that is constant, or no row that is left; InputError
+    for a factor named twice or the response as its own factor.
+    """
+    measured = table.column(response)
+    y = table.numbers(response)
+    columns = [table.column(name) for name in on]
+    names = [column.name for column in columns]
+    if not names:
+        raise InputError("no factor is named", f"--on takes columns: {', '.join(table.names)}")
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"'{name}' is named twice", "leave one out")
+        if name == measured.name:
+            raise InputError(f"'{name}' is the response", "a factor is another column")
+    kept = ~np.isnan(y)
+    for column in columns:
+        kept &= ~column.missing
+    left = int(kept.sum())
+    if not left:
+        raise DataError(f"{table.source}: no row has {response} and all of {', '.join(names)}", "look at empty cells")
+    part = table.take(kept)
+    if np.ptp(y[kept]) == 0:
+        raise DataError(f"{measured.name} is {tidy(y[kept][0])} in all rows", "what never varies cannot be explained")
+    coded = [part.column(name).codes() for name in names]
+    for name, (_, levels) in zip(names, coded, strict=True):
+        if len(levels) < 2:
+            raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
+    numeric = [column.numeric for column in columns]
+    features = tuple(
+        Feature(column.name, column.unit, tuple(levels), column.numeric)
+        for column, (_, levels) in zip(columns, coded, strict=True)
+    )
+    x = np.column_stack(
+        [
+            part.numbers(name) if number else codes
+            for name, number, (codes, _) in zip(names, numeric, coded, strict=True)
+        ]
+    ).astype(float)
+    _, cells = np.unique(x, axis=0, return_inverse=True)
+    gone = len(table) - left
+    warnings = (f"{gone} of {len(table)} rows lack a value and are left out",) if gone else ()
+    return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit, warnings)
+
+
+def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
+    """One setting as a row of ``x``. Raises InputError for a factor that is missing or unknown, or text for a
+    number, or a level that was never tried."""
+    for name in setting:
+        if name not in [feature.name for feature in features]:
+            raise InputError(f"the model has no factor '{name}'", f"its factors: {', '.join(f.name for f in features)}")
+    row = []
+    for feature in features:
+        if feature.name not in setting:
+            raise InputError(f"no value for {feature.name}", f"give it as {feature.name}={feature.levels[0]}")
+        value = setting[feature.name]
+        if feature.numeric:
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise InputError(f"{feature.name}={value} is no number", f"tried were {_shown(feature)}")
+            row.append(float(value))
+        elif value in feature.levels:
+            row.append(float(feature.levels.index(value)))
+        else:
+            raise InputError(f"{feature.name}={value} was never tried", f"tried were {_shown(feature)}")
+    return np.array(row)
+
+
+def outside(features: Sequence[Feature], row: Array) -> list[str]:
+    """The factors in which a row lies beyond what was tried, in words; empty if in none."""
+    return [
+        f"{feature.name}={tidy(float(value))} is outside {tidy(feature.low)} to {tidy(feature.high)}"
+        for feature, value in zip(features, row, strict=True)
+        if feature.numeric and not feature.low <= value <= feature.high
+    ]
+
+
+def _shown(feature: Feature) -> str:
+    if feature.numeric:
+        return f"{tidy(feature.low)} to {tidy(feature.high)}"
+    return ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")

@@ -1,0 +1,55 @@
+"""Slurm's short form of node names, expanded without asking Slurm: ``n[1-3,07],gpu2`` → n1 n2 n3 n07 gpu2.
+
+The form is described in slurm.conf(5) (NodeName) and by ``scontrol show hostnames``, which gives the same list.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from iosonde.core.errors import InputError
+
+MOST = 65_533  # as many nodes as one Slurm may have (MAX_SLURM_NODES)
+_PARTS = re.compile(r"\[([0-9,-]*)\]|([A-Za-z0-9_.-]+)")
+_NAME = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]|\[[0-9,-]*\])+")
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
+_WHOLE = re.compile(rf"{_NAME.pattern}(?:,{_NAME.pattern})*")
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """The names, in the order of the list, each once. Raises InputError for what is no such list."""
+    if not _WHOLE.fullmatch(text):
+        raise _refusal(text)
+    names = dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_one(part, text))
+    return tuple(names)
+
+
+def _expand_one(part: str, text: str) -> list[str]:
+    """The names of one part: every ``[…]`` of it may hold any of its numbers, the last one turning fastest."""
+    choices = [[literal] if literal else _numbers(ranges, text) for ranges, literal in _PARTS.findall(part)]
+    count = 1
+    for choice in choices:
+        count *= len(choice)
+    if count > MOST:
+        raise _refusal(text)
+    return ["".join(words) for words in itertools.product(*choices)]
+
+
+def _numbers(ranges: str, text: str) -> list[str]:
+    """``1-3,07`` → 1 2 3 07: a number is as wide as the first of its range."""
+    numbers: list[str] = []
+    for word in ranges.split(","):
+        found = _RANGE.fullmatch(word)
+        if not found:
+            raise _refusal(text)
+        first, last = found[1], found[2] or found[1]
+        if not 0 <= int(last) - int(first) < MOST:
+            raise _refusal(text)
+        numbers += [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+    return numbers
+
+
+def _refusal(text: str) -> InputError:
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    return InputError(f"'{shown}' is no list of Slurm nodes", "it looks like n[1-3,07],gpu2")

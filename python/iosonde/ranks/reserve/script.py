@@ -1,0 +1,91 @@
+"""Nodes from the user's own script: called once with the number of nodes, it prints their names.
+
+It may be called again, when a campaign is resumed, and should then give the same nodes and reserve no others.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from iosonde.core.errors import InputError, LaunchError
+from iosonde.ranks.launch.mpirun import HOST_NAME
+
+MOST_BYTES = 4 << 20  # of names; more is not a list of nodes
+GRACE_S = 5.0
+SHOWN = 60
+_PRINTS = "it has to print the names of the nodes, and nothing else, one a line; talk belongs on stderr"
+
+
+def run(words: Sequence[str], nodes: int, directory: Path | None, limit_s: float) -> tuple[str, ...]:
+    """Call the script with the number; the first ``nodes`` names that it printed. Raises InputError, LaunchError."""
+    said = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
+    # Files and not pipes: what the script leaves behind to hold the nodes may keep them open.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = _start(words, nodes, directory, out.fileno(), err.fileno())
+        try:
+            code = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            raise LaunchError(
+                f"{said} did not end within {limit_s:.0f} s", "run it yourself and see what it waits for"
+            ) from None
+        finally:
+            if process.returncode is None:  # also after Ctrl-C
+                _end(process)
+        if code:
+            how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            lines = _text(err.fileno()).strip().splitlines()
+            raise LaunchError(f"{said} {how}: {_short(lines[-1] if lines else 'no message')}",
+                              "run it yourself and see; nothing was measured")  # fmt: skip
+        return _names(_text(out.fileno()), said, nodes)
+
+
+def _start(words: Sequence[str], nodes: int, directory: Path | None, out: int, err: int) -> subprocess.Popen[bytes]:
+    program = words[0]
+    if directory is not None and "/" in program:
+        program = str(directory / program)
+    try:
+        return subprocess.Popen([program, *words[1:], str(nodes)], cwd=directory, stdin=subprocess.DEVNULL,
+                                stdout=out, stderr=err, start_new_session=True)  # fmt: skip
+    except OSError as error:
+        hint = f"chmod +x {words[0]}" if isinstance(error, PermissionError) else "look at its path and its first line"
+        raise InputError(f"cannot start the reserve script {words[0]}: {error.strerror}", hint) from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
+            return
+
+
+def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
+    names: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        for word in line.split():
+            if not HOST_NAME.fullmatch(word):
+                raise InputError(f"{said} printed '{_short(word)}' in line {number}, which is no name of a node",
+                                 _PRINTS)  # fmt: skip
+            if word in names:
+                raise InputError(f"{said} printed the node {_short(word)} twice, in lines {names[word]} and {number}",
+                                 "each node once: end it with: | sort -u")  # fmt: skip
+            names[word] = number
+    if len(names) < nodes:
+        raise InputError(f"{said} printed {len(names) or 'no'} nodes, and {nodes} are needed",
+                         "let it wait until it has them all, or ask for fewer with --nodes")  # fmt: skip
+    return tuple(names)[:nodes]
+
+
+def _text(descriptor: int) -> str:
+    return os.pread(descriptor, MOST_BYTES, 0).decode(errors="backslashreplace")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

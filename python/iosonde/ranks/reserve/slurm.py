@@ -1,0 +1,160 @@
+"""Nodes from Slurm: an allocation held for a block (salloc), or a job that runs the whole command (sbatch).
+
+`salloc` runs a shell that waits for our end of a pipe to close. However we end, also by kill -9, the kernel closes it,
+the shell ends, and salloc gives the nodes back.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from iosonde.core.errors import InputError, LaunchError
+from iosonde.ranks.launch import nodelist
+from iosonde.ranks.machine import reading
+
+TICK_S = 0.05
+LOOK_S = 2.0  # how often Slurm is asked why we wait
+RELEASE_S = 15.0
+_HOLD = "env -0; echo; exec cat"
+_END_OF_ENVIRONMENT = b"\0\n"
+_TALK_BYTES = 1 << 16
+_OPTIONS_HINT = "look at: sinfo; options for Slurm follow the word, as in --reserve 'salloc --partition=long'"
+# Reasons of squeue(1) that waiting does not cure, or that only an administrator does.
+_HOPELESS = {
+    "PartitionConfig": "the partition has not so many nodes, or not for so long",
+    "PartitionNodeLimit": "the partition has not so many nodes, or a job may not have so many",
+    "PartitionTimeLimit": "the partition's time limit is shorter",
+    "PartitionDown": "the partition is down",
+    "PartitionInactive": "the partition is inactive",
+    "BadConstraints": "no nodes are like that",
+    "AccountNotAllowed": "the partition is not for this account",
+    "InvalidAccount": "the account is not valid",
+    "InvalidQOS": "the QOS is not valid",
+    "QOSNotAllowed": "the partition is not for this QOS",
+}
+
+
+@contextmanager
+def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None] | None) -> Iterator[None]:
+    """Hold whole nodes for the block: this process is in that Slurm job, by its environment. Raises LaunchError."""
+    salloc = _program("salloc")
+    words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        # A session of its own: Ctrl-C is ours, and the nodes are given back when we have cleaned up on them.
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True)
+        job: dict[str, str] = {}
+        try:
+            job = _granted(process, out.fileno(), err.fileno(), nodes, on_wait)
+            with _environment(job):
+                yield
+        finally:
+            _release(process, granted=bool(job))
+
+
+@contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """These variables for the block, for us and for whom we start."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
+    """Hand the command to sbatch; the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
+    words = [_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
+    try:
+        done = subprocess.run([*words, f"--wrap=exec {shlex.join(command)}"], capture_output=True, text=True,
+                              errors="replace", timeout=60, stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise LaunchError("sbatch gave no answer within 60 s", "look whether Slurm is up: sinfo") from None
+    job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
+    if done.returncode or not job.isdigit():
+        raise _refused(nodes, done.stderr)
+    if (reason := _reason(job)) in _HOPELESS:
+        reading.tool(["scancel", job])
+        raise _hopeless(nodes, reason)
+    return job
+
+
+def _granted(
+    process: subprocess.Popen[bytes], out: int, err: int, nodes: int, on_wait: Callable[[str], None] | None
+) -> dict[str, str]:
+    """The variables of the allocation, once Slurm has given it."""
+    look_at = time.monotonic() + LOOK_S / 4
+    while not (told := os.pread(out, 1 << 22, 0)).endswith(_END_OF_ENVIRONMENT):
+        if process.poll() is not None:
+            raise _refused(nodes, _talk(err))
+        if time.monotonic() > look_at:
+            look_at = time.monotonic() + LOOK_S
+            job = re.search(r"job allocation (\d+)", _talk(err))
+            reason = _reason(job[1]) if job else ""
+            if reason in _HOPELESS:
+                raise _hopeless(nodes, reason)
+            if on_wait and job:
+                on_wait(f"waiting for {nodes} nodes of Slurm, job {job[1]} ({reason or 'starting'})")
+        time.sleep(TICK_S)
+    pairs = (os.fsdecode(entry).partition("=") for entry in told.split(b"\0"))
+    granted = {name: value for name, _, value in pairs if name.startswith("SLURM_")}
+    count = len(nodelist.expand(granted.get("SLURM_JOB_NODELIST", "")))
+    if count < nodes:
+        raise InputError(f"Slurm gave {count} nodes, and {nodes} are needed",
+                         "leave the number of nodes out of --reserve: --nodes decides it")  # fmt: skip
+    return granted
+
+
+def _release(process: subprocess.Popen[bytes], granted: bool) -> None:
+    """Give the nodes back, or the place in the queue up."""
+    assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()
+    for patience_s, end in ((RELEASE_S if granted else 0, process.terminate), (RELEASE_S, process.kill)):
+        try:
+            process.wait(patience_s)
+            return
+        except subprocess.TimeoutExpired:
+            end()
+    process.wait()
+
+
+def _refused(nodes: int, talk: str) -> LaunchError:
+    """In Slurm's own words: its last error, without the names of the program and the call before it."""
+    lines = [line.strip() for line in talk.splitlines() if line.strip()]
+    errors = [line for line in lines if "error:" in line] or lines or ["no message"]
+    why = errors[-1].rpartition("error: ")[2].removeprefix("Job submit/allocate failed: ")
+    why = why.removeprefix("Batch job submission failed: ")
+    return LaunchError(f"Slurm gives no {nodes} nodes: {why}", _OPTIONS_HINT)
+
+
+def _hopeless(nodes: int, reason: str) -> LaunchError:
+    return LaunchError(f"Slurm gives no {nodes} nodes: {_HOPELESS[reason]} ({reason})", _OPTIONS_HINT)
+
+
+def _reason(job: str) -> str:
+    """Why Slurm lets a job wait, in its own word; empty if it does not, or gives no answer."""
+    return (reading.tool(["squeue", "--noheader", "--jobs", job, "--format=%r"]) or "").strip().replace("None", "")
+
+
+def _talk(err: int) -> str:
+    return os.pread(err, _TALK_BYTES, 0).decode(errors="replace")
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if not path:
+        raise LaunchError(f"Slurm cannot be asked for nodes: {name} is not on PATH",
+                          "log in where its clients are, or reserve by a script of your own")  # fmt: skip
+    return path

@@ -1,0 +1,99 @@
+"""Do all nodes answer, before anything is measured on them?
+
+One rank per node is started by the very launcher that the campaign will use, and all say where they are. What this
+finds in seconds would else be found trial by trial: a node that is off, one without iosonde or its Python, an MPI that
+starts N processes which are each alone, two names of one host.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from iosonde.core.errors import LaunchError
+from iosonde.ranks import watchdog
+from iosonde.ranks.launch import Launcher, mpirun
+
+ANSWER_S = 60.0  # for all; a large machine needs a minute to load Python from its file system
+ALONE_S = 20.0
+AT_ONCE = 16
+SHOWN = 5
+_HINT = "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)"
+_TOGETHER_HINT = (
+    "each alone may answer: does the launcher take the right network? MPICH and Intel MPI: HYDRA_IFACE=eth0; Open MPI: "
+    "OMPI_MCA_oob_tcp_if_include or PRTE_MCA_prte_if_include (docs/ranks.md)"
+)
+_PROGRAM = """
+import json, sys
+from iosonde.core.errors import IosondeError
+from iosonde.ranks import mpi
+try:
+    ranks = mpi.connect(int(sys.argv[1]))
+    ranks.rank or print(json.dumps({"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}), flush=True)
+except IosondeError as error:
+    print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
+    sys.exit(3)
+"""
+
+
+def call(launcher: Launcher, nodes: int, answer_s: float = ANSWER_S) -> tuple[str, ...]:
+    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer."""
+    outcome, answer = _start(launcher.command(nodes, 1, [sys.executable, "-c", _PROGRAM, str(nodes)]), answer_s)
+    if "hosts" in answer:
+        _check_different(launcher, answer["hosts"], answer["node_of"])
+        return tuple(answer["hosts"])
+    if "error" in answer:
+        raise LaunchError(answer["error"], answer["hint"])
+    silent = _silent(launcher.hosts[:nodes]) if isinstance(launcher, mpirun.MpiRun) else []
+    if silent:
+        shown = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
+        more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
+        raise LaunchError(f"{len(silent)} of {nodes} nodes cannot be used: {shown}{more}", _HINT)
+    raise LaunchError(f"the ranks on {nodes} nodes do not find each other: {_why(outcome, answer_s)}", _TOGETHER_HINT)
+
+
+def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence[int]) -> None:
+    """Raise LaunchError if two addresses are one host: its numbers would be taken for those of two nodes."""
+    for rank, node in enumerate(node_of):
+        first = node_of.index(node)
+        if first != rank:
+            names = launcher.addresses(len(hosts))
+            raise LaunchError(f"{names[first]} and {names[rank]} are one node: both are {hosts[rank]}",
+                              "name each node once")  # fmt: skip
+
+
+def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
+    """Those hosts that do not even start one process alone, each with the reason."""
+
+    def why_not(host: str) -> str:
+        alone = mpirun.MpiRun((host,)).command(1, 1, [sys.executable, "-c", _PROGRAM, "1"])
+        outcome, answer = _start(alone, ALONE_S)
+        return "" if "hosts" in answer else answer.get("error") or _why(outcome, ALONE_S)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
+
+
+def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict]:
+    with tempfile.TemporaryDirectory(prefix="iosonde-rollcall-") as directory:
+        outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=limit_s)
+        return outcome, _answer((Path(directory) / watchdog.STDOUT).read_text(errors="replace"))
+
+
+def _answer(text: str) -> dict:
+    """The line in which the ranks spoke: launchers and login scripts may have spoken too."""
+    for line in text.splitlines():
+        if line.startswith('{"'):
+            try:
+                return json.loads(line)
+            except ValueError:
+                continue
+    return {}
+
+
+def _why(outcome: watchdog.Outcome, limit_s: float) -> str:
+    return f"no answer within {limit_s:.0f} s" if outcome.timed_out else outcome.last_words()

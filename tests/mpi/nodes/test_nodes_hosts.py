@@ -1,0 +1,153 @@
+"""Ranks on hosts that an agent reaches, as ssh does: real launchers, links and host names; dead and wrong nodes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+from families import INTEL, MPICH, OPEN_MPI, over_agent
+
+every_family = pytest.mark.parametrize("family", [MPICH, OPEN_MPI, INTEL])
+
+PIECE = 5 << 20
+RUN = ("run", "--nodes", "1,3", "--quick", "--repetitions", "1", "--small-files", "20", "--large-size", "1MiB")
+STREAMS = """
+    import hashlib, os, sys
+    from pathlib import Path
+    from iosonde.ranks import launch, watchdog
+    from iosonde.ranks.launch import mpirun
+    program = '''
+    import hashlib, json, os
+    from iosonde.ranks import mpi
+    ranks = mpi.connect(3)
+    made = [os.urandom(%d), b"", bytes(range(256))]
+    got = []
+    ranks.stream_to_root(made, lambda rank, chunk: got.append((rank, hashlib.sha256(chunk).hexdigest())))
+    sent = ranks.gather([(ranks.rank, hashlib.sha256(chunk).hexdigest()) for chunk in made])
+    ranks.rank or print(json.dumps([got == sum(sent, []), [host.name for host in ranks.hosts], ranks.node_of]))
+    '''
+    launcher = launch.find(hosts=mpirun.read_hostfile(Path(sys.argv[1])))
+    words = launcher.command(3, 1, [sys.executable, "-c", program])
+    outcome = watchdog.watch(words, heartbeat_dir=Path("beats"), deadline_s=60)
+    print(Path("beats/stdout.txt").read_text() or outcome)
+"""
+CALL = """
+    import sys
+    from pathlib import Path
+    from iosonde.core.errors import IosondeError
+    from iosonde.ranks import launch, rollcall
+    from iosonde.ranks.launch import mpiexec, mpirun
+    rollcall.ALONE_S = 4
+    {before}
+    launcher = launch.find(hosts=mpirun.read_hostfile(Path("{hosts}")))
+    try:
+        print(*rollcall.call(launcher, launcher.max_nodes, answer_s={answer_s}))
+    except IosondeError as error:
+        print(error.message)
+        print(error.hint)
+"""
+
+
+def call(cluster, hosts, env, before="", answer_s=30):
+    done = cluster.python("n1", CALL.format(before=before, hosts=hosts, answer_s=answer_s), env=env)
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+@every_family
+def test_output_of_all_nodes_comes_home_over_the_network(cluster, family):
+    before = cluster.received_bytes("n1")
+    body = (STREAMS % PIECE).replace("sys.argv[1]", repr(str(cluster.hostfile("n1", "n2", "n3"))))
+    body = body.replace('"beats', f'"{cluster.local}/beats')
+    done = cluster.python("n1", body, env=over_agent(family, cluster))
+    assert json.loads(done.stdout) == [True, ["n1", "n2", "n3"], [0, 1, 2]], done.stderr
+    assert cluster.received_bytes("n1") - before > 2 * PIECE  # and not through memory that the nodes share
+
+
+@every_family
+def test_a_campaign_on_hosts(cluster, family):
+    store = cluster.local / f"store-{family}"
+    hosts = cluster.hostfile("n1", "n2", "n3")
+    words = (*RUN, "--target", str(cluster.target), "--hosts", str(hosts), "--store", str(store))
+    done = cluster.product("n1", *words, env=over_agent(family, cluster))
+    assert not done.returncode, done.stderr
+    runs = cluster.run("n1", "sh", "-c", f"cat {store}/runs/*/run.json").stdout
+    found = [json.loads(line) for line in [*runs.replace("}\n{", "}\f{").split("\f")]]
+    assert sorted(run["facts"]["hosts"] for run in found) == [["n1"], ["n1", "n2", "n3"]]
+    assert not any(run["missing"] for run in found)
+    assert not list(cluster.target.iterdir())
+
+
+@every_family
+def test_a_node_that_is_off_is_named_before_anything_is_measured(cluster, family):
+    hosts = cluster.root / "with-a-dead-one"
+    hosts.write_text(f"{cluster.address('n1')}\n{cluster.address('n2')}\n10.77.88.99\n")
+    store = cluster.local / "never"
+    words = (*RUN, "--target", str(cluster.target), "--hosts", str(hosts), "--store", str(store))
+    done = cluster.product("n1", *words, env=over_agent(family, cluster))
+    assert done.returncode == 3
+    assert "1 of 3 nodes cannot be used: 10.77.88.99 (" in done.stderr
+    assert "10.77.88.2 (" not in done.stderr
+    assert not list(cluster.target.iterdir())
+    assert cluster.run("n1", "test", "-e", str(store)).returncode
+
+
+def test_a_node_that_does_not_answer_is_named_after_a_while(cluster):
+    env = over_agent(MPICH, cluster)
+    cluster.pretend("10.77.88.98")
+    hosts = cluster.root / "with-a-silent-one"
+    hosts.write_text(f"{cluster.address('n1')}\n10.77.88.98\n")
+    said = call(cluster, hosts, env, answer_s=4)
+    assert said.startswith("1 of 2 nodes cannot be used: 10.77.88.98 (no answer within 4 s)")
+    assert "ssh to each must work" in said
+
+
+def test_two_names_of_one_node_are_found_out(cluster):
+    env = over_agent(MPICH, cluster)
+    hosts = cluster.root / "twice"
+    hosts.write_text(f"{cluster.address('n1')}\n{cluster.address('n2')}\nn2\n")
+    assert call(cluster, hosts, env).startswith("10.77.88.3 and n2 are one node: both are n2\n")
+
+
+def test_a_launcher_of_another_mpi_is_found_out(cluster):
+    """Open MPI's mpiexec starts MPICH's ranks: each is alone."""
+    env = {**over_agent(OPEN_MPI, cluster), **over_agent(MPICH, cluster)}
+    env.pop("MPI4PY_MPIABI", None)
+    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.openmpi") or "mpiexec")'
+    hosts = cluster.hostfile("n1", "n2", "n3")
+    said = call(cluster, hosts, env, before=other)
+    assert said.startswith("3 ranks were asked for, but MPI connects 1: each process believes to be alone")
+    assert "MPICH" in said
+
+
+def test_hosts_of_a_reserve_script(cluster):
+    env = over_agent(MPICH, cluster)
+    script = cluster.root / "reserve.sh"
+    script.write_text(f"#!/bin/sh\necho asked for $1 >>{cluster.root}/asked\nhead -n $1 {cluster.root}/hosts\n")
+    script.chmod(0o755)
+    cluster.hostfile("n1", "n2", "n3")
+    done = cluster.python(
+        "n1",
+        f"""
+        from pathlib import Path
+        from iosonde.ranks import launch, reserve, rollcall
+        with reserve.held("{script}", 3) as hosts:
+            launcher = launch.find(hosts=hosts)
+            for nodes in (1, 2, 3):
+                print(*rollcall.call(launcher, nodes))
+                print(launch.write_machinefile(launcher, nodes, Path("{cluster.local}/machines")).read_text().split())
+        """,
+        env=env,
+    )
+    address = [cluster.address(name) for name in ("n1", "n2", "n3")]
+    said = [f"n1\n{address[:1]}", f"n1 n2\n{address[:2]}", f"n1 n2 n3\n{address}\n"]
+    assert done.stdout == "\n".join(said), done.stderr
+    assert (cluster.root / "asked").read_text() == "asked for 3\n"  # once, with the largest number
+
+
+def test_nothing_is_left_on_the_nodes(cluster):
+    """Last of this file: no process of any of the tests above."""
+    left = {name: cluster.pids(name) for name in cluster.names}
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    assert not any(left.values()), pytest.fail(f"left: {left}\n{listed}")

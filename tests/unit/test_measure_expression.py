@@ -1,0 +1,121 @@
+"""Constraints: what they mean, that nothing in them is executed, and that errors say where."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.errors import InputError
+from iosonde.measure.design import expression
+
+CELL = {"stripe": 4, "replica": 2, "servers": 8, "fs": "nfs", "size": 4096, "sync": True, "note": None, "größe": 3}
+
+
+def read(text):
+    return expression.read(text, CELL, "design.constraints[0]")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("stripe * replica <= servers", True),
+        ("stripe * replica < servers", False),
+        ("1 < stripe <= 4 < servers", True),
+        ("stripe % 3 == 1 and servers // 3 == 2", True),
+        ("stripe / 8 == 0.5 and -stripe + 4 == 0 and stripe - +4 == 0", True),
+        ("not (fs == 'nfs')", False),
+        ("fs in ('nfs', 'lustre') or stripe / 0 > 1", True),
+        ("fs not in ['nfs']", False),
+        ("fs != 'lustre'", True),
+        ("size == '4KiB' and size in ('4k', '8k') and '1MiB' > size", True),
+        ("sync", True),
+        ("sync == True and note == None", True),
+        ("größe == 3", True),
+        ("stripe ==\n  4", True),
+    ],
+)
+def test_what_it_means(text, expected):
+    assert read(text).holds(CELL) is expected
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
+def test_arithmetic_is_that_of_numbers(a, b, c):
+    made = expression.read("a * b - c + a % 7", "abc", "x")
+    assert made.number({"a": a, "b": b, "c": c}) == a * b - c + a % 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "stripe.real > 1",
+        "fs[0] == 'n'",
+        "[x for x in (1, 2)] == 1",
+        "(lambda: 1)() == 1",
+        "stripe ** servers > 1",
+        "stripe << 9 > 1",
+        "~stripe > 1",
+        "stripe if sync else replica",
+        "(stripe := 3) > 1",
+        "f'{fs}' == 'nfs'",
+        "stripe is 4",
+        "fs == b'nfs'",
+        "stripe == 1j",
+        "stripe == ...",
+        "{'nfs'} == fs",
+        "(1, 2) == stripe",
+        "fs in 'nfs'",
+        "stripe in ((1, 2), 3) and servers > (3, 4)",
+        "import os",
+        "stripe <= servers; 1",
+        "(" * 300 + "1" + ")" * 300,
+        "-" * 999 + "1",
+        "stripe > 1" + " " * 5 + "\0",
+        "9" * 999 + "9",
+        "",
+        "   ",
+        3,
+        None,
+    ],
+)
+def test_anything_else_is_refused_before_it_is_used(text):
+    with pytest.raises(InputError) as caught:
+        made = read(text)
+        made.holds(CELL)
+    assert caught.value.message.startswith("design.constraints[0]: ")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("stripe <= server", "'server' at column 11 is no factor"),
+        ("größe < 1 and strip < 1", "'strip' at column 15 is no factor"),
+        ("stripe * <= servers", "cannot be read at column 10"),
+        ("stripe * replica", "'stripe * replica' at column 1 is not a condition"),
+        ("stripe and sync", "'stripe' at column 1 is 4, neither true nor false"),
+        ("fs * 2 > 1", "'fs' at column 1 is 'nfs', not a number"),
+        ("fs > 3", "compares 'nfs' with 3"),
+        ("stripe / (servers - 8) > 1", "cannot be computed for stripe=4"),
+        ("'a' * 999999999 == 'a'", "not a number"),
+        ("stripe > open", "'open' at column 10 is no factor"),
+    ],
+)
+def test_errors_say_where(text, says):
+    with pytest.raises(InputError) as caught:
+        read(text).holds(CELL)
+    assert says in caught.value.message
+
+
+def test_a_name_that_is_nearly_right_is_offered():
+    with pytest.raises(InputError) as caught:
+        read("stripes > 1")
+    assert caught.value.hint == "did you mean stripe?"
+
+
+@given(st.text(alphabet="stripe0123456789+-*/%()<>=! andornot'\"[],.", max_size=40))
+def test_no_text_does_anything_but_mean_something_or_be_refused(text):
+    try:
+        found = read(text).holds(CELL)
+    except InputError:
+        return
+    assert isinstance(found, bool)

@@ -1,0 +1,186 @@
+"""How long it will take: from the same cell, scaled from others, from speeds; per level; and what fits in less time."""
+
+import json
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+from iosonde.measure import design, envelope, forecast
+from iosonde.measure.forecast import Measured, Speeds, Work
+
+SIZE = Factor("size", "bytes", (10**6, 10**8))
+NODES = Factor("nodes", "nodes", (1, 2))
+RANKS = Factor("ranks_per_node", "ranks", (4,))
+SPEEDS = Speeds(bytes_per_s=1e6, files_per_s=100, start_s=2)
+
+
+def moved(cell):
+    return Work(cell["size"])
+
+
+def nothing_known(cell):
+    return None
+
+
+def trials(factors=(SIZE,), asked=design.FULL, repetitions=2):
+    return design.trials(list(factors), asked, range(repetitions), 0, 1)
+
+
+def test_seconds_are_size_divided_by_speed():
+    """A study planned 20 GB and 500 GB at 1.5 MB/s, and multiplied: it printed 30000 s and 8.6 days."""
+    seconds_20gb = forecast.transfer_seconds(20 * 1000e6, 1.5e6)
+    assert seconds_20gb == pytest.approx(13333.333333, rel=1e-9)
+    assert seconds_20gb / 3600 == pytest.approx(3.703704, rel=1e-6)
+    assert forecast.transfer_seconds(500 * 1000e6, 1.5e6) / 86400 == pytest.approx(3.858025, rel=1e-6)
+    for speed in (0, -1.0, float("nan")):
+        with pytest.raises(InputError, match="the speed"):
+            forecast.transfer_seconds(1, speed)
+
+
+def test_without_any_trial_the_speeds_are_the_guess_and_are_shown():
+    found = forecast.forecast(trials(), [], moved)
+    assert found.basis == "a guess: 200 MB/s and 2000 files/s in all"
+    assert sorted(found.seconds) == pytest.approx([1.505, 1.505, 2.0, 2.0])
+    given_speeds = forecast.forecast(trials(), [], moved, SPEEDS)
+    assert given_speeds.basis == "at 1 MB/s and 100 files/s in all"
+    assert given_speeds.total_s == pytest.approx(2 * (2 + 1) + 2 * (2 + 100))
+
+
+def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
+    earlier = [Measured({"size": 10**6, "ranks": 4, "repetition": i}, s) for i, s in enumerate((7.0, 9.0, 50.0))]
+    expected = forecast.estimator(earlier, moved, SPEEDS)
+    assert expected({"size": 10**6}) == (9.0, forecast.MEASURED)
+    assert expected({"size": 10**6, "centre_trial": True}) == (9.0, forecast.MEASURED)
+    # 9 s where 3 s were expected: the other size takes 3 times what the speeds say, too.
+    assert expected({"size": 10**8}) == (pytest.approx(3 * 102), forecast.SCALED)
+
+
+def test_the_basis_counts_what_is_mixed():
+    found = forecast.forecast(trials(), [Measured({"size": 10**6}, 3.0)], moved, SPEEDS)
+    assert (
+        found.basis == "2 trials measured in 1 earlier trials; 2 trials scaled by what they move from 1 earlier trials"
+    )
+
+
+def test_commands_of_which_nobody_knows_what_they_move():
+    found = forecast.forecast(trials(), [], nothing_known)
+    assert found.seconds == [None] * 4
+    assert (found.unknown, found.total_s) == (4, 0)
+    assert "not known" in found.basis
+    after_a_pilot = forecast.forecast(trials(), [Measured({"size": 10**6}, 5.0)], nothing_known)
+    assert after_a_pilot.seconds == [5.0] * 4
+    assert "2 trials the median of 1 earlier trials of other cells" in after_a_pilot.basis
+
+
+@given(st.floats(0.01, 100))
+def test_a_pilot_on_a_faster_or_slower_system_scales_everything(factor):
+    earlier = [Measured({"size": 10**6}, 3 * factor)]
+    found = forecast.forecast(trials(), earlier, moved, SPEEDS)
+    assert found.total_s == pytest.approx(factor * forecast.forecast(trials(), [], moved, SPEEDS).total_s)
+
+
+def test_what_the_user_says_a_trial_moves():
+    work = forecast.stated_work("size * nodes * replica", ["size", "nodes", "replica"], "moves")
+    assert work({"size": 100, "nodes": 4, "replica": 2}) == Work(800)
+    assert work({"size": 100}) is None
+    with pytest.raises(InputError, match="moves: 'sise' at column 1"):
+        forecast.stated_work("sise * 2", ["size"], "moves")
+
+
+def test_the_envelope_moves_what_its_phases_move():
+    settings = envelope.Settings()
+    found = forecast.envelope_work(settings)({"nodes": 2, "ranks_per_node": 4})
+    assert found == Work(envelope.bytes_moved(settings, 8), 58 * settings.small_files)
+
+
+def test_each_level_counts_the_trials_that_have_it():
+    ahead = trials([NODES, SIZE, RANKS])
+    seconds = forecast.forecast(ahead, [], moved, SPEEDS).seconds
+    found = forecast.by_level(ahead, seconds)
+    assert set(found) == {"nodes", "size"}
+    assert found["size"] == pytest.approx({10**6: 4 * 3, 10**8: 4 * 102})
+    assert sum(found["nodes"].values()) == pytest.approx(sum(seconds))
+
+
+# --- smaller campaigns ---
+
+SWITCHES = [Factor(name, "", (0, 1)) for name in ("stripe", "cache", "ahead", "sync", "quick")]
+
+
+def t_critical(df):
+    from iosonde.stats.distributions import t_critical as critical
+
+    return critical(0.95, df)
+
+
+def offers(factors, asked, repetitions, budget_s, seconds_of=lambda cell: 10.0):
+    made = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    return {offer.name.split(" ")[0] if offer.name.split(" ")[1] != "repetitions" else "fewer": offer for offer in made}
+
+
+@given(
+    st.lists(st.integers(1, 3), min_size=1, max_size=5),
+    st.integers(1, 8),
+    st.floats(1, 3000),
+    st.sampled_from([{}, {"centre": 1}, {"constraints": ["f0 < 2"]}, {"hard_to_change": ["f0"]}, {"blocks": ["f0"]}]),
+)
+def test_every_offer_fits_and_is_what_it_says(levels, repetitions, budget_s, more):
+    factors = [Factor(f"f{i}", "", tuple(range(n))) for i, n in enumerate(levels)]
+
+    def seconds_of(cell):
+        return 1.0 + cell["f0"]
+
+    asked = {"kind": "full", **more}
+    whole = sum(seconds_of(t.factors) for t in design.trials(factors, asked, range(repetitions), 0, 1))
+    found = design.offers(factors, asked, repetitions, 1, seconds_of, budget_s, t_critical)
+    if whole <= budget_s:
+        assert not found
+    for offer in found:
+        drawn = design.trials(factors, offer.design, range(offer.repetitions), 0, 1)
+        assert len(drawn) == offer.trials
+        assert sum(seconds_of(t.factors) for t in drawn) == pytest.approx(offer.seconds)
+        assert offer.seconds <= budget_s * (1 + 1e-9)
+        assert offer.costs
+        assert json.loads(json.dumps(offer.to_json())) == offer.to_json()
+
+
+def test_fewer_repetitions_say_how_much_wider_the_intervals_get():
+    found = offers(SWITCHES, design.FULL, 10, 32 * 10 * 6)["fewer"]
+    assert (found.repetitions, found.trials) == (6, 192)
+    wider = (t_critical(5) / sqrt(6)) / (t_critical(9) / sqrt(10))
+    assert f"{wider:.2g} times as wide" in found.costs
+    assert "no 95 % interval of a median" in offers(SWITCHES, design.FULL, 10, 32 * 10 * 4)["fewer"].costs
+
+
+def test_the_largest_fraction_that_fits_with_its_aliases():
+    half = offers(SWITCHES, design.FULL, 3, 16 * 10 * 3)["fraction"]
+    assert (half.name, half.design["p"], half.trials) == ("fraction 1/2", 1, 48)
+    assert "can all be told apart" in half.costs
+    quarter = offers(SWITCHES, design.FULL, 3, 16 * 10 * 3 - 1)["fraction"]
+    assert (quarter.name, quarter.trials) == ("fraction 1/4", 24)
+    assert "main effects cannot be told from interactions of two: stripe = " in quarter.costs
+
+
+def test_a_fraction_leaves_factors_with_more_levels_crossed():
+    three = Factor("nodes", "", (1, 2, 4))
+    found = offers([three, *SWITCHES], design.FULL, 3, 3 * 16 * 10 * 3)["fraction"]
+    assert found.design["factors"] == [factor.name for factor in SWITCHES]
+    assert found.trials == 3 * 16 * 3
+
+
+def test_a_hypercube_and_one_at_a_time_for_many_levels():
+    wide = [Factor(f"f{i}", "", tuple(range(8))) for i in range(3)]
+    found = offers(wide, design.FULL, 2, 100 * 10 * 2)
+    assert found["Latin"].design["points"] >= 90
+    assert "L2-star discrepancy 0.0" in found["Latin"].costs
+    assert found["one"].trials == 2 * (1 + 3 * 7)
+    assert "act together" in found["one"].costs
+
+
+def test_nothing_is_offered_where_nobody_knows_how_long_a_trial_takes():
+    assert not offers(SWITCHES, design.FULL, 3, 1, seconds_of=lambda cell: None)
+    assert not offers(SWITCHES, design.FULL, 3, 1)  # nothing fits into a second

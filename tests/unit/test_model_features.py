@@ -1,0 +1,71 @@
+"""Tables become rows and features that know what was tried."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.model import features
+from iosonde.stats.table import table_of
+
+TABLE = table_of(
+    {
+        "fs": ["nfs", "nfs", "ceph", "ceph", None],
+        "nodes": [1, 2, 1, 2, 2],
+        "site": ["x"] * 5,
+        "mbs": [10.0, 20.0, 5.0, None, 7.0],
+    }
+)
+
+
+def test_rows_that_lack_a_value_are_left_out_and_counted():
+    made = features.examples(TABLE, "mbs", ["fs", "nodes"])
+    assert made.x.tolist() == [[0, 1], [0, 2], [1, 1]] and made.y.tolist() == [10, 20, 5]
+    assert made.warnings == ("2 of 5 rows lack a value and are left out",)
+    assert [feature.levels for feature in made.features] == [("nfs", "ceph"), (1, 2)]
+
+
+def test_repeats_share_a_cell():
+    made = features.examples(table_of({"a": [1, 2, 1], "y": [1.0, 2.0, 3.0]}), "y", ["a"])
+    assert made.cells[0] == made.cells[2] != made.cells[1]
+
+
+@pytest.mark.parametrize(
+    ("response", "on", "words"),
+    [
+        ("mbs", ["site"], "one level"),
+        ("mbs", [], "no factor"),
+        ("mbs", ["fs", "fs"], "named twice"),
+        ("mbs", ["mbs"], "is the response"),
+        ("fs", ["nodes"], "not a number"),
+        ("nodez", ["fs"], "no column 'nodez'"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(response, on, words):
+    with pytest.raises((DataError, InputError), match=words):
+        features.examples(TABLE, response, on)
+
+
+def test_a_constant_response_is_refused():
+    with pytest.raises(DataError, match="y is 3 in all rows"):
+        features.examples(table_of({"a": [1, 2], "y": [3.0, 3.0]}), "y", ["a"])
+
+
+def test_a_setting_is_encoded_as_the_rows_were():
+    made = features.examples(TABLE, "mbs", ["fs", "nodes"])
+    assert features.encode(made.features, {"nodes": 2, "fs": "ceph"}).tolist() == [1, 2]
+    assert features.outside(made.features, np.array([0.0, 9.0])) == ["nodes=9 is outside 1 to 2"]
+    for setting, words in (
+        ({"nodes": 2}, "no value for fs"),
+        ({"nodes": 2, "fs": "xfs"}, "never tried"),
+        ({"nodes": "two", "fs": "nfs"}, "no number"),
+        ({"nodes": 2, "fs": "nfs", "disk": 1}, "no factor 'disk'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            features.encode(made.features, setting)
+
+
+def test_a_feature_survives_json():
+    for feature in features.examples(TABLE, "mbs", ["fs", "nodes"]).features:
+        assert features.Feature.from_json(feature.to_json()) == feature
