@@ -183,4 +183,7 @@ def test_a_hypercube_and_one_at_a_time_for_many_levels():
 
 def test_nothing_is_offered_where_nobody_knows_how_long_a_trial_takes():
     assert not offers(SWITCHES, design.FULL, 3, 1, seconds_of=lambda cell: None)
+    only_known_at_levels = {"kind": "full", "centre": 1}
+    for asked in (design.FULL, only_known_at_levels):
+        assert not offers(SWITCHES, asked, 3, 99, seconds_of=lambda cell: None if cell["cache"] else 10.0)
     assert not offers(SWITCHES, design.FULL, 3, 1)  # nothing fits into a second

@@ -318,7 +318,7 @@ def test_the_summary_as_json_is_on_stdout_alone(place):
 
 
 def test_a_resume_on_other_nodes_is_another_block():
-    from iosonde.cli import run as command
+    from iosonde.cli import _measure as command
 
     class Seen:
         def runs(self, experiment):
@@ -334,7 +334,7 @@ def test_a_campaign_killed_between_its_pilot_and_the_rest_goes_on(place):
     target, store = place
     assert run(target, store).returncode == 0
     (experiment,) = Store.open(store).experiments()
-    experiment.settings["until"] = 0.001
+    experiment.settings["until"] = "ci<0.1%"
     Store.open(store).save_experiment(experiment)
     again = run(target, store, "--until", "ci<0.1%", "--budget", "3s")
     assert "resuming" in again.stderr

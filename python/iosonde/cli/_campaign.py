@@ -73,13 +73,14 @@ class Campaign:
             stopping += (
                 f" as a pilot, then as many as make every interval narrower than ± {self.spec.until:.1%} (Stein)"
             )
-        return decision.Decision(self._metric(), MARGIN, level, stopping)
+        return decision.Decision("; ".join(self.metrics()), MARGIN, level, stopping)
 
-    def _metric(self) -> str:
-        parsed = any(isinstance(step, CommandStep) and step.parse for step in self.spec.steps)
-        own = "every rate and bandwidth until the last rank is done"
-        read = "every metric that is read from the commands' output"
-        return f"{own}; {read}" if parsed and self.spec.native else own if self.spec.native else read
+    def metrics(self) -> list[str]:
+        """The numbers that decide, in words."""
+        found = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
+        if any(isinstance(step, CommandStep) and step.parse for step in self.spec.steps):
+            found.append("every metric that is read from the commands' output")
+        return found or ["how long each command takes, until the last rank is done"]
 
     def find_launcher(self) -> Launcher:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""

@@ -139,7 +139,7 @@ def _put_settings(found: Document, asked: dict[str, Any]) -> None:
             _came_from(found, ("steps", place, _ENVELOPE[option]), option)
     if wanted and not any(step.get("workload") == "envelope" for step in steps):
         raise InputError(
-            f"--{next(iter(wanted)).replace('_', '-')} is a setting of the envelope, which this experiment does not run",
+            f"--{next(iter(wanted)).replace('_', '-')} is a setting of the envelope, and this experiment has none",
             "leave it out; for a factor of the file write --set FACTOR=LEVEL",
         )
     if asked["cache"] is not None:

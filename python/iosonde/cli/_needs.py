@@ -1,4 +1,4 @@
-"""What the trials of a campaign need and will take: space, files, time. Of commands nothing is known before they ran."""
+"""What the trials of a campaign need and take: space, files, time. Of commands nothing is known before they ran."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options that ``run`` and ``plan`` share. An option that was not given is None: a file or a default says it then."""
+"""The options that ``run`` and ``plan`` share. One that was not given is None: the file or a default says it then."""
 
 from __future__ import annotations
 

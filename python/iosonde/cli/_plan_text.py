@@ -12,6 +12,7 @@ from iosonde.measure import placeholders
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SINGLE, CommandStep, Step
 from iosonde.report.text import escape
 
+from . import _design_text
 from ._campaign import MARGIN, Campaign
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from iosonde.measure.forecast import Forecast
 
 _SHOWN_TRIALS = 24
-_SHOWN_ALIASES = 5
 _PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": "rank after rank"}
 
 
@@ -99,10 +99,12 @@ def as_text(plan: Plan) -> str:
     lines += _cache(plan)
     if not simple or campaign.file:
         lines += [*_factors(plan), "", *_steps(plan), ""]
-    lines += [*_design(plan), *_trials(plan, simple)]
-    lines.append(f"sealed      {campaign.decision(0.95).metric}")
+    lines += [*_design_text.cells(_cells(plan)), *_trials(plan, simple)]
+    lines += [f"{'' if place else 'sealed':<12}{part}" for place, part in enumerate(campaign.metrics())]
     lines.append(f"            differences below ± {MARGIN:.0%} do not matter")
-    lines += [*_time(plan), *_offers(plan)]
+    lines += [*_time(plan), *_design_text.levels(spec.factors, _by_level(plan))]
+    if campaign.terms.budget_s is not None:
+        lines += _design_text.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
     return "\n".join(lines)
 
 
@@ -232,24 +234,6 @@ def _cells(plan: Plan) -> Cells:
     return design.cells(plan.campaign.spec.factors, plan.campaign.spec.design, plan.experiment.seed)
 
 
-def _design(plan: Plan) -> Iterator[str]:
-    """What must be said of a design that is not simply all cells."""
-    made = _cells(plan)
-    if made.kind != "full" or made.n_dropped:
-        yield f"design      {made.kind.replace('_', ' ')}: {len(made.cells)} cells"
-    for text, n in made.dropped:
-        yield f"            {n} dropped by {escape(text)}"
-    if made.resolution is not None:
-        yield f"            resolution {made.resolution}, by {', '.join(map(escape, made.generators))}"
-    for group in made.aliases[:_SHOWN_ALIASES]:
-        yield f"            cannot be told apart: {escape(' = '.join(group))}"
-    if len(made.aliases) > _SHOWN_ALIASES:
-        yield f"            and {len(made.aliases) - _SHOWN_ALIASES} more (--json has all)"
-    if made.discrepancy is not None:
-        yield f"            L2-star discrepancy {made.discrepancy:.3g}"
-    yield from (f"            {escape(note)}" for note in made.notes)
-
-
 def _by_level(plan: Plan) -> dict[str, dict[FactorValue, float]]:
     from iosonde.measure.forecast import by_level
 
@@ -257,25 +241,12 @@ def _by_level(plan: Plan) -> dict[str, dict[FactorValue, float]]:
 
 
 def _time(plan: Plan) -> Iterator[str]:
-    """The whole, and what each level of each factor takes of it."""
     expected, trials = plan.expected, len(plan.experiment.trials)
     if expected.unknown == trials:
         yield f"takes       {expected.basis}"
         return
     more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
     yield f"takes       about {format_seconds(expected.total_s)}{more} ({expected.basis})"
-    factors = {factor.name: factor for factor in plan.campaign.spec.factors}
-    for name, levels in _by_level(plan).items():
-        parts = [f"{escape(_level(factors[name], level))}: {format_seconds(s)}" for level, s in levels.items()]
-        yield f"            {name} " + ", ".join(parts)
-
-
-def _offers(plan: Plan) -> Iterator[str]:
-    budget_s = plan.campaign.terms.budget_s
-    if plan.offers and budget_s:
-        yield f"too long    for {format_seconds(budget_s)}; what would fit:"
-    for offer in plan.offers:
-        yield f"            {offer.name}: {offer.trials} trials, {format_seconds(offer.seconds)}; {escape(offer.costs)}"
 
 
 def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:

@@ -1,4 +1,4 @@
-"""``iosonde run``: measure what an experiment file, a command or the options say, keep every trial, show the outcome."""
+"""``iosonde run``: measure what an experiment file, a command or options say, keep every trial, show the outcome."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def forecast(
 def estimator(
     measured: Sequence[Measured], work: Callable[[Cell], Work | None], speeds: Speeds | None = None
 ) -> Callable[[Cell], tuple[float | None, str]]:
-    """(seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN) of a trial of any cell; arguments as of ``forecast``."""
+    """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
     used = speeds or Speeds()
     medians = _Medians(measured)
     known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]

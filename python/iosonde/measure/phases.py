@@ -1,8 +1,8 @@
 """A native workload of one's own: the phases of docs/workload.md as data, over file names that know the rank.
 
-In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, ``${PEER}`` the rank whose files this one reads so
-that, where there are several nodes, nobody reads what its own node wrote, ``${PART}`` the rank modulo ``parts``: the
-directory of this rank where files are spread over several servers. Numbers may be computed of them:
+In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, ``${PEER}`` the rank whose files this one
+reads so that, where there are several nodes, nobody reads what its own node wrote, ``${PART}`` the rank modulo
+``parts``: the directory of this rank where files are spread over several servers. Numbers may be computed of them:
 ``base: ${RANK} * 64MiB``. Pure functions: the parent and every rank compute the same plan.
 """
 
@@ -220,7 +220,7 @@ class _Maker:
         for place, part in enumerate(parts):
             here = (*at, "of", place)
             self._keys(here, part, {"weight", "step"}, ("weight", "step"))
-            step = {key: value for key, value in asdict(self._step((*here, "step"), part["step"])).items()}
+            step = asdict(self._step((*here, "step"), part["step"]))
             made.append({"weight": self._number(part, "weight", at=here), "step": step})
         return tuple(made)
 

@@ -138,9 +138,14 @@ def _cache(document: Document) -> Iterator[Problem]:
             yield _at(document, ("cache",), f"remount needs the command '{key}'", "give both: unmount and mount")
         if not remounts and key in given:
             yield _at(document, ("cache", key), "it would never run", "write between_trials: remount")
-    if "before_reads" in given and not any(True for _ in _native(document.data["steps"])):
-        what = "it would never run: no step is a native workload"
-        yield _at(document, ("cache", "before_reads"), what, "make it a step of its own")
+    if "before_reads" not in given:
+        return
+    path, native = ("cache", "before_reads"), [step for _, step in _native(document.data["steps"])]
+    if not native:
+        yield _at(document, path, "it would not run: no step is a native workload", "make it a step of its own")
+    elif all(step.get("cache") == "warm" for step in native):
+        what = "it would not run: cache: warm leaves the caches alone"
+        yield _at(document, path, what, "leave one of them out")
 
 
 def _target(document: Document) -> Iterator[Problem]:

@@ -210,8 +210,13 @@ def _seconds(given: str | float | None) -> float | None:
 
 
 def _terms(data: Mapping[str, Any]) -> Terms:
-    units: dict[str, Callable[[Any], Any]] = {"budget": parse_seconds, "idle_timeout": parse_seconds, "max_seconds": parse_seconds,
-             "max_bytes": parse_size, "speeds": _speeds}  # fmt: skip
+    units: dict[str, Callable[[Any], Any]] = {
+        "budget": parse_seconds,
+        "idle_timeout": parse_seconds,
+        "max_seconds": parse_seconds,
+        "max_bytes": parse_size,
+        "speeds": _speeds,
+    }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
     kept = {key: units.get(key, _same)(value) for key, value in data.items()}
     terms = {names.get(key, key): value for key, value in kept.items()}

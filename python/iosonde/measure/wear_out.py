@@ -17,8 +17,8 @@ SUMMED = ("count", "bytes", "errors", "sum_duration_ns")
 
 @dataclass(frozen=True)
 class Joined:
-    """The members of ``_native.PhaseRecord`` that a rank keeps. Where not every operation was kept, ``operations`` are a
-    sample of those before the limit; totals and histograms are exact over both parts."""
+    """The members of ``_native.PhaseRecord`` that a rank keeps. Where not every operation was kept, ``operations`` are
+    a sample of those before the limit; totals and histograms are exact over both parts."""
 
     started_ns: int
     ended_ns: int

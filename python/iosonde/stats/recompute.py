@@ -48,8 +48,8 @@ def _series(
 
 
 def _counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
-    """What a phase counts in a store that does not say it yet: data kinds for bandwidth; for a rate the kind that names the
-    phase, else whole files, by their close."""
+    """What a phase counts where the store does not say it: data kinds for bandwidth; for a rate the kind that names
+    the phase, else whole files, by their close."""
     wanted = ("write", "read") if measures == "bandwidth" else (operation, "close")
     return next((kind for kind in wanted if kind in present), None)
 
@@ -86,8 +86,8 @@ def _of_series(
         if last.min() > begin:
             found[name, f"{metric}_{clock}", None] = _between(work, start, end, begin, last.min())
     counting = rows["kind"] == kind
-    durable = {list(kinds).index(other) for other in ("fsync", "fdatasync", "close")}
-    if bandwidth and kinds[kind] == "write" and durable & set(np.unique(rows["kind"]).tolist()):
+    present = {kinds[other] for other in np.unique(rows["kind"])}
+    if bandwidth and kinds[kind] == "write" and present & {"fsync", "fdatasync", "close"}:
         span = end[counting].max() - start[counting].min()
         buffered = name.replace("write", "write_buffered", 1) if "write" in name else f"{name}_buffered"
         found[buffered, "bandwidth_last_done", None] = float(done.sum() / span * 1e9)

@@ -42,7 +42,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What was asked for, and what is known about it. Seconds are those of one repetition."""
+    """What was asked for. Seconds are those of one repetition, infinite where nobody knows them."""
 
     factors: Sequence[Factor]
     plan: Plan
@@ -79,10 +79,10 @@ def offers(
     def seconds(other: Mapping[str, Any]) -> tuple[Cells, float]:
         made = planned(factors, other, seed)[1]
         each = [seconds_of(trial.factors) for trial in trials(factors, other, range(1), 0, seed)]
-        return made, math.nan if None in each else sum(s for s in each if s is not None)
+        return made, math.inf if None in each else sum(s for s in each if s is not None)
 
     made, one_s = seconds(design)
-    if math.isnan(one_s) or one_s * repetitions <= budget_s:
+    if math.isinf(one_s) or one_s * repetitions <= budget_s:
         return []
     plan = planned(factors, design, seed)[0]
     shared = {key: value for key, value in design.items() if key in COMMON_KEYS - {"kind", "factors"}}

@@ -1,0 +1,105 @@
+"""What ``plan`` says of a design: its cells and what they cannot tell, the time of each level, what fits a budget."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_seconds, format_size, significant
+from iosonde.report.text import escape
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Factor, FactorValue
+    from iosonde.measure.design import Cells, Offer
+
+_WIDTH = 79
+_LABEL = 12
+_MOST_ALIASES = 12
+_HARD = "\u00a0"  # a space at which no line ends
+_MOST_LEVELS = 12
+_NAMES = {
+    "fractional": "fraction of two-level factors",
+    "latin": "Latin hypercube",
+    "one_at_a_time": "one factor at a time",
+    "list": "the cells of the list",
+    "full": "every combination of the levels",
+}
+
+
+def cells(made: Cells) -> Iterator[str]:
+    """The design in words; nothing for all combinations of which nothing is to be said."""
+    plain = made.kind == "full" and not (made.dropped or made.centre or made.notes or made.blocks > 1)
+    if plain:
+        return
+    said = f"{_NAMES[made.kind]}: {_count(len(made.cells), 'cell')}"
+    if made.resolution is not None:
+        said += f", resolution {made.resolution}"
+    if made.discrepancy is not None:
+        said += f", L2-star discrepancy {significant(made.discrepancy)}"
+    yield from _labelled("design", said)
+    for text, n in made.dropped:
+        yield from _labelled("", f"{_count(n, 'cell')} dropped by {text}")
+    if made.centre:
+        yield from _labelled("", f"{_count(made.centre, 'centre trial')} in each block, to see drift")
+    if made.blocks > 1:
+        yield from _labelled("", f"{made.blocks} blocks in a repetition")
+    for place, generator in enumerate(made.generators):
+        yield from _labelled("generators" if place == 0 else "", generator)
+    for place, group in enumerate(made.aliases[:_MOST_ALIASES]):
+        yield from _labelled("aliases" if place == 0 else "", " = ".join(group))
+    if len(made.aliases) > _MOST_ALIASES:
+        yield from _labelled("", f"and {len(made.aliases) - _MOST_ALIASES} more groups (--json has all)")
+    if made.kind == "fractional" and not made.aliases:
+        yield from _labelled("aliases", "none among main effects and interactions of two")
+    for note in made.notes:
+        yield from _labelled("note", note)
+
+
+def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, float]]) -> Iterator[str]:
+    """The time of each level of each factor (``forecast.by_level``); a factor of very many levels is left out."""
+    label = "of which"
+    for factor in factors:
+        each = totals.get(factor.name, {})
+        if 1 < len(each) <= _MOST_LEVELS:
+            shown = sorted(
+                each.items(), key=lambda item: factor.levels.index(item[0]) if item[0] in factor.levels else -1
+            )
+            parts = [
+                f"{_level(factor, level)}: {format_seconds(seconds)}".replace(" ", _HARD) for level, seconds in shown
+            ]
+            yield from _labelled(label, f"{factor.name} {', '.join(parts)}")
+            label = ""
+
+
+def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
+    """What would fit into the budget, and what each costs; nothing if the campaign fits."""
+    if total_s <= budget_s:
+        return
+    budget = format_seconds(budget_s)
+    if not offers:
+        yield from _labelled("budget", f"{budget} is too short, and no smaller design that fits was found")
+        return
+    yield from _labelled("budget", f"{budget} is too short; what would fit:")
+    for offer in offers:
+        trials = f"{_count(offer.trials, 'trial')}, {format_seconds(offer.seconds)}"
+        yield from _labelled("", f"{offer.name}: {trials}; {offer.costs}", hang=2)
+
+
+def _labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
+    first, rest = f"{label:<{_LABEL}}", " " * (_LABEL + hang)
+    lines = textwrap.wrap(escape(text), _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    yield from (line.replace(_HARD, " ") for line in lines)
+
+
+def _level(factor: Factor, level: FactorValue) -> str:
+    if isinstance(level, (int, float)) and not isinstance(level, bool):
+        if factor.unit == "bytes":
+            return format_size(level)
+        if factor.unit == "s":
+            return format_seconds(level)
+    return str(level)
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")

@@ -1,0 +1,67 @@
+"""What `plan` says of a design: short lines, everything that the design costs, nothing of a plain one."""
+
+from iosonde.cli import _design_text as text
+from iosonde.core.types import Factor
+from iosonde.measure import design, forecast
+
+SWITCHES = [Factor(name, "", ("off", "on")) for name in ("stripe", "cache", "ahead", "sync")]
+SIZE = Factor("size", "bytes", (4096, 2**20))
+
+
+def said(lines):
+    return "\n".join(lines)
+
+
+def test_nothing_is_said_of_a_plain_design():
+    assert not list(text.cells(design.cells(SWITCHES, design.FULL, 1)))
+
+
+def test_a_fraction_with_its_aliases():
+    found = said(text.cells(design.cells(SWITCHES, {"kind": "fractional", "p": 1}, 1)))
+    assert found.splitlines() == [
+        "design      fraction of two-level factors: 8 cells, resolution 4",
+        "generators  sync = stripe * cache * ahead",
+        "aliases     stripe:cache = ahead:sync",
+        "            stripe:ahead = cache:sync",
+        "            stripe:sync = cache:ahead",
+    ]
+
+
+def test_what_was_dropped_held_and_repeated():
+    asked = {"constraints": ["size > 4096 or sync == 'off'"], "hard_to_change": "cache", "blocks": "ahead", "centre": 2}
+    found = said(text.cells(design.cells([*SWITCHES, SIZE], asked, 1)))
+    assert "8 cells dropped by size > 4096 or sync == 'off'" in found
+    assert "2 centre trials in each block" in found
+    assert "2 blocks in a repetition" in found
+    assert "less surely" in " ".join(found.split())
+    assert max(map(len, found.splitlines())) < 80
+
+
+def test_a_hypercube_with_its_discrepancy():
+    made = design.cells([*SWITCHES, SIZE], {"kind": "latin", "points": 12}, 1)
+    assert f"{len(made.cells)} cells, L2-star discrepancy 0.{str(made.discrepancy)[2:4]}" in said(text.cells(made))
+
+
+def test_what_came_from_a_file_is_escaped():
+    made = design.cells([SIZE], {"constraints": ["size != '\x1b[31m'"]}, 1)
+    assert "\x1b" not in said(text.cells(made))
+
+
+def test_each_level_and_what_fits():
+    factors = [*SWITCHES, SIZE]
+    trials = design.trials(factors, design.FULL, range(6), 0, 1)
+    seconds = forecast.forecast(
+        trials, [], lambda cell: forecast.Work(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
+    ).seconds
+    total_s = sum(seconds)
+    found = said(text.levels(factors, forecast.by_level(trials, seconds)))
+    assert found.splitlines()[-1].split(": ", 1)[0].endswith("size 4 KiB")
+    assert found.startswith("of which    stripe off: ")
+    per_cell = {trial.factors["size"]: s for trial, s in zip(trials, seconds, strict=True)}
+    offers = design.offers(factors, design.FULL, 6, 1, lambda cell: per_cell[cell["size"]], total_s / 2, lambda df: 2.0)
+    shown = said(text.smaller(offers, total_s, total_s / 2))
+    assert "3 repetitions: 96 trials" in shown
+    assert "fraction 1/2: 96 trials" in shown
+    assert max(map(len, shown.splitlines())) < 80
+    assert not list(text.smaller([], total_s, total_s))
+    assert "no smaller design" in said(text.smaller([], total_s, 1.0))

@@ -1,0 +1,128 @@
+"""Results of ranks → results of the whole: what is summed, what is not, and when there is no total."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.importers import Parsed, Row
+from iosonde.measure import aggregate
+from iosonde.measure.spec import ALL, EACH, SINGLE
+
+KIB = 1024
+# The N-to-1 read of two nodes that the thesis prints (Dobrescu-Balau 2014, section 4.1), in IOzone's kB/s.
+INDIVIDUAL = [{"reread": 728699, "read": 721448}, {"reread": 704672, "read": 624046}]
+TOTAL = {"reread": 1433371, "read": 1345494}
+
+
+def rates(values, **factors):
+    rows = [Row(name, "bandwidth_last_done", value * KIB, "bytes/s", 1) for name, value in values.items()]
+    return [Parsed(rows=rows, factors=factors)]
+
+
+def whole(found, operation=None):
+    return {
+        (row.operation, row.metric): row.value
+        for row in found.observations
+        if row.rank is None and operation in (None, row.operation)
+    }
+
+
+def test_the_published_sum_over_nodes_is_reproduced_exactly():
+    found = aggregate.totals({rank: rates(one) for rank, one in enumerate(INDIVIDUAL)}, ALL, "", "step-02", None)
+    assert whole(found) == {(name, "bandwidth_sum_of_ranks"): value * KIB for name, value in TOTAL.items()}
+    own = {(row.rank, row.operation): row.value / KIB for row in found.observations if row.metric == "bandwidth_own"}
+    assert own == {(rank, name): value for rank, one in enumerate(INDIVIDUAL) for name, value in one.items()}
+
+
+@given(st.lists(st.floats(1, 1e12), min_size=1, max_size=9), st.randoms())
+def test_a_total_does_not_depend_on_the_order_of_the_ranks_and_never_on_one_alone(values, random):
+    parsed = {rank: rates({"read": value}) for rank, value in enumerate(values)}
+    total = whole(aggregate.totals(parsed, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"]
+    assert total == pytest.approx(sum(values) * KIB)
+    shuffled = dict(random.sample(sorted(parsed.items()), len(parsed)))
+    assert whole(aggregate.totals(shuffled, ALL, "", "x", None))["read", "bandwidth_sum_of_ranks"] == total
+    assert not whole(aggregate.totals(parsed, ALL, "", "x", 1.0, whole=False))
+
+
+def test_times_and_latencies_are_not_summed():
+    rows = {
+        rank: [Parsed(rows=[Row("stat", "latency_mean", value, "s", 1), Row("stat", "latency_max", 9.0, "s", 1)])]
+        for rank, value in enumerate((0.001, 0.003))
+    }
+    found = aggregate.totals(rows, ALL, "", "x", None)
+    assert whole(found) == {("stat", "latency_mean_mean_of_ranks"): 0.002, ("stat", "latency_mean_max_of_ranks"): 0.003}
+    assert [(row.rank, row.value) for row in found.observations if row.metric == "latency_max"] == [(0, 9.0), (1, 9.0)]
+
+
+def test_ranks_one_after_another_have_a_mean_and_no_sum():
+    parsed = {rank: rates({"read": value}, file_size=KIB) for rank, value in enumerate((10, 20))}
+    assert whole(aggregate.totals(parsed, EACH, "", "x", 1.0)) == {("read", "bandwidth_mean_of_ranks"): 15 * KIB}
+
+
+def test_a_rank_without_the_operation_leaves_no_total_of_it():
+    found = aggregate.totals({0: rates({"read": 1, "write": 2}), 1: rates({"read": 3})}, ALL, "", "x", None)
+    assert whole(found) == {("read", "bandwidth_sum_of_ranks"): 4 * KIB}
+
+
+def test_ranks_that_count_differently_have_no_total():
+    one = [Parsed(rows=[Row("read", "rate_last_done", 5, "operations/s", 1)])]
+    assert not whole(aggregate.totals({0: rates({"read": 1}), 1: one}, ALL, "", "x", None))
+
+
+def test_a_single_command_speaks_for_itself():
+    rows = [Row("stat", "rate_mean", 7.0, "operations/s", 1), Row("stat", "rate_own", 3.0, "operations/s", 2, rank=5)]
+    found = aggregate.totals({0: [Parsed(rows=rows)]}, SINGLE, "", "x", 1.0)
+    assert [(row.metric, row.rank, row.value) for row in found.observations] == [("rate_mean", None, 7.0),
+                                                                                 ("rate_own", 5, 3.0)]  # fmt: skip
+
+
+def test_the_tools_own_iterations_are_one_number_of_the_rank():
+    """Iterations inside a trial are no trials: n would be wrong."""
+    rows = [Row("stat", "rate_last_done", value, "operations/s", 1, None, at) for at, value in enumerate((10, 20, 60))]
+    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
+    assert whole(found) == {("stat", "rate_sum_of_ranks"): 60}
+
+
+def test_the_clock_that_a_tool_prefers_is_summed():
+    rows = [Row("write", f"bandwidth_{clock}", value, "bytes/s", 1) for clock, value in
+            (("last_done", 4.0), ("sum_of_ranks", 5.0), ("min", 1.0), ("sd", 0.1))]  # fmt: skip
+    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
+    assert whole(found) == {("write", "bandwidth_sum_of_ranks"): 10.0}
+    assert {row.metric for row in found.observations if row.rank == 1} == {"bandwidth_own", "bandwidth_min",
+                                                                          "bandwidth_sd"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("executions", "expected"),
+    [
+        (rates({"read": 9}, file_size=10 * KIB), {("read", "bandwidth_last_done"): 10 * KIB * 2 / 4}),
+        (rates({"write": 9, "read": 9}, file_size=10 * KIB), {("job", "bandwidth_last_done"): 10 * KIB * 4 / 4}),
+        ([Parsed(rows=[Row("copy", "bytes", 100, "bytes", 1), Row("copy", "bandwidth_last_done", 9, "bytes/s", 1)])],
+         {("copy", "bandwidth_last_done"): 50}),
+        (rates({"read": 9}), {}),
+        (rates({"read": 9}, file_size=10 * KIB, processes=2), {}),
+    ],
+)  # fmt: skip
+def test_bytes_over_the_time_of_all_where_the_bytes_are_known(executions, expected):
+    found = whole(aggregate.totals({0: executions, 1: executions}, ALL, "", "job", 4.0))
+    assert {key: value for key, value in found.items() if key[1] == "bandwidth_last_done"} == expected
+    assert not [key for key in whole(aggregate.totals({0: executions}, ALL, "", "job", None)) if "last_done" in key[1]]
+
+
+def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors():
+    rows = [Row("read", "bandwidth_last_done", size, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
+            for size in (4, 8)]  # fmt: skip
+    found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "b.", "x", None)
+    assert whole(found) == {("b.read record_size=4", "bandwidth_sum_of_ranks"): 8,
+                            ("b.read record_size=8", "bandwidth_sum_of_ranks"): 16}  # fmt: skip
+    assert found.factors == {"file_size": 64}
+
+
+def test_bytes_are_counted_once_for_each_row():
+    rows = [Row("read", "bandwidth_last_done", 1.0, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
+            for size in (4, 8)]  # fmt: skip
+    moved = aggregate.bytes_of(Parsed(rows=rows))
+    assert sum(moved.values()) == 128
+    assert all(one != other for one, other in pairwise(moved))
