@@ -133,7 +133,7 @@ def bytes_moved(parts: list[RankPhase]) -> int | None:
 
 def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
     useful = sum(entry["bytes"] for part in parts for entry in part.totals)
-    found = {"bytes_useful": useful, "bytes_moved": bytes_moved(parts)}
+    found = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
     return [
         Observation(operation, name, float(value), "bytes", None, repetition)
         for name, value in found.items()
