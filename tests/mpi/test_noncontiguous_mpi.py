@@ -12,6 +12,7 @@ import pytest
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import mpi
 from iosonde.ranks.launch import local, mpiexec
+from iosonde.store import Store
 
 pytestmark = pytest.mark.mpi
 
@@ -105,3 +106,19 @@ def test_a_value_that_means_nothing_is_left_out_and_no_error(tmp_path, romio):
     told = run(tmp_path, "mpiio_collective", operations="read", hints={"romio_ds_read": "nonsense"})
     assert not errors(told)
     assert told[0]["read"]["hints"]["took"].get("romio_ds_read") != "nonsense"
+
+
+def test_an_experiment_keeps_what_was_moved_and_the_hints(tmp_path):
+    (tmp_path / "target").mkdir()
+    step = {"workload": "noncontiguous", **SETTINGS, "method": "mpiio_independent", "operations": "write"}
+    step["hints"] = {"no_such_hint": "1"}
+    experiment = tmp_path / "experiment.json"
+    experiment.write_text(json.dumps({"ranks_per_node": 2, "repetitions": 1, "steps": [step]}))
+    words = ["run", str(experiment), "--target", str(tmp_path / "target"), "--store", str(tmp_path / "store")]
+    command = [sys.executable, "-m", "iosonde.cli.main", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=tmp_path)
+    assert "hint no_such_hint=1 did not take" in done.stdout, done.stdout + done.stderr
+    (run,) = Store.open(tmp_path / "store").runs()
+    assert not run["missing"] and not list((tmp_path / "target").iterdir())
+    for phase in run["phases"]:
+        assert phase["hints"]["asked"]["no_such_hint"] == "1" and phase["bytes_moved"] >= 2 * PIECES * KIB
