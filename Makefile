@@ -34,7 +34,7 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-.PHONY: help run test test-mpi test-browser bench golden lint lock clean setup
+.PHONY: help run test test-mpi test-nodes test-browser bench golden lint lock clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -53,7 +53,15 @@ test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
 		{ echo "missing: mpiexec; install it with: $(PY) -m pip install '.[mpich]'"; exit 1; }
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi --ignore tests/mpi/nodes $(PYTEST_OPTIONS)
+
+# Nodes are network name spaces, so it takes root; what a machine lacks is named, and its tests are shown as skipped.
+test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a Slurm made here (about 3 min, root)
+	@test "$$(id -u)" = 0 || { echo "missing: root, to make network name spaces; run it as root"; exit 1; }
+	@PATH="$$PATH:/usr/sbin:/sbin"; \
+		for need in ip:iproute2 nsenter:util-linux slurmctld:slurm-wlm munged:munge mpiexec.openmpi:openmpi-bin; do \
+		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
 
 test-browser: .venv/.dev ## the page in a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \

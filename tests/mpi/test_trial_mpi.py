@@ -46,6 +46,9 @@ class TwoNodes:
     max_nodes: int = 2
     note: str = ""
 
+    def addresses(self, nodes):
+        return ("localhost", "n2")[:nodes]
+
     def command(self, nodes, ranks_per_node, program):
         start = local.prefix(mpiexec.find(), nodes * ranks_per_node)
         if nodes == 1:

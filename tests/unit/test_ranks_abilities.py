@@ -12,7 +12,7 @@ from iosonde.cli import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import Ability, kernel, mpi, software, target_checks
-from iosonde.ranks.launch import mpiexec, slurm
+from iosonde.ranks.launch import mpiexec, mpirun, slurm
 
 
 def good() -> Ability:
@@ -97,9 +97,50 @@ def test_slurm_says_how_ranks_would_start(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    assert mpi.slurm_job().detail == "slurm 23.11; ranks start with --mpi=pmi2; not inside a job"
+    tool(tmp_path, "sinfo", "exit 1")
+    assert mpi.slurm_job().detail == "slurm 23.11: sinfo gets no answer"
+    tool(tmp_path, "sinfo", "printf 'n1\\nn2\\nn1\\n'")  # a node in two partitions comes twice
+    assert mpi.slurm_job().detail == "slurm 23.11; 2 nodes; ranks start with --mpi=pmi2; not inside a job"
     monkeypatch.setattr(slurm.mpiexec, "library", lambda: mpiexec.Library(mpiexec.OPEN_MPI, "Open MPI", ()))
     assert not mpi.slurm_job().ok
+
+
+def test_what_reaches_other_hosts(monkeypatch, tmp_path):
+    for name in mpirun.AGENT_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (mpi.other_hosts().ok, mpi.other_hosts().cure) == (False, "apt install openssh-client")
+    tool(tmp_path, "ssh", "")
+    assert mpi.other_hosts().detail == f"{tmp_path}/ssh"
+    monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", "nowhere -x")
+    assert mpi.other_hosts().detail == "HYDRA_LAUNCHER_EXEC names nowhere, which cannot be run"
+    monkeypatch.setenv("HYDRA_LAUNCHER_EXEC", f"{tmp_path}/ssh -x")
+    assert mpi.other_hosts().detail == f"HYDRA_LAUNCHER_EXEC={tmp_path}/ssh -x"
+
+
+def test_pbs_says_how_many_nodes_the_job_has(monkeypatch, tmp_path):
+    tool(tmp_path, "qsub", "")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PBS_JOBID", raising=False)
+    assert mpi.pbs_job().detail == "not inside a job"
+    monkeypatch.setenv("PBS_JOBID", "7.here")
+    monkeypatch.setenv("PBS_NODEFILE", str(tmp_path / "nodes"))
+    assert "cannot read the host file" in mpi.pbs_job().detail
+    (tmp_path / "nodes").write_text("n1\nn1\nn2\n")
+    assert mpi.pbs_job().detail == "inside job 7.here; 2 nodes"
+
+
+def test_in_a_job_its_nodes_are_called(monkeypatch):
+    monkeypatch.setattr(mpi.launch, "find", lambda: mpirun.MpiRun(tuple(f"n{i}" for i in range(6))))
+    monkeypatch.setattr(mpi.rollcall, "call", lambda launcher, nodes, answer_s: launcher.hosts[:nodes])
+    assert mpi.nodes_of_the_job().detail == "6 answer by mpirun: n0, n1, n2, n3 … n5"
+
+    def refuse(*_, **__):
+        raise LaunchError("1 of 6 nodes cannot be used: n3", "mend it")
+
+    monkeypatch.setattr(mpi.rollcall, "call", refuse)
+    found = mpi.nodes_of_the_job()
+    assert (found.ok, found.detail, found.cure) == (False, "1 of 6 nodes cannot be used: n3", "mend it")
 
 
 def test_the_kernel_is_asked_and_nothing_raises():

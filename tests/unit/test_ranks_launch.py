@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.ranks import launch
-from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
+from iosonde.ranks.launch import local, mpiexec, mpirun, nodelist, slurm
 
 MPICH = mpiexec.Mpiexec("/opt/mpich/bin/mpiexec", mpiexec.MPICH, "MPICH Hydra 5.0.2")
 OPEN_MPI = mpiexec.Mpiexec("/opt/ompi/bin/mpiexec", mpiexec.OPEN_MPI, "mpiexec (Open MPI) 5.0.11")
@@ -49,8 +51,12 @@ def test_hydra_over_hosts_puts_neighbours_together(as_user, launcher):
     assert mpirun.prefix(launcher, ["n1", "n2"], 4)[1:] == ["-hosts", "n1,n2", "-ppn", "4", "-n", "8"]
 
 
-def test_open_mpi_over_hosts_passes_the_environment_on(as_user):
+def test_open_mpi_over_hosts_passes_what_is_there_of_the_environment_on(as_user, monkeypatch):
+    monkeypatch.setenv("MPI4PY_MPIABI", "openmpi")
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)  # Open MPI 4 warns of what is not there
     words = mpirun.prefix(OPEN_MPI, ["n1", "n2"], 4)
+    assert words[words.index("MPI4PY_MPIABI") - 1] == "-x"
+    assert "VIRTUAL_ENV" not in words
     assert words[-8:] == ["--host", "n1:4,n2:4", "--map-by", "ppr:4:node:OVERSUBSCRIBE", "--bind-to", "none", "-n", "8"]
     assert words[words.index("IOSONDE_WATCHDOG") - 1] == "-x"
 
@@ -96,9 +102,9 @@ def test_find_goes_by_what_the_environment_says(tmp_path):
     srun.chmod(0o755)
     nodefile = tmp_path / "nodes"
     nodefile.write_text("n1\nn1\nn2\n")
-    inside = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "3", "PATH": str(tmp_path)}
+    inside = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2],m3", "PATH": str(tmp_path)}
     assert launch.find(env={}).name == "local"
-    assert (launch.find(env=inside).name, launch.find(env=inside).max_nodes) == ("slurm", 3)
+    assert (launch.find(env=inside).name, launch.find(env=inside).hosts) == ("slurm", ("n1", "n2", "m3"))
     assert launch.find("local", env=inside).name == "local"
     assert launch.find(env={"PBS_NODEFILE": str(nodefile)}).hosts == ("n1", "n2")
     assert launch.find(hosts=["a", "b"], env=inside).hosts == ("a", "b")
@@ -116,15 +122,16 @@ def test_what_cannot_be_found_is_refused_with_a_hint(tmp_path):
 
 def test_more_nodes_than_the_launcher_has_are_refused():
     with pytest.raises(InputError, match="5 nodes.*has 2"):
-        launch.check_nodes(slurm.Slurm("srun", 2), 5)
+        launch.check_nodes(slurm.Slurm("srun", ("n1", "n2")), 5)
     launch.check_nodes(local.Local(), 500)
 
 
 def test_srun_gets_counts_and_the_pmi_of_the_library(monkeypatch):
     monkeypatch.setattr(mpiexec, "library", lambda: mpiexec.Library(mpiexec.MPICH, "MPICH 5", ()))
     monkeypatch.setattr(slurm, "mpi_types", lambda srun: ("none", "pmi2", "pmix"))
-    words = slurm.Slurm("/usr/bin/srun", 4).command(3, 2, ["p"])
-    assert words[:5] == ["/usr/bin/srun", "--nodes=3", "--ntasks=6", "--ntasks-per-node=2", "--mpi=pmi2"]
+    words = slurm.Slurm("/usr/bin/srun", ("n1", "n2", "n3", "n4")).command(3, 2, ["p"])
+    assert words[:4] == ["/usr/bin/srun", "--nodes=3", "--nodelist=n1,n2,n3", "--ntasks=6"]
+    assert words[4:6] == ["--ntasks-per-node=2", "--mpi=pmi2"]
     assert words[-1] == "p"
 
 
@@ -217,3 +224,55 @@ def test_an_mpiexec_of_another_family_is_not_taken(monkeypatch, tmp_path, progra
     with pytest.raises(LaunchError, match="no mpiexec on PATH") as caught:
         mpiexec.find()
     assert "pip install" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", [mpirun.MpiRun, lambda hosts: slurm.Slurm("srun", hosts)])
+def test_a_series_uses_the_first_nodes(kind):
+    launcher = kind(("n1", "n2", "10.0.0.3"))
+    assert launcher.addresses(3) == ("n1", "n2", "10.0.0.3")
+    assert launcher.addresses(1) == ("n1",)
+    assert local.Local().addresses(2) == ("localhost", "localhost")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("n1", "n1"),
+        ("n[1-3]", "n1 n2 n3"),
+        ("n[1-2,07],gpu2", "n1 n2 n07 gpu2"),
+        ("n[08-11]", "n08 n09 n10 n11"),
+        ("r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02"),
+        ("a.b-c_d[0]", "a.b-c_d0"),
+        ("n1,n[1-2]", "n1 n2"),
+    ],
+)
+def test_slurm_node_lists(text, names):
+    assert nodelist.expand(text) == tuple(names.split())
+
+
+@given(st.sampled_from(["n", "rack1-", "a.b"]), st.sets(st.integers(0, 300), min_size=1), st.integers(1, 4))
+def test_a_node_list_of_single_numbers_and_of_ranges_names_the_same_nodes(prefix, numbers, width):
+    written = [f"{number:0{width}d}" for number in sorted(numbers)]
+    ranges = [f"{number}-{number}" for number in written]
+    expected = tuple(prefix + number for number in written)
+    assert nodelist.expand(f"{prefix}[{','.join(written)}]") == expected
+    assert nodelist.expand(f"{prefix}[{','.join(ranges)}]") == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", ",", "n[", "n[]", "n[1-]", "n[3-1]", "n[a]", "n 1", "n1,,n2", "-x", "n[1-9999999]", "$(x)",
+             "a[0-999]b[0-999]", "n[1-2]]", "n\x1b"]
+)  # fmt: skip
+def test_what_is_no_node_list_is_refused(text):
+    with pytest.raises(InputError, match="is no list of Slurm nodes"):
+        nodelist.expand(text)
+
+
+@given(st.text(alphabet="n1-3,[]0 ;", max_size=30))
+def test_any_text_is_a_list_of_plain_names_or_refused(text):
+    try:
+        names = nodelist.expand(text)
+    except InputError:
+        return
+    assert names
+    assert all(mpirun.HOST_NAME.fullmatch(name) for name in names)

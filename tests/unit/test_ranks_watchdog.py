@@ -174,6 +174,23 @@ def test_a_family_is_who_inherited_the_token():
     assert processes.family(token) == []
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_only_younger_processes_are_looked_at_unless_ids_began_again(monkeypatch, again):
+    children = [subprocess.Popen(["sleep", "60"], env={"X": "family"}) for _ in range(2)]
+    older, younger = sorted(child.pid for child in children)
+    try:
+        while len(processes.family("family", "X")) < 2:
+            time.sleep(0.001)
+        if again:
+            monkeypatch.setattr(processes, "_last_id", lambda: older - 1)
+        found = set(processes.family("family", "X", younger))
+        assert found == ({older, younger} if again else {younger})
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
 def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
     with Heartbeat(tmp_path, 11) as heart:
         heart.enter("read")
@@ -241,3 +258,23 @@ def test_a_rank_whose_operations_nobody_sees_shows_that_it_lives(tmp_path):
         (beat,) = read_beats(tmp_path)
         heart.enter("step-01", "waiting")
     assert beat.sentence(beat.since + 31) == f"rank 3 on {beat.host}: running step-01 for 31 s"
+
+
+SSH = "ssh: Could not resolve hostname n9: Name or service not known"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        (f"{SSH}\r\n[mpiexec@n1] ui_cmd_cb (x.c:51): Launch proxy failed.\n[mpiexec@n1] main (y.c:2): error\n", SSH),
+        ("[mpiexec@n1] main (y.c:2): error\n", "[mpiexec@n1] main (y.c:2): error"),
+        ("Traceback (most recent call last):\n  File x\nValueError: no\n\n=====\n", "ValueError: no"),
+        (f"-----\nPrimary job ended\n-----\n{SSH}\n-----\nmpiexec detected\n  Exit code:  16\n-----\n", SSH),
+        (f"{SSH}\nslurmstepd: error: *** STEP 2.2 ON n1 CANCELLED ***\nsrun: Force Terminated StepId=2.2\n", SSH),
+        ("-----\nORTE was unable to start\n-----\n", "ORTE was unable to start"),
+        (" \n", "exit code 5"),
+        ("x" * 300, "x" * 200),
+    ],
+)
+def test_the_reason_is_not_what_the_launcher_says_of_itself(stderr, said):
+    assert watchdog.Outcome(5, 1.0, False, [], stderr, None).last_words() == said

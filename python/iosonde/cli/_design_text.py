@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_seconds, format_size, significant
+from iosonde.measure import placeholders
 from iosonde.report.text import escape
 
 if TYPE_CHECKING:
@@ -62,12 +63,9 @@ def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, 
     for factor in factors:
         each = totals.get(factor.name, {})
         if 1 < len(each) <= _MOST_LEVELS:
-            shown = sorted(
-                each.items(), key=lambda item: factor.levels.index(item[0]) if item[0] in factor.levels else -1
-            )
-            parts = [
-                f"{_level(factor, level)}: {format_seconds(seconds)}".replace(" ", _HARD) for level, seconds in shown
-            ]
+            order = [level for level in factor.levels if level in each] + [o for o in each if o not in factor.levels]
+            parts = [f"{level_text(factor, level)}: {format_seconds(each[level])}" for level in order]
+            parts = [part.replace(" ", _HARD) for part in parts]
             yield from _labelled(label, f"{factor.name} {', '.join(parts)}")
             label = ""
 
@@ -92,13 +90,14 @@ def _labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
     yield from (line.replace(_HARD, " ") for line in lines)
 
 
-def _level(factor: Factor, level: FactorValue) -> str:
+def level_text(factor: Factor, level: FactorValue) -> str:
+    """A level as people write it: sizes and times with their units."""
     if isinstance(level, (int, float)) and not isinstance(level, bool):
         if factor.unit == "bytes":
             return format_size(level)
         if factor.unit == "s":
             return format_seconds(level)
-    return str(level)
+    return placeholders.as_text(level)
 
 
 def _count(n: int, what: str) -> str:

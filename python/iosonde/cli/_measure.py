@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.core.errors import DataError
 from iosonde.core.units import format_seconds
 
 from ._needs import measured_trials
@@ -123,7 +124,12 @@ def _parse(importer: str, name: str, content: bytes) -> list[Any]:
     from iosonde.importers import registry
     from iosonde.importers.text import Text
 
-    return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
+    if importer != "auto":
+        return registry.understand(Text(content, name), importer).runs
+    try:
+        return registry.understand(Text(content, name)).runs
+    except DataError as error:
+        raise DataError(f"{error.message} (parse: none keeps how long it took, and asks for no more)") from error
 
 
 def _envelope(wanted: Campaign) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _factors(plan: Plan) -> Iterator[str]:
     spec = plan.campaign.spec
     wide = max(len(factor.name) for factor in spec.factors)
     for place, factor in enumerate(spec.factors):
-        levels = ", ".join(escape(_level(factor, level)) for level in factor.levels)
+        levels = ", ".join(escape(_design_text.level_text(factor, level)) for level in factor.levels)
         yield f"{'factors' if place == 0 else '':<10}  {factor.name:<{wide}}  {levels}"
         for control in spec.controls:
             if control.factor == factor.name:
@@ -134,15 +134,6 @@ def _factors(plan: Plan) -> Iterator[str]:
                 for word, text in (("set by", control.set), ("read by", control.read)):
                     if text:
                         yield f"{'':<12}{'':<{wide}}  {word} {escape(_filled(text, plan, more=at_first))}   ({on})"
-
-
-def _level(factor: Factor, level: FactorValue) -> str:
-    if isinstance(level, (int, float)) and not isinstance(level, bool):
-        if factor.unit == "bytes":
-            return format_size(level)
-        if factor.unit == "s":
-            return format_seconds(level)
-    return placeholders.as_text(level)
 
 
 def _steps(plan: Plan) -> Iterator[str]:
@@ -252,7 +243,9 @@ def _time(plan: Plan) -> Iterator[str]:
 def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
     """The levels of the factors that vary; of none the ranks."""
     varying = [factor for factor in factors if len(factor.levels) > 1] or list(factors[:2])
-    return ", ".join(f"{factor.name} {_level(factor, trial.factors[factor.name])}" for factor in varying)
+    return ", ".join(
+        f"{factor.name} {_design_text.level_text(factor, trial.factors[factor.name])}" for factor in varying
+    )
 
 
 def _first_settings(step: Any, plan: Plan) -> Any:

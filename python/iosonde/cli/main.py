@@ -18,7 +18,7 @@ from iosonde.core.errors import IosondeError
 
 # name → one line for --help; the module is cli/<name>.py (cli/import_.py for a Python keyword) and holds `command`.
 COMMANDS = {
-    "run": "measure a target with the MTC envelope",
+    "run": "measure: an experiment file, a command, or the MTC envelope",
     "plan": "show the trials, their order and how long they will take",
     "parse": "what another tool's output says, without storing it",
     "import": "other tools' results into a store",

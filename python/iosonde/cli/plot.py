@@ -32,6 +32,7 @@ FORMATS = ("png", "svg", "pdf")
     help="FILE.png, .svg or .pdf for one kind; a directory gets a PNG for each.",
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of figure.")
+@click.option("--bars", is_flag=True, help="One bar plot per metric by node count; STORE may be a results file.")
 @click.option("--metric", metavar="NAME,…", help="Only these operations or metrics, as write_large.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="This experiment instead of the newest.")
@@ -41,6 +42,7 @@ def command(
     store: str,
     output: str,
     kind: str | None,
+    bars: bool,
     metric: str | None,
     form: str | None,
     experiment: str | None,
@@ -49,16 +51,26 @@ def command(
 ) -> None:
     """Draw the newest experiment in STORE: bars by node count, latency distributions, timelines of the ranks.
 
-    Prints the files that it wrote.
+    With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. Prints the files
+    that it wrote.
     """
-    check_level(level)
-    path = Path(output)
-    kinds, single = _wanted(path, kind, form)
-    page = page_of(choose(store, where, experiment), level, store, ())
-    from iosonde.report import figures
     from iosonde.report.text import escape
 
+    check_level(level)
+    path = Path(output)
     names = [name.strip() for name in (metric or "").split(",") if name.strip()]
+    kinds, single = _wanted(path, kind, form)
+    if bars:
+        from ._bars import draw as draw_bars
+
+        if kind:
+            raise InputError("--bars and --kind do not go together", "leave --kind out")
+        for written in draw_bars(store, path, form or "png", names, level, experiment=experiment, where=where):
+            click.echo(escape(written))
+        return
+    page = page_of(choose(store, where, experiment), level, store, ())
+    from iosonde.report import figures
+
     drawn = 0
     for one in kinds:
         section = _section(page, one)

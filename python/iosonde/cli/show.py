@@ -33,6 +33,9 @@ SCHEMA = 1
 @click.option("--operations", is_flag=True, help="With --export: every recorded operation instead of results.")
 @click.option("--incomplete", is_flag=True, help="With --export: the results of incomplete runs as well.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Where to, instead of stdout.")
+@click.option("--printed", is_flag=True, help="With RUN: what its commands printed, node by node.")
+@click.option("--rank", "ranks", type=click.IntRange(0), multiple=True, help="With --printed: only this rank.")
+@click.option("--thesis-json", is_flag=True, help="Totals by node count, as plot --bars reads them.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
 def command(
     store: str,
@@ -43,6 +46,9 @@ def command(
     operations: bool,
     incomplete: bool,
     output: str | None,
+    printed: bool,
+    ranks: tuple[int, ...],
+    thesis_json: bool,
     as_json: bool,
 ) -> None:
     """Experiments and runs of STORE; with RUN, everything about that run.
@@ -53,6 +59,9 @@ def command(
     from iosonde.core.where import parse_where
     from iosonde.store import Store
 
+    if printed or ranks or thesis_json:
+        _other(store, run, experiment, where, form, output, printed, ranks, as_json)
+        return
     opened, conditions = Store.open(store), parse_where(where)
     _check(form, operations, incomplete, output, as_json)
     if form is not None:
@@ -64,6 +73,31 @@ def command(
     else:
         _all(opened, experiment, conditions, as_json)
     warn(opened)
+
+
+def _other(
+    store: str, run: str | None, experiment: str | None, where: tuple[str, ...], form: str | None,
+    output: str | None, printed: bool, ranks: tuple[int, ...], as_json: bool,
+) -> None:  # fmt: skip
+    """What commands printed, or the totals in the layout of the thesis."""
+    from iosonde.store import Store
+
+    if form is not None or as_json:
+        raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
+    if printed or ranks:
+        from ._printed import show
+
+        if run is None or not printed:
+            raise InputError(
+                "--printed needs a run, and --rank needs --printed", f"'iosonde show {store}' lists the runs"
+            )
+        show(Store.open(store), run, ranks)
+        return
+    from ._bars import of_store
+
+    found = of_store(store, experiment, (*where, f"run={run}") if run else where)
+    with _sink("json", output) as file:
+        file.write(json.dumps(found, indent=2).encode() + b"\n")
 
 
 def warn(store: Store) -> None:

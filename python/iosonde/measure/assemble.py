@@ -26,14 +26,15 @@ _UNKNOWN_NS = 2**62
 class Collected:
     """All that a trial left, before the parent adds what it knows itself (id, factors, facts).
 
-    ``factors`` are settings that a tool's output tells; ``raw`` is what commands printed.
+    ``client_cache`` is empty where no cache was looked at; ``factors`` are settings that a tool's output tells;
+    ``raw`` is what commands printed.
     """
 
     observations: list[Observation] = field(default_factory=list)
     phases: list[dict[str, Any]] = field(default_factory=list)
     operations: Any = None
     missing: list[str] = field(default_factory=list)
-    client_cache: str = cache.WARM
+    client_cache: str = ""
     factors: dict[str, FactorValue] = field(default_factory=dict)
     raw: dict[str, bytes | Path] = field(default_factory=dict)
 
@@ -74,13 +75,14 @@ def collect(source: Source, parts: Sequence[Part]) -> Collected:
             if not plan.timed or not active:
                 continue
             entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
+            entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             if not absent and not any(one.stopped == "error" for one in found):
                 gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
     gathered.missing += _unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
-    gathered.client_cache = cache.worst(cache_states)
+    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
     return gathered
 
 

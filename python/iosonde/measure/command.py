@@ -134,7 +134,7 @@ def run(
 
 def end_left(group: int, step_id: str) -> int:
     """End what a command left behind: its process group, and whoever carries its id; how many there were."""
-    found = set(family(step_id, STEP_VARIABLE)) if step_id else set()
+    found = set(family(step_id, STEP_VARIABLE, group)) if step_id else set()
     in_group = _signal_group(group, signal.SIGKILL)
     _end(found, step_id, STEP_VARIABLE)
     return max(len(found), int(in_group))

@@ -240,10 +240,12 @@ def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
 
 
 def _operations(document: Document, path: Key, step: NativeStep, spec: Spec, seen: dict[str, int]) -> Iterator[Problem]:
-    """Two phases of one name would be one operation in the results."""
+    """Two phases of one name would be one operation in the results. Steps of one workload are told apart."""
     settings = settings_at(step, next(cells(step, spec)))
     for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
-        if plan.timed and plan.operation in seen:
+        before = spec.steps[seen.get(plan.operation, 0)]
+        told_apart = seen.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
+        if plan.timed and plan.operation in seen and not told_apart:
             what = f"the operation '{plan.operation}' is measured twice (steps[{seen[plan.operation]}] too)"
             yield _at(document, path, what, "give the phases different names")
         seen.setdefault(plan.operation, int(path[1]))

@@ -24,7 +24,7 @@ from . import assemble, cache, envelope, items, placeholders
 from .assignment import Assignment
 from .collect_commands import Parse
 from .rank_program import BEATS, PARENT_MARK
-from .spec import CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
+from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
 from .target import Workspace
 
 RESCUE_S = 60.0
@@ -101,7 +101,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             shutil.rmtree(folder, ignore_errors=True)
         if bench.workspace:
             bench.workspace.remove_trial(name)
-    observed = (reader, collected.client_cache, _server_cache(bench), bench.allocation)
+    nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
+    observed = (reader, collected.client_cache or nobody_looked, _server_cache(bench), bench.allocation)
     factors = collected.factors | trial.factors
     factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
     factors |= dict(zip(OBSERVED_FACTORS, observed, strict=True))
@@ -184,7 +185,6 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         "REPETITION": trial.repetition,
         "SEED": trial.seed,
     }
-    local = ("localhost",) * nodes if bench.launcher.name == "local" else ()
     return Assignment(
         root=str(root or ""),
         spool=str(folder),
@@ -196,7 +196,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         values=values,
         controls=[asdict(control) for control in bench.controls],
         cache=asdict(bench.cache),
-        hosts=list(local or getattr(bench.launcher, "hosts", ())[:nodes]),
+        hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
     )
 

@@ -6,17 +6,32 @@ the environment does. On other hosts the launcher passes the variable on.
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
+_PR_SET_PDEATHSIG = 1
 
 
-def family(token: str, variable: str = WATCHDOG_VARIABLE) -> list[int]:
-    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment."""
+def ends_with_us(number: int) -> Callable[[], object]:
+    """For `subprocess.Popen(preexec_fn=…)`: the kernel sends the child this signal when the thread that started it
+    ends, also by kill -9.
+    """
+    libc = ctypes.CDLL(None)  # loaded here: after fork only the call itself is safe
+    return lambda: libc.prctl(_PR_SET_PDEATHSIG, number)
+
+
+def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:
+    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment.
+
+    ``after``: they descend from this process, so that only younger ones have to be looked at.
+    """
     wanted, found = f"{variable}={token}".encode(), []
+    oldest = after if after <= _last_id() else 0  # ids began again from the smallest meanwhile
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
+        if not entry.name.isdigit() or int(entry.name) < oldest:
             continue
         try:
             if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
@@ -24,6 +39,11 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE) -> list[int]:
         except OSError:
             continue  # it ended meanwhile, or belongs to somebody else
     return found
+
+
+def _last_id() -> int:
+    """The id that was given to a process last (proc_loadavg(5))."""
+    return int(Path("/proc/loadavg").read_text().split()[4])
 
 
 def cpu_seconds(pids: list[int]) -> float:

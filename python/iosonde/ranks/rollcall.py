@@ -24,8 +24,8 @@ AT_ONCE = 16
 SHOWN = 5
 _HINT = "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)"
 _TOGETHER_HINT = (
-    "each alone may answer: does the launcher take the right network? MPICH and Intel MPI: HYDRA_IFACE=eth0; Open MPI: "
-    "OMPI_MCA_oob_tcp_if_include or PRTE_MCA_prte_if_include (docs/ranks.md)"
+    "each alone may answer: does the launcher take the right network? MPICH: HYDRA_IFACE=eth0; Intel MPI: "
+    "I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 PRTE_MCA_prte_if_include (docs/ranks.md)"
 )
 _PROGRAM = """
 import json, sys
@@ -33,7 +33,8 @@ from iosonde.core.errors import IosondeError
 from iosonde.ranks import mpi
 try:
     ranks = mpi.connect(int(sys.argv[1]))
-    ranks.rank or print(json.dumps({"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}), flush=True)
+    answer = {"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}
+    ranks.rank or print(json.dumps(answer), flush=True)
 except IosondeError as error:
     print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
     sys.exit(3)
@@ -80,7 +81,7 @@ def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict]:
     with tempfile.TemporaryDirectory(prefix="iosonde-rollcall-") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=limit_s)
+        outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=limit_s, grace_s=1.0)
         return outcome, _answer((Path(directory) / watchdog.STDOUT).read_text(errors="replace"))
 
 

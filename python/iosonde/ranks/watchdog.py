@@ -9,7 +9,6 @@ inherit.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
@@ -21,7 +20,7 @@ from pathlib import Path
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import leftovers
 from iosonde.ranks.heartbeat import Beat, read_beats, waited_for
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us, family, identity
 
 TICK_S = 0.02  # how often the watchdog looks whether the command has ended
 BEATS_EVERY_S = 1.0
@@ -29,8 +28,10 @@ GRACE_S = 5.0  # between SIGTERM and SIGKILL
 KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
-_PR_SET_PDEATHSIG = 1
-_LAUNCHERS_TALK = ("[mpiexec@", "[proxy:", "=", "--")
+_LAUNCHERS_TALK = (
+    "[mpiexec@", "[proxy:", "=", "--",
+    "srun: Force Terminated", "srun: Job step aborted", "srun: cluster configuration", "slurmstepd: error: *** ",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,19 @@ class Outcome:
         ]
 
     def last_words(self) -> str:
-        """The last line of its errors that is not the launcher speaking of itself (``[mpiexec@n1] …``), at most 200
-        characters; else the last one.
+        """The last line of its errors that is not the launcher speaking of itself, which Hydra does in lines that
+        begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its own; else the last one.
+        At most 200 characters.
         """
         lines = [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
-        others = [line for line in lines if not line.startswith(_LAUNCHERS_TALK)]
-        return (others or lines or [f"exit code {self.exit_code}"])[-1][:200]
+        others, boxed = [], False
+        for line in lines:
+            if line.startswith("---"):
+                boxed = not boxed
+            elif not boxed and not line.startswith(_LAUNCHERS_TALK):
+                others.append(line)
+        others = others or [line for line in lines if not line.startswith("---")] or [f"exit code {self.exit_code}"]
+        return others[-1][:200]
 
 
 def watch(
@@ -121,7 +129,6 @@ def watch(
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
-    libc = ctypes.CDLL(None)  # loaded here: after fork only the call itself is safe
     try:
         with (directory / STDOUT).open("wb") as out, (directory / STDERR).open("wb") as err:
             # Files and not pipes: a full pipe stops ranks, and a grandchild that keeps one open hangs the
@@ -133,7 +140,7 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
                 stdout=out,
                 stderr=err,
                 start_new_session=True,  # Ctrl-C is ours to pass on
-                preexec_fn=lambda: libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
+                preexec_fn=ends_with_us(signal.SIGKILL),
             )
     except (OSError, subprocess.SubprocessError) as error:
         raise LaunchError(f"cannot start {command[0]}: {error}", "look at: iosonde doctor") from error

@@ -177,7 +177,10 @@ def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
     if not without:
         return whole.take(keep), []
     fallback = np.array([m.endswith("_sum_of_ranks") for m in metrics], dtype=bool) & np.isin(operations, without)
-    said = f"no {clock} rate of {', '.join(without)} (the nodes' clocks cannot be compared): the sum of ranks is shown"
+    said = (
+        f"no {clock} rate of {', '.join(without)} (the nodes' clocks cannot be compared, or a tool's output does not "
+        "say enough): the sum of ranks is shown"
+    )
     return whole.take(keep | fallback), [said] if fallback.any() else []
 
 

@@ -104,10 +104,8 @@ def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
 
 def _why_not(run: Mapping[str, Any], key: Key) -> str:
     phases = {str(phase.get("operation")): phase for phase in run.get("phases", ())}
-    phase = phases.get(key[0]) or phases.get(
-        key[0].replace("write_buffered", "write", 1).removesuffix("_buffered")
-    )
-    if phase is None:
+    phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
+    if phase is None or "command" in phase:
         return "numbers that came from another tool"
     return "rates of which no operations back them" if phase.get("recorded_all") else (
         "rates of which only a sample of the operations was kept")  # fmt: skip

@@ -22,8 +22,10 @@ SOURCE = str(Path(__file__).parents[3] / "python")
 SUBNET = "10.77.88.0/24"
 LIMIT_S = 120
 
-# In ssh's place: `agent [-options] HOST COMMAND…`. Like ssh it passes nothing of the environment on.
-_AGENT = """#!/bin/sh
+# In ssh's place: `agent [-options] HOST COMMAND…`. Like ssh it passes no variables on, and no open files: a proxy that
+# inherits the socket of the mpiexec that it talks to does not see it end.
+_AGENT = """#!/bin/bash
+for fd in /proc/self/fd/*; do fd=${fd##*/}; test "$fd" -le 2 || eval "exec $fd>&-"; done
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1; shift
 test -e "%(nodes)s/$host" || { echo "agent: connect to host $host: No route to host" >&2; exit 255; }
@@ -48,7 +50,7 @@ def why_not() -> str:
 class Cluster:
     """Nodes by name, joined by a bridge; ``address(name)`` is how they reach each other.
 
-    ``root`` is a directory that all nodes share, ``target`` one below it, and ``local`` one that each node has for itself.
+    ``root`` is a directory that all nodes share, ``target`` one below it, ``local`` one that each node has for itself.
     """
 
     def __init__(self, *names: str) -> None:
@@ -145,8 +147,8 @@ class Cluster:
             f"hostname {name} && mount -t tmpfs iosonde {self.local} && mkdir -p /run/spmix && "
             f"mount -t tmpfs iosonde /run/spmix && ip link set lo up && touch {ready} && exec sleep infinity"
         )
-        command = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--ipc", "sh", "-c", script]
-        holder = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        alone = ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--uts", "--mount", "--ipc"]
+        holder = subprocess.Popen([*alone, "sh", "-c", script], stdin=subprocess.DEVNULL)
         self._holders[name] = holder
         deadline = time.monotonic() + 10
         while not ready.exists():

@@ -15,10 +15,9 @@ import pytest
 from cluster import SOURCE, SUBNET, Cluster
 
 MPICH, OPEN_MPI, INTEL = "mpich", "openmpi", "intel"
-_HYDRA = {"HYDRA_LAUNCHER": "ssh", "HYDRA_IFACE": "eth0"}
 NETWORK = {
-    MPICH: {**_HYDRA, "UCX_TLS": "tcp,self"},
-    INTEL: {**_HYDRA, "FI_PROVIDER": "tcp"},
+    MPICH: {"HYDRA_IFACE": "eth0", "UCX_TLS": "tcp,self"},
+    INTEL: {"I_MPI_HYDRA_IFACE": "eth0", "FI_PROVIDER": "tcp"},
     OPEN_MPI: {
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "tcp,self",
@@ -31,7 +30,7 @@ NETWORK = {
 # The variable that names the program that is called in ssh's place; Open MPI's is another since version 5.
 AGENTS = {
     MPICH: ("HYDRA_LAUNCHER_EXEC",),
-    INTEL: ("HYDRA_LAUNCHER_EXEC",),
+    INTEL: ("I_MPI_HYDRA_BOOTSTRAP_EXEC",),
     OPEN_MPI: ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent"),
 }
 _FIND = "from iosonde.ranks.launch import mpiexec; print(mpiexec.find().flavour)"

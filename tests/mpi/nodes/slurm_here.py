@@ -1,5 +1,6 @@
-"""A small Slurm on the nodes of a `Cluster`: slurmctld on the first, a slurmd on each of the others, munge with a key of
-its own. Everything lies in the cluster's directory and ends with it."""
+"""A small Slurm on the nodes of a `Cluster`: slurmctld on the first, a slurmd on each of the others, and munge with a
+key of its own. Everything lies in the cluster's directory and ends with it.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +41,8 @@ MpiDefault=pmi2
 SlurmdParameters=config_overrides
 ReturnToService=2
 KillWait=2
+MessageTimeout=60
+TCPTimeout=20
 {nodes}
 PartitionName=debug Nodes={names} Default=YES OverSubscribe=NO MaxTime=10
 PartitionName=closed Nodes={names} State=DOWN

@@ -111,39 +111,47 @@ def test_two_names_of_one_node_are_found_out(cluster):
 
 
 def test_a_launcher_of_another_mpi_is_found_out(cluster):
-    """Open MPI's mpiexec starts MPICH's ranks: each is alone."""
-    env = {**over_agent(OPEN_MPI, cluster), **over_agent(MPICH, cluster)}
-    env.pop("MPI4PY_MPIABI", None)
-    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.openmpi") or "mpiexec")'
+    """MPICH's mpiexec starts Open MPI's ranks: each is alone."""
+    env = {**over_agent(MPICH, cluster), **over_agent(OPEN_MPI, cluster)}
+    other = 'import shutil; mpiexec.find = lambda: mpiexec.describe(shutil.which("mpiexec.hydra"))'
     hosts = cluster.hostfile("n1", "n2", "n3")
     said = call(cluster, hosts, env, before=other)
     assert said.startswith("3 ranks were asked for, but MPI connects 1: each process believes to be alone")
-    assert "MPICH" in said
+    assert "do not belong together" in said
 
 
-def test_hosts_of_a_reserve_script(cluster):
+def test_a_series_on_the_hosts_of_a_reserve_script(cluster):
+    """Asked once with the largest number; every step finds the first k addresses in its machine file."""
     env = over_agent(MPICH, cluster)
-    script = cluster.root / "reserve.sh"
+    script, plan, store = cluster.root / "reserve.sh", cluster.root / "plan.yaml", cluster.root / "store-reserved"
     script.write_text(f"#!/bin/sh\necho asked for $1 >>{cluster.root}/asked\nhead -n $1 {cluster.root}/hosts\n")
     script.chmod(0o755)
     cluster.hostfile("n1", "n2", "n3")
-    done = cluster.python(
-        "n1",
-        f"""
-        from pathlib import Path
-        from iosonde.ranks import launch, reserve, rollcall
-        with reserve.held("{script}", 3) as hosts:
-            launcher = launch.find(hosts=hosts)
-            for nodes in (1, 2, 3):
-                print(*rollcall.call(launcher, nodes))
-                print(launch.write_machinefile(launcher, nodes, Path("{cluster.local}/machines")).read_text().split())
-        """,
-        env=env,
+    plan.write_text(
+        f"reserve: {script}\nnodes: [1, 2, 3]\nrepetitions: 1\nsteps:\n"
+        "  - command: echo ${NODENAME} $(hostname); cat ${MACHINEFILE}\n"
     )
+    done = cluster.product("n1", "run", str(plan), "--store", str(store), env=env)
+    assert not done.returncode, done.stderr
+    seen = {}
+    for run in (store / "runs").iterdir():
+        outputs = [path.read_text().split() for path in sorted((run / "raw").glob("step-01-rank-*"))]
+        seen[len(outputs)] = outputs
     address = [cluster.address(name) for name in ("n1", "n2", "n3")]
-    said = [f"n1\n{address[:1]}", f"n1 n2\n{address[:2]}", f"n1 n2 n3\n{address}\n"]
-    assert done.stdout == "\n".join(said), done.stderr
-    assert (cluster.root / "asked").read_text() == "asked for 3\n"  # once, with the largest number
+    assert seen == {k: [[f"{i}", f"n{i + 1}", *address[:k]] for i in range(k)] for k in (1, 2, 3)}
+    assert (cluster.root / "asked").read_text() == "asked for 3\n"
+
+
+def test_a_reserve_script_that_prints_nonsense_measures_nothing(cluster):
+    script = cluster.root / "nonsense.sh"
+    script.write_text("#!/bin/sh\necho Reservation: granted\n")
+    script.chmod(0o755)
+    words = (*RUN, "--target", str(cluster.target), "--reserve", str(script), "--store", str(cluster.root / "never"))
+    done = cluster.product("n1", *words)
+    assert done.returncode == 2
+    assert "printed 'Reservation:' in line 1, which is no name of a node" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (cluster.root / "never").exists()
 
 
 def test_nothing_is_left_on_the_nodes(cluster):

@@ -40,9 +40,12 @@ Check = Callable[[], Ability]
 
 def check_all(target: Path | None = None) -> list[Ability]:
     """Try everything; what needs a directory only where ``target`` is given."""
+    from iosonde.ranks import reserve
+
     from . import kernel, mpi, software, target_checks
 
-    checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *kernel.CHECKS, *software.TOOLS]
+    of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
+    checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *of_the_job, *kernel.CHECKS, *software.TOOLS]
     if target is not None:
         checks += [partial(check, target) for check in target_checks.CHECKS]
     return try_all(checks)

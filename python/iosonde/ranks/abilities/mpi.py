@@ -8,9 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from iosonde.core.errors import LaunchError
-from iosonde.ranks import watchdog
-from iosonde.ranks.launch import local, mpiexec, slurm
+from iosonde.core.errors import InputError, IosondeError, LaunchError
+from iosonde.ranks import launch, rollcall, watchdog
+from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 from iosonde.ranks.machine import reading
 
 from . import Ability
@@ -70,8 +70,27 @@ def slurm_job() -> Ability:
         how = f"ranks start with --mpi={slurm.choose_pmi(mpiexec.library().flavour, types)}"
     except LaunchError as error:
         return Ability("slurm", False, f"{version}: {error.message}", needed_for, error.hint)
+    nodes = reading.tool(["sinfo", "--noheader", "--Node", "--format=%N"])
+    if nodes is None:
+        return Ability("slurm", False, f"{version}: sinfo gets no answer", needed_for, "is slurmctld up? scontrol ping")
     job = os.environ.get("SLURM_JOB_ID")
-    return Ability("slurm", True, f"{version}; {how}; {f'inside job {job}' if job else 'not inside a job'}", needed_for)
+    where = f"inside job {job}" if job else "not inside a job"
+    return Ability("slurm", True, f"{version}; {len(set(nodes.split()))} nodes; {how}; {where}", needed_for)
+
+
+def other_hosts() -> Ability:
+    """What mpiexec calls to start something on another host: ssh, or the program that a variable names."""
+    needed_for = "ranks on the hosts of --hosts, or of a reserve script"
+    named = {name: os.environ[name] for name in mpirun.AGENT_VARIABLES if os.environ.get(name)}
+    for name, agent in named.items():
+        program = agent.split()[0]
+        if not shutil.which(program):
+            return Ability("other hosts", False, f"{name} names {program}, which cannot be run", needed_for,
+                           f"mend {name}, or unset it to take ssh")  # fmt: skip
+    if named:
+        return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in named.items()), needed_for)
+    ssh = shutil.which("ssh")
+    return Ability("other hosts", bool(ssh), ssh or "ssh is not on PATH", needed_for, "apt install openssh-client")
 
 
 def pbs_job() -> Ability:
@@ -80,7 +99,26 @@ def pbs_job() -> Ability:
     if not shutil.which("qsub"):
         return Ability("pbs", False, "qsub is not on PATH", needed_for, "on a cluster with PBS: load its client")
     job = os.environ.get("PBS_JOBID")
-    return Ability("pbs", True, f"inside job {job}" if job else "not inside a job", needed_for)
+    if not job:
+        return Ability("pbs", True, "not inside a job", needed_for)
+    try:
+        nodes = len(mpirun.scheduler_hosts(os.environ))
+    except InputError as error:
+        return Ability("pbs", False, f"inside job {job}: {error.message}", needed_for, error.hint)
+    return Ability("pbs", True, f"inside job {job}; {nodes} nodes", needed_for)
 
 
-CHECKS = [mpi_library, mpi_launcher, mpi_ranks, slurm_job, pbs_job]
+def nodes_of_the_job() -> Ability:
+    """Start a rank on every node of this job and let them find each other."""
+    needed_for = "ranks on the nodes of this job"
+    try:
+        launcher = launch.find()
+        hosts = rollcall.call(launcher, launcher.max_nodes or 1, answer_s=_START_S)
+    except IosondeError as error:
+        return Ability("nodes", False, error.message, needed_for, error.hint)
+    shown = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
+    return Ability("nodes", True, f"{len(hosts)} answer by {launcher.name}: {shown}", needed_for)
+
+
+CHECKS = [mpi_library, mpi_launcher, mpi_ranks, other_hosts, slurm_job, pbs_job]
+IN_JOB_CHECKS = [nodes_of_the_job]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 from iosonde.core.errors import InputError
@@ -55,14 +54,6 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
         hosts = tuple(hosts) or mpirun.scheduler_hosts(env)
         return mpirun.MpiRun(tuple(hosts))
     raise InputError(f"there is no launcher '{name}'", f"take one of: {', '.join(NAMES)}")
-
-
-def write_machinefile(launcher: Launcher, nodes: int, path: Path) -> Path:
-    """The addresses of the first ``nodes`` nodes in a file, one a line, as mpiexec and the tools of others read it;
-    what was in the file before is gone.
-    """
-    path.write_text("".join(f"{address}\n" for address in launcher.addresses(nodes)))
-    return path
 
 
 def check_nodes(launcher: Launcher, nodes: int) -> None:

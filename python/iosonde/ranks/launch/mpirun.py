@@ -17,6 +17,11 @@ HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # Open MPI passes only its own variables to other hosts; Hydra passes all.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "MPI4PY_MPIABI", "MPI4PY_LIBMPI", "UCX_TLS")
 
+# What names another program than ssh: MPICH, Intel MPI, Open MPI up to 4 and since 5.
+AGENT_VARIABLES = (
+    "HYDRA_LAUNCHER_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC", "OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class MpiRun:

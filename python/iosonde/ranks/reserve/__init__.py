@@ -11,7 +11,6 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from iosonde.core.errors import InputError
 
@@ -52,21 +51,19 @@ def held(
     text: str,
     nodes: int,
     *,
-    directory: Path | None = None,
     script_s: float = SCRIPT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[str, ...]]:
     """Hold ``nodes`` nodes for the block. Gives the hosts for `launch.find`: those that the script printed, or none
     where the environment says which they are (the block then runs with the variables of its Slurm job set).
 
-    ``directory`` is where the script starts (that of the experiment file). ``on_wait`` gets a sentence now and then
-    while Slurm lets us wait. Raises InputError, LaunchError, each with one sentence.
+    ``on_wait`` gets a sentence now and then while Slurm lets us wait. Raises InputError, LaunchError.
     """
     from . import script, slurm
 
     words = parse(text)
     if words[0] not in (SALLOC, SBATCH):
-        yield script.run(words, nodes, directory, script_s)
+        yield script.run(words, nodes, script_s)
     elif in_job():
         yield ()
     else:

@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.ranks.launch.mpirun import HOST_NAME
@@ -22,12 +21,12 @@ SHOWN = 60
 _PRINTS = "it has to print the names of the nodes, and nothing else, one a line; talk belongs on stderr"
 
 
-def run(words: Sequence[str], nodes: int, directory: Path | None, limit_s: float) -> tuple[str, ...]:
+def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
     """Call the script with the number; the first ``nodes`` names that it printed. Raises InputError, LaunchError."""
     said = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
     # Files and not pipes: what the script leaves behind to hold the nodes may keep them open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = _start(words, nodes, directory, out.fileno(), err.fileno())
+        process = _start(words, nodes, out.fileno(), err.fileno())
         try:
             code = process.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -45,13 +44,10 @@ def run(words: Sequence[str], nodes: int, directory: Path | None, limit_s: float
         return _names(_text(out.fileno()), said, nodes)
 
 
-def _start(words: Sequence[str], nodes: int, directory: Path | None, out: int, err: int) -> subprocess.Popen[bytes]:
-    program = words[0]
-    if directory is not None and "/" in program:
-        program = str(directory / program)
+def _start(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen([program, *words[1:], str(nodes)], cwd=directory, stdin=subprocess.DEVNULL,
-                                stdout=out, stderr=err, start_new_session=True)  # fmt: skip
+        return subprocess.Popen([*words, str(nodes)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                start_new_session=True)  # fmt: skip
     except OSError as error:
         hint = f"chmod +x {words[0]}" if isinstance(error, PermissionError) else "look at its path and its first line"
         raise InputError(f"cannot start the reserve script {words[0]}: {error.strerror}", hint) from error

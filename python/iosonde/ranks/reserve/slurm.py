@@ -1,7 +1,7 @@
 """Nodes from Slurm: an allocation held for a block (salloc), or a job that runs the whole command (sbatch).
 
-`salloc` runs a shell that waits for our end of a pipe to close. However we end, also by kill -9, the kernel closes it,
-the shell ends, and salloc gives the nodes back.
+`salloc` runs a shell that waits for our end of a pipe to close, and gives the nodes back when it ends. If we are killed
+the kernel closes the pipe, and ends a salloc that still waits in the queue.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -19,6 +20,7 @@ from contextlib import contextmanager, suppress
 from iosonde.core.errors import InputError, LaunchError
 from iosonde.ranks.launch import nodelist
 from iosonde.ranks.machine import reading
+from iosonde.ranks.processes import ends_with_us
 
 TICK_S = 0.05
 LOOK_S = 2.0  # how often Slurm is asked why we wait
@@ -49,7 +51,8 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
     words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # A session of its own: Ctrl-C is ours, and the nodes are given back when we have cleaned up on them.
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True)
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
+                                   preexec_fn=ends_with_us(signal.SIGTERM))  # fmt: skip
         job: dict[str, str] = {}
         try:
             job = _granted(process, out.fileno(), err.fileno(), nodes, on_wait)

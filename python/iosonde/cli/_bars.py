@@ -1,0 +1,103 @@
+"""``iosonde plot --bars``: one bar plot per metric by node count, from a results file alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError
+
+from . import _thesis
+from ._output import replace_file
+
+if TYPE_CHECKING:
+    from iosonde.report.content import Bars
+
+
+def of_store(path: str, experiment: str | None, where: tuple[str, ...]) -> dict[str, Any]:
+    """The results of a store in the thesis's layout. Raises DataError where there are none."""
+    from iosonde.core.where import parse_where
+    from iosonde.store import Store
+
+    store, conditions = Store.open(path), parse_where(where)
+    runs = store.runs(experiment=experiment, where=conditions)
+    if not runs:
+        raise DataError(f"{path} has no such runs", f"'iosonde show {path}' lists what it has")
+    chosen = experiment or runs[-1]["experiment"]
+    runs = [run for run in runs if run["experiment"] == chosen]
+    found = _thesis.document(
+        store.results(experiment=chosen, where=conditions).to_pylist(),
+        [run["id"] for run in runs if any(phase.get("parse") in ("iozone", "auto") for phase in run["phases"])],
+        _varying(runs),
+    )
+    if not found:
+        raise DataError(
+            f"experiment {chosen} of {path} has no rates by node count",
+            "a step gives them with parse:, or a native workload; incomplete runs are left out",
+        )
+    return found
+
+
+def _varying(runs: list[dict[str, Any]]) -> list[str]:
+    """Set factors besides the node count that have several levels."""
+    from iosonde.core.schema import OBSERVED_FACTORS
+
+    never = {"nodes", "ranks", "repetition", "block", *OBSERVED_FACTORS}
+    names = dict.fromkeys(name for run in runs for name in run["factors"] if name not in never)
+    return [name for name in names if len({str(run["factors"].get(name)) for run in runs}) > 1]
+
+
+def draw(source: str, output: Path, form: str, names: list[str], level: float, **chosen: Any) -> list[Path]:
+    """Draw every metric (or those of ``names``) of a results file or a store; the files that were written.
+
+    Into one file if ``output`` is no directory, with a panel for each metric. Raises DataError.
+    """
+    from iosonde.report import figures
+
+    path = Path(source)
+    content = _thesis.read(path) if path.is_file() else _by_count(of_store(source, **chosen))
+    items = [one for one in bars(content, level) if not names or one.operation in names]
+    if not items:
+        there = ", ".join(_thesis.totals(content))
+        raise DataError(f"{source} has no such metric", f"there are: {there}")
+    if not output.is_dir():
+        return [replace_file(output, figures.image(figures.bars_figure(items, "node"), output.suffix[1:].lower()))]
+    files = _file_names([one.operation for one in items], form)
+    return [
+        replace_file(output / name, figures.image(figures.bars_figure([one], "node"), form))
+        for name, one in zip(files, items, strict=True)
+    ]
+
+
+def _by_count(document: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    return {int(nodes): entry for nodes, entry in document.items()}
+
+
+def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
+    """Each metric by node count; with an interval where there are repetitions."""
+    from iosonde.report.content import Bars, Cell
+    from iosonde.stats.summarise import mean
+
+    units, found = _thesis.units(results), []
+    for name, by_count in _thesis.totals(results).items():
+        unit = units.get(name, "")
+        scale, base = (1024.0, "bytes/s") if unit == _thesis.KB_PER_S else (1.0, unit)
+        cells = []
+        for nodes, values in by_count.items():
+            trials = tuple(value * scale for value in values)
+            cells.append(Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ()))
+        found.append(Bars(name, "total", name, base, tuple(cells)))
+    return found
+
+
+def _file_names(metrics: list[str], form: str) -> list[str]:
+    """A plain file name for each metric, all different."""
+    used: list[str] = []
+    for metric in metrics:
+        stem = re.sub(r"[^A-Za-z0-9._=+-]+", "_", metric).strip("._")[:80] or "metric"
+        name, number = f"{stem}.{form}", 2
+        while name in used:
+            name, number = f"{stem}-{number}.{form}", number + 1
+        used.append(name)
+    return used

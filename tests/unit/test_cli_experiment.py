@@ -1,0 +1,206 @@
+"""``run`` and ``plan`` with a file or a command: the whole way, overrides, resume, and words for what is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from iosonde.cli._campaign import importer_names
+from iosonde.cli._document import document
+from iosonde.cli._options import OPTIONS
+from iosonde.measure import spec_file
+from iosonde.measure.spec_schema import schema_text
+from iosonde.store import Store
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json"))
+NEED = {"iozone", "ior", "mdtest", "mpiexec"}
+TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4"}
+
+SWEEP = """
+name: sweep
+factors:
+  size: [64KiB, 128KiB]
+steps:
+  - workload: phases
+    phases:
+      - name: write
+        files: rank${RANK}/f
+        steps: [create, {kind: write, transfer_size: "${size}", size: 256KiB}, fsync, close]
+"""
+
+
+def iosonde(*words, where, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
+        capture_output=True, text=True, timeout=120, cwd=where, check=False, **options,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "target").mkdir()
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    return tmp_path
+
+
+def spec_of(*what, **asked):
+    """What options mean, without a process."""
+    names = [parameter.name for parameter in _parameters()]
+    given = dict.fromkeys(names) | {"quick": False, "levels": (), "what": what[0] if what else None} | asked
+    return spec_file.build(document(given), importer_names())
+
+
+def _parameters():
+    import click
+
+    command = click.Command("x", callback=lambda **_: None)
+    for option in OPTIONS:
+        command = option(command)
+    return command.params
+
+
+def test_a_file_is_measured_kept_and_resumed(place):
+    words = ["run", "sweep.yaml", "--target", "target", "--store", "store", "--repetitions", "2", "--seed", "1"]
+    done = iosonde(*words, "--budget", "1ms", where=place)
+    assert done.returncode == 0, done.stderr
+    assert "the same command goes on" in done.stderr
+    (place / "other.yaml").write_text("# the name of a file, comments and terms are no part of it\n" + SWEEP)
+    words[1] = "other.yaml"
+    again = iosonde(*words, where=place)
+    assert again.returncode == 0, again.stderr
+    assert "resuming" in again.stderr
+    store = Store.open(place / "store")
+    (experiment,) = store.experiments()
+    assert {run["factors"]["size"] for run in store.runs()} == {65536, 131072}
+    assert len(store.run_ids()) == 4
+    assert experiment.settings["file"] == {"name": "sweep.yaml", "text": SWEEP}
+    assert not list((place / "target").iterdir())
+    stored = next((place / "store" / "experiments").glob("*.json"))
+    plan = iosonde("plan", stored, "--json", where=place)
+    assert plan.returncode == 0, plan.stderr
+    assert json.loads(plan.stdout)["experiment"] == {
+        key: value for key, value in experiment.settings.items() if key not in ("file", "decision")
+    }
+    assert not json.loads(plan.stdout)["unknown"]
+
+
+def test_the_older_form_runs_unchanged_without_a_target(place):
+    """Golden G17: single on the first node, all on every node, nothing parsed by default."""
+    commands = [{"type": "single", "command": "echo setup"}, {"type": "all", "command": "echo ${NODENAME}"},
+                {"type": "single", "command": "echo done"}]  # fmt: skip
+    (place / "test.json").write_text(json.dumps({"commands": commands}))
+    done = iosonde("run", "--file", "test.json", "--nodes", "1,2", "--repetitions", "1", "--store", "s", where=place)
+    assert done.returncode == 0, done.stderr
+    printed = {}
+    for path in (place / "s").glob("runs/*/raw/*.out"):
+        nodes = json.loads((path.parents[1] / "run.json").read_text())["factors"]["nodes"]
+        printed.setdefault(nodes, {})[path.stem] = path.read_text().strip()
+    for nodes in (1, 2):
+        own = {f"step-02-rank-{rank:04d}": str(rank) for rank in range(nodes)}
+        assert printed[nodes] == {"step-01-rank-0000": "setup", "step-03-rank-0000": "done", **own}
+
+
+def test_a_bare_command_is_a_step(place):
+    done = iosonde("run", "echo ${TARGET}", "--parse", "none", "--target", "target", "--store", "s",
+                   "--repetitions", "1", where=place)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (path,) = (place / "s").glob("runs/*/raw/*.out")
+    assert path.read_text().startswith(str(place / "target" / "iosonde-"))
+    done = iosonde("run", "echo hi", "--store", "s2", "--repetitions", "1", where=place)
+    assert done.returncode == 1
+    assert "parse: none" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["sweeep.yaml"], "there is no file sweeep.yaml\nhint: did you mean sweep.yaml?"),
+        (["--file", "none"], "there is no file none"),
+        (["--file", "target"], "target is not a file"),
+        ([], "there is nothing to measure"),
+        ([" "], "the command is empty"),
+        (["sweep.yaml"], "sweep.yaml:6: steps[0]: the workload phases needs a target"),
+        (["sweep.yaml", "--target", "nowhere"], "nowhere: No such file"),
+        (["sweep.yaml", "--target", "target", "--set", "siz=1"], "no factor 'siz'\nhint: did you mean size?"),
+        (["sweep.yaml", "--target", "target", "--set", "size"], "not FACTOR=LEVEL"),
+        (["sweep.yaml", "--target", "target", "--set", "size=1_000"], "--set size: 1_000"),
+        (["sweep.yaml", "--target", "target", "--set", "size=1,a"], "--set size: the levels are numbers and texts together"),
+        (["sweep.yaml", "--target", "target", "--set", "nodes=3"], "write --nodes"),
+        (["sweep.yaml", "--target", "target", "--small-files", "3"], "this experiment has none"),
+        (["sweep.yaml", "--target", "target", "--on", "all"], "for a bare command"),
+        (["ls", "--file", "sweep.yaml"], "two things to measure"),
+        (["ls ${FOO}"], "unknown placeholder ${FOO}"),
+        (["ls", "--parse", "iozon"], "did you mean iozone?"),
+        (["ls", "--cache", "cold"], "no step is one"),
+        (["ls", "--repetitions", "-1"], "--repetitions"),
+    ],
+)
+def test_words_for_what_is_wrong(place, words, says):
+    done = iosonde("plan", *words, where=place)
+    assert done.returncode == 2
+    assert says in done.stderr.replace("'--", "--")
+    assert not done.stdout
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(place):
+    (place / "a.yaml").write_text('name: "\\e[31m"\nsteps: ["echo \\e[32m"]\nfactors: {f: ["\\e[33m"]}\n')
+    done = iosonde("plan", "a.yaml", where=place)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    (place / "b.yaml").write_text('"\\e[31m": 1\nsteps: "\\e[32m"\n')
+    done = iosonde("plan", "b.yaml", where=place)
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr
+
+
+def test_options_override_the_keys_of_their_names(place):
+    os.chdir(place)
+    asked = spec_of("sweep.yaml", target="target", nodes=(1, 2), seed=3, name="n", levels=("size=4KiB",), budget=5.0,
+                    repetitions=9, before_reads="sync", between_trials="drop")  # fmt: skip
+    assert asked.spec.target == place / "target"
+    assert (asked.spec.levels("nodes"), asked.spec.levels("size")) == ((1, 2), (4096,))
+    assert (asked.spec.seed, asked.spec.name, asked.spec.repetitions, asked.terms.budget_s) == (3, "n", 9, 5.0)
+    assert (asked.spec.cache.between_trials, asked.spec.cache.before_reads) == ("drop", "sync")
+
+
+def test_the_envelope_is_what_options_alone_mean(place):
+    asked = spec_of(target=str(place), quick=True, small_files=7, direct=True)
+    (step,) = asked.spec.steps
+    assert (step.workload, step.settings["small_files"], step.settings["direct"]) == ("envelope", 7, True)
+    assert asked.spec.repetitions == 2
+
+
+def test_the_schema_is_printed_and_is_a_schema(place):
+    from jsonschema import Draft202012Validator
+
+    done = iosonde("plan", "--schema", where=place)
+    assert done.stdout == schema_text()
+    Draft202012Validator.check_schema(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
+def test_an_example_runs_or_is_a_valid_plan(place, path):
+    """Those that need nothing installed run with small sizes; the others are planned."""
+    content = yaml.safe_load(path.read_text())
+    native = "commands" not in content and not any("command" in step for step in content["steps"])
+    target = [] if "commands" in content else ["--target", "target"]
+    if not native:
+        done = iosonde("plan", path, *target, "--json", where=place)
+        assert done.returncode == 0, done.stderr
+        commands = " ".join(step["command"] for step in json.loads(done.stdout)["steps"])
+        assert NEED & set(commands.replace("/", " ").split())
+        return
+    small = [f"--set={name}={TINY[name]}" for name in content.get("factors", {}) if name in TINY]
+    small += ["--ranks-per-node", "1"] if "ranks_per_node" in content else []
+    small += ["--nodes", "1,2"] if len(content.get("nodes", [])) > 1 else []
+    small += ["--quick", "--small-files", "5"] if path.name == "envelope.yaml" else ["--repetitions", "1"]
+    done = iosonde("run", path, *target, "--store", "store", *small, where=place)
+    assert done.returncode == 0, done.stderr
+    runs = list(Store.open(place / "store").runs())
+    assert runs
+    assert not any(run["missing"] for run in runs)

@@ -1,0 +1,188 @@
+"""The workload of one's own phases: data → plans of every rank, what they need, and what is said about wrong ones."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde import _native
+from iosonde.core.errors import InputError
+from iosonde.core.schema import RECORD
+from iosonde.core.workload import FileNames, Files, Workload
+from iosonde.measure import phases, wear_out
+from iosonde.measure.arithmetic import whole_number
+from iosonde.measure.phases import Settings
+from iosonde.measure.workloads import SettingError
+
+WRITE = {"kind": "write", "transfer_size": "1MiB", "size": "4MiB"}
+
+
+def phase(**changes):
+    return {"name": "write", "files": "rank${RANK}/f", "steps": ["create", WRITE, "fsync", "close"]} | changes
+
+
+def plan(*given, rank=0, ranks=4, shift=1, **settings):
+    return phases.plan(Settings(list(given), **settings), rank, ranks, shift)
+
+
+def test_names_and_numbers_know_the_rank():
+    (one,) = plan(phase(files={"template": "part${PART}/of${RANKS}/by${PEER}-", "count": 3, "first": 2}),
+                  rank=3, parts=2)  # fmt: skip
+    assert one.phase.files == Files("part1/of4/by0-", 3, 2)
+    (one,) = plan(phase(files={"names": ["a${RANK}", "b"]}), rank=2)
+    assert one.phase.files == FileNames(("a2", "b"))
+    segment = {**WRITE, "base": "${RANK} * 4MiB"}
+    (one,) = plan(phase(steps=["open", segment, "close"]), rank=3)
+    assert (one.phase.steps[1].base, one.phase.steps[1].size) == (12 * 2**20, 4 * 2**20)
+
+
+def test_bytes_are_bandwidth_and_names_are_rates():
+    counted = [(one.measures, one.counted_kind) for one in plan(
+        phase(name="a"),
+        phase(name="b", steps=["create", "close"]),
+        phase(name="c", steps=["create", WRITE, "close"], measures="rate"),
+        phase(name="d", steps=[{**WRITE, "kind": "read", "offsets": "rnd"}], measures="rate"),
+        phase(name="e", steps=["stat"]),
+    )]  # fmt: skip
+    assert counted[0] == ("bandwidth", "write")
+    assert counted[1:] == [("rate", kind) for kind in ("create", "close", "read", "stat")]
+
+
+def test_a_write_that_nothing_makes_durable_is_called_so():
+    names = [one.operation for one in plan(
+        phase(), phase(name="write_b", steps=["create", WRITE]), phase(name="dump", steps=[WRITE]),
+        phase(name="write_c", steps=[WRITE], open_flags=["direct"]),
+    )]  # fmt: skip
+    assert names == ["write", "write_buffered_b", "dump_buffered", "write_c"]
+
+
+def test_caches_matter_to_reads_of_files_and_a_shared_one_has_a_writer():
+    read = {**WRITE, "kind": "read"}
+    made = phase(name="make", files="shared", by="first", timed=False)
+    shared = phase(name="read_shared", files="shared", steps=["open", read, "close"])
+    own = phase(name="read_own", steps=["open", read, "close"])
+    plans = plan(made, shared, own, phase(name="update", steps=[read, WRITE]), rank=1)
+    assert [one.phase is None for one in plans] == [True, False, False, False]
+    assert [bool(one.reads) for one in plans] == [False, True, True, False]
+    assert [one.shared for one in plans] == [False, True, False, False]
+    assert [one.timed for one in plans] == [False, True, True, True]
+
+
+def test_the_rules_of_a_phase():
+    (one,) = plan(phase(
+        passes=0, time_limit="1.5s", wear_out=True, order="shuffled", backend={"name": "io_uring", "queue_depth": "8"},
+        arrival={"rate_per_s": 100, "distribution": "poisson"}, steps=[{"kind": "compute", "time": "5us"}],
+    ))  # fmt: skip
+    assert one.phase.time_limit_ns == 1_500_000_000
+    assert one.phase.steps[0].ns == 5000
+    assert one.backend == {"name": "io_uring", "queue_depth": 8}
+    assert one.wears_out
+
+
+def test_a_mix_counts_what_it_holds():
+    mix = {"kind": "mix", "count": 10, "of": [{"weight": 7, "step": {**WRITE, "kind": "read", "offsets": "rnd"}},
+                                              {"weight": 3, "step": {**WRITE, "offsets": "rnd"}}]}  # fmt: skip
+    (one,) = plan(phase(name="mix", steps=[mix], counts="write", measures="rate"))
+    assert one.counted_kind == "write"
+    assert phases.bytes_moved(Settings([phase(name="mix", steps=[mix])]), 1) == 10 * 2**20
+
+
+def test_what_is_needed_is_what_all_ranks_write():
+    settings = Settings([phase(files={"template": "r${RANK}/f", "count": 3})])
+    assert phases.bytes_needed(settings, 5) == 5 * 3 * 4 * 2**20
+    assert phases.bytes_moved(settings, 5) == 5 * 3 * 4 * 2**20
+    assert phases.files_needed(settings, 5) >= 15
+    shared = {**WRITE, "base": "${RANK} * 4MiB"}
+    assert phases.bytes_needed(Settings([phase(files="one", steps=["open", shared])]), 5) == 20 * 2**20
+
+
+@given(st.integers(1, 9))
+def test_the_engine_takes_what_is_planned(tmp_path_factory, ranks):
+    root = str(tmp_path_factory.getbasetemp())
+    settings = Settings([phase(), phase(name="read", files="rank${PEER}/f", steps=[{**WRITE, "kind": "read"}])])
+    for rank in range(ranks):
+        for one in phases.plan(settings, rank, ranks, 1 % ranks):
+            _native.Session(Workload(root, ((one.phase,),), rank=rank).to_json(), 10)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "says"),
+    [
+        ({"nam": 1}, ("phases", 0, "nam"), "no such key"),
+        ({"steps": []}, ("phases", 0, "steps"), "there are no steps"),
+        ({"steps": ["craete"]}, ("phases", 0, "steps", 0, "kind"), "no operation 'craete'"),
+        ({"steps": [{"kind": "write"}]}, ("phases", 0, "steps", 0), "needs a transfer_size"),
+        ({"steps": [{**WRITE, "size": "some"}]}, ("phases", 0, "steps", 0, "size"), "not a whole number"),
+        ({"steps": [{**WRITE, "siz": 1}]}, ("phases", 0, "steps", 0, "siz"), "no such key"),
+        ({"steps": [{"kind": "mix"}]}, ("phases", 0, "steps", 0, "of"), "needs parts"),
+        ({"files": {"count": 3}}, ("phases", 0, "files"), "'template' is missing"),
+        ({"files": {"template": "a", "count": 0}}, ("phases", 0, "files", "count"), "less than 1"),
+        ({"passes": 0}, ("phases", 0, "passes"), "never ends"),
+        ({"wear_out": True}, ("phases", 0, "wear_out"), "no time limit"),
+        ({"time_limit": "soon"}, ("phases", 0, "time_limit"), "not a duration"),
+        ({"measures": "speed"}, ("phases", 0, "measures"), "not one of rate, bandwidth"),
+        ({"counts": "read"}, ("phases", 0, "counts"), "no step is a read"),
+        ({"measures": "bandwidth", "counts": "fsync"}, ("phases", 0, "measures"), "moves no bytes"),
+        ({"backend": "mpi"}, ("phases", 0, "backend"), "no such back end"),
+        ({"by": "last"}, ("phases", 0, "by"), "not one of all, first"),
+    ],
+)
+def test_what_is_wrong_is_said_where_it_is(changes, path, says):
+    with pytest.raises(SettingError, match=says) as caught:
+        Settings([phase(**changes)])
+    assert caught.value.path == path
+
+
+@pytest.mark.parametrize(("given", "number"), [("3 * 64KiB + 1", 196609), (7, 7), ("8", 8), ("2 * (3 - 1) // 4", 1)])
+def test_numbers_may_be_computed(given, number):
+    assert whole_number(given) == number
+
+
+@pytest.mark.parametrize(
+    "given", ["", "a", "__import__('os')", "2 ** 9", "1 / 2", "1.5", 1.5, True, "9" * 500, "1 // 0"]
+)
+def test_nothing_else_is_evaluated(given):
+    with pytest.raises(InputError):
+        whole_number(given)
+
+
+class Record:
+    """As ``_native.PhaseRecord``."""
+
+    def __init__(self, durations, started_ns, complete=True):
+        rows = np.zeros(len(durations), RECORD)
+        rows["packed"] = np.array(durations, np.uint64) << np.uint64(16)
+        self.operations = rows.view(np.uint64).reshape(-1, 4)
+        self.started_ns, self.ended_ns = started_ns, started_ns + sum(durations)
+        self.complete, self.stopped, self.errors = complete, "count", []
+        count = len(durations)
+        self.totals = [{"kind": 0, "count": count, "bytes": 10 * count, "errors": 0, "sum_duration_ns": sum(durations),
+                        "first_start_ns": started_ns, "last_end_ns": self.ended_ns}]  # fmt: skip
+        buckets, counts = np.unique(
+            np.searchsorted(_native.bucket_edges_ns(), durations, "right") - 1, return_counts=True
+        )
+        self.histograms = {} if complete else {0: (buckets, counts)}
+
+
+@pytest.mark.parametrize("complete", [(True, True), (True, False), (False, False)])
+def test_two_parts_of_a_worn_out_phase_are_one(complete):
+    first, second = Record([100, 200], 1000, complete[0]), Record([300], 5000, complete[1])
+    joined = wear_out.join(first, second)
+    assert (joined.started_ns, joined.ended_ns, joined.complete) == (1000, 5300, all(complete))
+    assert joined.totals == [{"kind": 0, "count": 3, "bytes": 30, "errors": 0, "sum_duration_ns": 600,
+                              "first_start_ns": 1000, "last_end_ns": 5300}]  # fmt: skip
+    assert len(joined.operations) == (3 if all(complete) else 2)
+    if not all(complete):
+        buckets, counts = joined.histograms[0]
+        edges = _native.bucket_edges_ns()
+        assert counts.tolist() == [1, 1, 1]
+        assert [
+            edges[bucket] <= value < edges[bucket + 1] for bucket, value in zip(buckets, (100, 200, 300), strict=True)
+        ]
+
+
+def test_settings_are_plain_data_again():
+    settings = Settings([phase()], cache="warm", parts=3)
+    assert Settings(**json.loads(json.dumps(settings.to_json()))) == settings
