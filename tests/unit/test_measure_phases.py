@@ -157,6 +157,7 @@ class Record:
         self.operations = rows.view(np.uint64).reshape(-1, 4)
         self.started_ns, self.ended_ns = started_ns, started_ns + sum(durations)
         self.complete, self.stopped, self.errors = complete, "count", []
+        self.extra_bytes = 7 * len(durations)
         count = len(durations)
         self.totals = [{"kind": 0, "count": count, "bytes": 10 * count, "errors": 0, "sum_duration_ns": sum(durations),
                         "first_start_ns": started_ns, "last_end_ns": self.ended_ns}]  # fmt: skip
@@ -171,6 +172,7 @@ def test_two_parts_of_a_worn_out_phase_are_one(complete):
     first, second = Record([100, 200], 1000, complete[0]), Record([300], 5000, complete[1])
     joined = wear_out.join(first, second)
     assert (joined.started_ns, joined.ended_ns, joined.complete) == (1000, 5300, all(complete))
+    assert joined.extra_bytes == 21
     assert joined.totals == [{"kind": 0, "count": 3, "bytes": 30, "errors": 0, "sum_duration_ns": 600,
                               "first_start_ns": 1000, "last_end_ns": 5300}]  # fmt: skip
     assert len(joined.operations) == (3 if all(complete) else 2)
