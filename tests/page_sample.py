@@ -21,6 +21,7 @@ from iosonde.report.content import (
     Table,
     Timeline,
 )
+from iosonde.report.model_content import Model, ModelPlots, Part, Summary, SummaryRow, Term
 
 MiB = 2**20
 HOSTILE = "</script><img src=x onerror=alert(1)>$$x^2$$\x1b[31m"
@@ -172,6 +173,51 @@ def _timeline(random: np.random.Generator, ranks: int, operation: str, title: st
         ranks,
         note=f"Starts spread over 0.30 s (rank {late} last); rank {last} finished last.",
     )
+
+
+def model_page() -> Page:
+    """A table's page: cells of two responses, and a regression of each; one of them on a hostile predictor."""
+    page, random = sample_page(), np.random.default_rng(3)
+    nothing: Section = Section()
+    models = tuple(_model(random, *one) for one in (("write", "bytes/s", 4e8, "nodes"), ("t", "", 3.0, HOSTILE)))
+    summary = tuple(_summary(random, *one) for one in (("write", "bytes/s", 4e8), ("t", "", 3.0)))
+    return dataclasses.replace(
+        page, bars=nothing, latencies=nothing, timelines=nothing, facts=nothing, trials=None, summary=summary,
+        models=Section(models),
+    )  # fmt: skip
+
+
+def _summary(random: np.random.Generator, title: str, unit: str, center: float) -> Summary:
+    rows = []
+    for level in ("1", HOSTILE):
+        mean = estimate(center * random.normal(1, 0.05, 6))
+        rows.append(SummaryRow((level,), mean, mean, 0.05 * center, 0.05, mean.value if unit else None))
+    lost = Estimate(center, None, None, 0.95, 1, ("repeat it",))
+    rows.append(SummaryRow(("lost",), lost, lost, None, None))
+    return Summary(title, unit, ("nodes",), tuple(rows))
+
+
+def _model(random: np.random.Generator, title: str, unit: str, center: float, on: str) -> Model:
+    x = np.repeat([1.0, 2.0, 4.0], 6)
+    y = center * (1 + 0.2 * x + random.normal(0, 0.1, 18))
+    line_x = np.linspace(1, 4, 20)
+    line, predicted = center * (1 + 0.2 * line_x), center * (1 + 0.2 * x)
+    band = 0.1 * center * np.ones(20)
+    bands = (line - band, line + band, line - 2 * band, line + 2 * band)
+    residuals = y - predicted
+    quantiles = np.linspace(-2, 2, 18)
+    plots = ModelPlots(
+        title, 0.95, on, x, y, line_x, line, *bands, predicted, residuals, np.arange(1, 19), quantiles,
+        np.sort(residuals),
+    )  # fmt: skip
+    terms = tuple(
+        Term(name, Estimate(v, 0.8 * v, 1.2 * v, 0.95, 18), 0.1 * v, 10.0, 1e-9)
+        for name, v in (("intercept", center), (on, 0.2 * center))
+    )
+    parts = (Part(on, 2, 0.8 * center**2, 0.8, 30.0, 1e-7), Part("residual", 15, 0.2 * center**2, 0.2, None, None))
+    finding = Finding("S307", Severity.WARNING, f"{on} explains only 40 %", {}, "look for the factor that is missing")
+    return Model(title, unit, (on,), 18, 16, f"A step of 1 in {on} adds much.", (("R²", "0.4, adjusted 0.35"),), terms,
+                 (finding,), plots, parts, "Half of it.")  # fmt: skip
 
 
 def bare_page() -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.report.page import render
-from page_sample import bare_page, partial_page, sample_page
+from page_sample import bare_page, model_page, partial_page, sample_page
 
 pytestmark = pytest.mark.browser
 
@@ -18,6 +19,7 @@ PAGES = {
     "many": lambda: sample_page((1, 2, 4, 8, 16, 32), 256),
     "partial": partial_page,
     "bare": bare_page,
+    "models": model_page,
 }
 # The share of pixels that are not the background: axes alone are less than this.
 LEAST_INK = 0.004
@@ -191,6 +193,21 @@ def test_narrow_screens_do_not_scroll_sideways(browser, files, shots, name):
     with opened(browser, files / f"{name}.html", viewport={"width": 400, "height": 800}) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == 400
         shots(page, "narrow")
+
+
+def test_the_plots_of_a_closed_model_are_drawn_when_it_opens(browser, tmp_path):
+    page = model_page()
+    crowd = dataclasses.replace(page, models=dataclasses.replace(page.models, items=page.models.items * 2))
+    (tmp_path / "many.html").write_text(render(crowd), encoding="utf-8")
+    with opened(browser, tmp_path / "many.html") as shown:
+        assert shown.locator("details.model").count() == 4
+        assert shown.locator(".plot.drawn").count() == 0
+        shown.locator("details.model > summary").nth(1).click()
+        for _ in range(100):
+            if shown.locator(".plot.drawn").count() == 4 and shown.locator("#model-2-4").inner_html():
+                break
+            shown.wait_for_timeout(100)
+        assert [name for name, ink in shown.evaluate(INK) if ink > LEAST_INK][:1] == ["model-2-1"]
 
 
 def test_without_javascript_text_and_tables_are_there(browser, files):

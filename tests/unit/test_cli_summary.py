@@ -216,3 +216,13 @@ def test_a_cache_that_varied_is_said_of_reads_alone():
     cells, _, _, hidden = overview.cells_of_store(table, "last_done")
     assert {cell.operation for cell in cells} == {"create", "read_x"}
     assert hidden == {"client_cache": ["read_x"]}
+
+
+def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):
+    (tmp_path / "r.csv").write_text("fs,rate (MB/s),t_s\na,10,1\na,40,9\nb,20,2\nb,20.1,8\n")
+    text = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "rate", "--by", "fs"]).stdout
+    said = " ".join(text.split())
+    assert "harmonic mean, the right one where every trial did the same work" in said
+    assert "16.0 MB/s (fs=a)" in said and "(fs=b)" not in said[said.index("harmonic") : said.index("~ ")]
+    other = CliRunner().invoke(summary.command, [str(tmp_path / "r.csv"), "--response", "t_s", "--by", "fs"]).stdout
+    assert "harmonic" not in other, "times add up: their mean is the arithmetic one"

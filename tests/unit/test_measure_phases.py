@@ -188,3 +188,12 @@ def test_two_parts_of_a_worn_out_phase_are_one(complete):
 def test_settings_are_plain_data_again():
     settings = Settings([phase()], cache="warm", parts=3)
     assert Settings(**json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_a_sieve_is_a_step_of_a_phase_and_its_buffer_a_size():
+    stride = {"transfer_size": "1KiB", "size": "64KiB", "offsets": {"stride": {"hole": "3KiB"}}}
+    step = {"kind": "read", **stride, "sieve": {"buffer": "16KiB"}}
+    (one,) = phases.plan(phases.Settings([{"name": "p", "files": "f", "steps": [step]}]), 0, 1, 0)
+    assert one.phase.steps[0].sieve == {"buffer": 16384}
+    with pytest.raises(SettingError, match="no such key"):
+        phases.Settings([{"name": "p", "files": "f", "steps": [{**step, "sieve": {"bufer": 1}}]}])

@@ -23,6 +23,12 @@ from iosonde.measure.spec import (
 )
 from iosonde.measure.spec_problems import SpecError
 
+TWICE = """
+target: /
+steps:
+  - workload: envelope
+  - {workload: phases, phases: [{name: open, files: a, steps: [stat]}]}
+"""
 IMPORTERS = ("iozone", "mdtest", "dd")
 
 
@@ -173,10 +179,7 @@ def test_a_slip_of_the_printed_listing_is_named():
         ("steps: [ls]\ndesign: {kind: fulll}", "design.kind: 'fulll' is no design"),
         ("steps: ['ls ${a}']\nfactors: {a: [1, 2]}\ndesign:\n  kind: full\n  constraints: [a < z]", "a.yaml:5: design"),
         ("steps: [ls]\nhosts: /no/such/file", "a.yaml:2: hosts"),
-        (
-            "target: /\nsteps: [workload: envelope, {workload: phases, phases: [{name: open, files: a, steps: [stat]}]}]",
-            "'open' is measured twice (steps[0] too)",
-        ),
+        (TWICE, "'open' is measured twice (steps[0] too)"),
     ],
 )
 def test_what_is_wrong_is_said(text, says):

@@ -15,9 +15,9 @@ from iosonde.core.types import Estimate
 from iosonde.report.content import Bars, Cell, Table, counted, plural
 from iosonde.report.headline import headlines, scale_of
 from iosonde.report.page import page_json, render
-from page_sample import HOSTILE, MiB, bare_page, partial_page, sample_page
+from page_sample import HOSTILE, MiB, bare_page, model_page, partial_page, sample_page
 
-PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page}
+PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page}
 
 
 class Reader(HTMLParser):
@@ -108,6 +108,37 @@ def test_every_figure_has_its_place_and_its_data(pages):
     assert sorted(places) == sorted(figures)
     assert len(reader.of("figure")) == len(places)
     assert pages["whole"].count("<summary>Data</summary>") == len(places)
+
+
+def test_a_regression_is_shown_with_its_four_plots_tables_and_points(pages):
+    reader = Reader(pages["models"])
+    figures = json.loads(next(text for a, text in reader.scripts if a.get("id") == "figures"))
+    places = [attributes["data-figure"] for _, attributes in reader.elements if "data-figure" in attributes]
+    assert sorted(places) == sorted(figures) == [f"model-{m}-{k}" for m in (1, 2) for k in (1, 2, 3, 4)]
+    text = "".join(reader.text)
+    for said in ("Normal Q–Q", "Residuals by experiment number", "Residuals by prediction", "Fit", "80.0 %", "adjusted",
+                 "Allocation of variation", "< 0.0001", "harmonic"):  # fmt: skip
+        assert said in text
+    links = {a["download"]: unquote(a["href"].split(",", 1)[1]) for a in reader.of("a") if "download" in a}
+    assert len(links["write-points.csv"].splitlines()) == 1 + 18
+    assert links["write-coefficients.csv"].startswith("term,estimate (bytes/s),low (bytes/s)")
+    assert "residual,15," in links["write-variation.csv"]
+    assert len(links["t-cells.csv"].splitlines()) == 1 + 3
+    assert all(f"{part} (" not in text for part in ("Throughput", "Latency of the operations"))
+
+
+def test_names_in_a_model_are_neither_markup_nor_mathematics(pages):
+    reader = Reader(pages["models"])
+    assert not reader.of("img") and "\x1b" not in pages["models"]
+    figures = json.loads(next(text for a, text in reader.scripts if a.get("id") == "figures"))
+    labels = json.dumps(figures)
+    assert "MathText" not in labels and "TeX" not in labels and "PlainText" in labels
+
+
+def test_parts_that_a_page_has_not_are_not_in_its_navigation(pages):
+    links = [a["href"] for a in Reader(pages["models"]).of("a") if a.get("href", "").startswith("#")]
+    assert "#models" in links and "#cells" in links and "#latency" not in links and "#machine" not in links
+    assert {link[1:] for link in links} <= {e.get("id") for _, e in Reader(pages["models"]).elements}
 
 
 def test_the_csv_of_a_figure_is_its_data(pages):

@@ -141,7 +141,7 @@ def test_scaling_shifting_and_permuting_change_no_share(factor, constant, seed):
     ("columns", "on", "said"),
     [
         ({"a": ["x", "x"], "y": [1, 2]}, ["a"], "one level"),
-        ({"a": ["x", "y", "x", "y"], "y": [1, 1, 1, 1]}, ["a"], "the same in all rows"),
+        ({"a": ["x", "y", "x", "y"], "y": [1, 1, 1, 1]}, ["a"], "the same in all 4 rows"),
         ({"a": ["x", "y"], "y": [1, 2]}, ["a"], "every degree of freedom"),
         ({"a": ["x", "y"] * 4, "b": ["u", "v"] * 4, "y": [1, 2, 3, 4, 5, 6, 7, 9]}, ["a", "b"], "cannot be told apart"),
         ({"a": ["x", "y"], "y": [1, 2]}, ["y"], "both the response and a factor"),

@@ -282,6 +282,19 @@ def test_roles_are_read_from_values_and_words_of_the_field():
     assert guess(table_of(rows), ["speed"], ["fs"]).settings == ("fs",)
 
 
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("Block Size", True), ("block_size", True), ("number of nodes", True), ("Run Time", True), ("order", False),
+        ("run_in_group", False), ("Trial ID", False), ("trial number", False), ("sample size", True), ("Block", False),
+    ],
+)  # fmt: skip
+def test_a_name_that_counts_trials_is_told_from_one_that_names_a_quantity(name, setting):
+    rows = {name: [4, 4, 64, 64] * 3, "speed": list(RNG(2).random(12))}
+    roles = guess(table_of(rows))
+    assert roles.settings == ((name,) if setting else ()) and roles.numbering == (() if setting else (name,))
+
+
 @pytest.mark.parametrize(("values", "found"), [([1.5, 2.5], "y"), (list(range(100, 112)), "y")])
 def test_values_that_come_again_are_measured_where_nothing_else_can_be(values, found):
     rows = {"size": [4, 64] * 12, "y": [values[i // 2 % len(values)] for i in range(24)]}

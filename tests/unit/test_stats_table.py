@@ -26,7 +26,13 @@ from iosonde.stats.table import table_of
         ("duration_ns", "duration", "ns"),
         ("ranks_per_node", "ranks_per_node", ""),
         ("status", "status", ""),
-        ("iops", "iops", ""),
+        ("iops", "iops", "iops"),
+        ("mib_s", "mib_s", "mib/s"),
+        ("MBps", "MBps", "MB/s"),
+        ("Bandwidth, MiB/s", "Bandwidth", "MiB/s"),
+        ("rate (MB/sec)", "rate", "MB/s"),
+        ("bandwidth_MB_per_sec", "bandwidth", "MB/s"),
+        ("maps", "maps", ""),
         ("runs", "runs", ""),
         ("s", "s", ""),
     ],
@@ -111,3 +117,11 @@ def test_a_setting_that_varies_inside_a_cell_is_hidden():
 )
 def test_what_is_no_hidden_factor(column):
     assert hidden(column=column) == {}
+
+
+@pytest.mark.parametrize("value", [3e200, -3e200, 1e-200])
+def test_numbers_whose_squares_do_not_exist_are_refused_with_their_place(value):
+    table = table_of({"y": [1.0, 0.0, value]}, "runs.csv")
+    with pytest.raises(DataError) as refused:
+        table.numbers("y")
+    assert "runs.csv, row 3, column 'y'" in refused.value.message and "another unit" in refused.value.hint

@@ -46,13 +46,6 @@ class Campaign:
         """Of any trial."""
         return max(self.nodes) * max(self.spec.levels("ranks_per_node"))  # type: ignore[type-var, operator]
 
-    @property
-    def cells(self) -> int:
-        """Trials of one repetition."""
-        from iosonde.measure import design
-
-        return design.cells(self.spec.factors, self.spec.design, self.spec.seed or 0).trials
-
     def identity(self) -> dict[str, Any]:
         """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
         from iosonde.measure import spec_file

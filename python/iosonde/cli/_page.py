@@ -11,13 +11,16 @@ from iosonde.report.content import Bars, Page, Section
 
 from . import _page_figures as figures
 from . import _page_latency as latency
+from . import _page_models as models
 from . import _page_timelines as timelines
 from . import _page_words as words
 from ._data import Source, open_data
+from ._page_table import summaries_of
 from .summary import pilot_of
 
 if TYPE_CHECKING:
     from iosonde.stats.overview import Overview
+    from iosonde.stats.table import Table
     from iosonde.store import Store
 
 
@@ -39,6 +42,12 @@ class Chosen:
             self.source.table, level, self.source.runs(), percentiles, clock, pilot_of(self.source)
         )
 
+    def trials(self, clock: str) -> Table:
+        """One row for each trial and metric of the clock, in the order of time."""
+        from iosonde.stats import overview
+
+        return overview.trials(self.source.table, clock)[0]
+
 
 def choose(path: str, where: Sequence[str], experiment: str | None) -> Chosen:
     """The experiment asked for, or the newest. Raises InputError for DATA that is no store."""
@@ -59,13 +68,16 @@ def choose(path: str, where: Sequence[str], experiment: str | None) -> Chosen:
     return Chosen(source, store, seeds[-1] if seeds else None, note)
 
 
-def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str]) -> Page:
-    """Everything that the page shows."""
+def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str], on: Sequence[str] = ()) -> Page:
+    """Everything that the page shows; ``on`` are terms for the regressions instead of the settings that vary."""
     runs = chosen.source.runs()
     overview = chosen.overview(level, "last_done")
     axis = figures.axis_of(overview.by, runs)
     bars = figures.bars_of(overview, chosen.source, axis)
-    findings = words.findings_of(overview, runs, chosen.store.problems(contents=False))
+    titles = {(one.operation, one.metric): (figures.metric_title(one.operation, one.metric), one.unit) for one in bars}
+    explained = models.models_of_store(overview, chosen.trials("last_done"), on, level, titles)
+    problems = chosen.store.problems(contents=False)
+    findings = words.findings_of(overview, runs, problems, models.at_the_top(explained))
     target = words.target_of(runs, path)
     latencies, others = latency.latencies_of(overview, chosen.source, axis)
     lines, chosen_trial = timelines.timelines_of(runs, axis)
@@ -86,6 +98,8 @@ def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str]) -> 
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
+        summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()}),
+        models=explained,
     )
 
 

@@ -60,6 +60,11 @@ def title(operation: str) -> str:
     return TITLES[whole] + said if whole in TITLES and said else operation
 
 
+def metric_title(operation: str, metric: str) -> str:
+    """The heading of a metric: the operation alone where the clock is the usual one."""
+    return title(operation) + ("" if metric.endswith("_last_done") else f", {metric}")
+
+
 def place(operation: str) -> tuple[int, str]:
     """Where an operation comes on the page."""
     names = list(TITLES)
@@ -90,7 +95,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             )
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
-        name = title(operation) + ("" if metric.endswith("_last_done") else f", {metric}") + said_of(rest)
+        name = metric_title(operation, metric) + said_of(rest)
         inside = includes.get((operation, metric), "")
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
     return tuple(sorted(bars, key=lambda one: place(one.operation)))

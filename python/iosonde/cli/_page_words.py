@@ -59,7 +59,7 @@ def answers_of(
         what=tuple(what),
         fast=_fast(runs, bars),
         sure=tuple(sentence for sentence in (sure if bars else [overview.sentence]) if sentence),
-        wrong=_wrong(findings, bool(runs)),
+        wrong=wrong(findings, bool(runs)),
     )
 
 
@@ -132,7 +132,8 @@ def _cache(runs: Sequence[Mapping[str, Any]]) -> str:
     return " or ".join(states)
 
 
-def _wrong(findings: Sequence[Finding], measured: bool) -> str:
+def wrong(findings: Sequence[Finding], measured: bool) -> str:
+    """How many findings of which severity."""
     if not findings:
         return "None of the checks found anything." if measured else ""
     counts = Counter(str(finding.severity) for finding in findings)
@@ -142,18 +143,25 @@ def _wrong(findings: Sequence[Finding], measured: bool) -> str:
 
 
 def findings_of(
-    overview: Overview, runs: Sequence[Mapping[str, Any]], problems: Sequence[Finding]
+    overview: Overview,
+    runs: Sequence[Mapping[str, Any]],
+    problems: Sequence[Finding],
+    of_models: Sequence[Finding] = (),
 ) -> tuple[Finding, ...]:
-    """Of the checks, the runs themselves and the store; each sentence once, the worst first."""
+    """Of the checks, the runs themselves, the store and the regressions; each sentence once, the worst first."""
     of_runs = [
         Finding(f["code"], Severity(f["severity"]), f["sentence"], f.get("evidence") or {}, f.get("action") or "")
         for run in runs
         for f in run.get("findings") or []
     ]
-    every = {(one.code, one.sentence): one for one in (*overview.findings, *of_runs, *problems)}
-    said = [Finding("", Severity.WARNING, f"{warning[:1].upper()}{warning[1:]}.") for warning in overview.warnings]
+    every = {(one.code, one.sentence): one for one in (*overview.findings, *of_runs, *problems, *of_models)}
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
-    return tuple(sorted([*every.values(), *said], key=lambda finding: order.index(finding.severity)))
+    return tuple(sorted([*every.values(), *said(overview.warnings)], key=lambda one: order.index(one.severity)))
+
+
+def said(warnings: Sequence[str]) -> list[Finding]:
+    """Warnings without a code of their own, as findings."""
+    return [Finding("", Severity.WARNING, f"{warning[:1].upper()}{warning[1:]}.") for warning in warnings]
 
 
 def trials_of(runs: Sequence[Mapping[str, Any]], axis: Axis) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from iosonde.core.units import significant
 from iosonde.report.text import escape, table
@@ -44,7 +44,7 @@ def lines(made: Regression) -> Iterator[str]:
     for finding in made.findings:
         yield from _wrapped(f"{finding.code} {finding.sentence}", "     ")
     yield ""
-    yield from _wrapped(_sentence(made))
+    yield from _wrapped(sentence(made))
 
 
 def _points(points: tuple[Point, ...]) -> Iterator[str]:
@@ -62,17 +62,16 @@ def _points(points: tuple[Point, ...]) -> Iterator[str]:
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl", _WIDTH).splitlines()
 
 
-def _sentence(made: Regression) -> str:
-    """The effect of one numeric predictor in words, or how much all explain."""
+def sentence(made: Regression, number: Callable[[float], str] | None = None) -> str:
+    """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response."""
+    number = number or _number
     f = made.fit
     if f.k == 1 and "[" not in f.names[1]:
         slope = f.coefficients()[1]
-        sure = f"between {_number(slope.low)} and {_number(slope.high)}"
+        sure = f"between {number(slope.low)} and {number(slope.high)}"
         if slope.low <= 0 <= slope.high:
             return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
-        return (
-            f"A step of 1 in {slope.name} adds {_number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
-        )
+        return f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
     told = [c.name for c in f.coefficients()[1:] if not c.low <= 0 <= c.high]
     named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
     return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from iosonde.core.units import human_scale
+from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, estimate_parts, table
 from iosonde.stats.cells import show
 from iosonde.stats.overview_types import Efficiency, Latency, Overview, Row
@@ -20,6 +20,8 @@ _STOPS = {
 }
 _WIDTH = 79
 _SHARE = 0.2
+_SAME_MEAN = 0.01  # a harmonic mean this near to the mean says nothing new
+_MOST_HARMONIC = 4
 
 
 def lines(made: Overview, clock: str = "") -> Iterator[str]:
@@ -34,6 +36,7 @@ def lines(made: Overview, clock: str = "") -> Iterator[str]:
     if made.efficiency:
         yield ""
         yield from _efficiency(made.efficiency)
+    yield from _harmonic(made)
     notes = list(dict.fromkeys([*made.warnings, *(w for row in made.rows for w in row.warnings)]))
     if notes or made.findings:
         yield ""
@@ -63,6 +66,28 @@ def _rows(made: Overview) -> Iterator[str]:
         titles[len(grid)] = _title(operation, metric, unit, made.rows)
         grid += [_row(row, made.by, same_n, divisor) for row in rows]
     yield from _with_titles(headers, grid, titles)
+
+
+def _harmonic(made: Overview) -> Iterator[str]:
+    """The harmonic means of rates where they differ from the means, and when they are the right ones."""
+    known = [
+        (row, row.harmonic_mean)
+        for row in made.rows
+        if row.harmonic_mean and row.mean.value and row.harmonic_mean < (1 - _SAME_MEAN) * row.mean.value
+    ]
+    if not known:
+        return
+    said = []
+    for row, harmonic in known[:_MOST_HARMONIC]:
+        divisor, unit = human_scale(abs(harmonic), row.unit)
+        where = ", ".join(([row.operation] if row.operation else []) + [f"{k}={show(v)}" for k, v in row.by.items()])
+        said.append(f"{significant(harmonic / divisor)} {unit}" + (f" ({where})" if where else ""))
+    more = f" and {len(known) - _MOST_HARMONIC} more (--json)" if len(known) > _MOST_HARMONIC else ""
+    yield ""
+    yield from _wrapped(
+        f"harmonic mean, the right one where every trial did the same work (it is all work by all time): "
+        f"{', '.join(said)}{more}", "  "
+    )  # fmt: skip
 
 
 def _title(operation: str, metric: str, unit: str, rows: Sequence[Row]) -> str:

@@ -25,7 +25,7 @@ _WIDTH = 79
 @click.option("--response", metavar="Y", required=True, help="The column whose variation is allocated.")
 @click.option("--on", metavar="X,…", required=True, help="Factors: a, a:b for an interaction, a*b for all of both.")
 @click.option("--block", metavar="B", help="A factor whose effect is taken out and not asked about.")
-@click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2.")
+@click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2, 3.")
 @click.option("--contrast", "contrasts", multiple=True, metavar="'F: a - b'", help="A difference of means. Repeatable.")
 @options
 def command(
@@ -79,10 +79,11 @@ def lines(made: Anova) -> Iterator[str]:
     for text in [*(f"~ {w}" for w in made.warnings), *(f"{f.code} {f.sentence}" for f in made.findings)]:
         yield from textwrap.wrap(escape(text), _WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(escape(_sentence(made)), _WIDTH)
+    yield from textwrap.wrap(escape(sentence(made)), _WIDTH)
 
 
-def _sentence(made: Anova) -> str:
+def sentence(made: Anova) -> str:
+    """Whom the variation belongs to."""
     asked = [source for source in made.sources if not source.block]
     told = sorted((s for s in asked if s.p < 1 - made.level), key=lambda s: -s.share)
     if not told:

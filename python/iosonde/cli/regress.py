@@ -93,7 +93,8 @@ def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data
 
 def _draw(made: Regression, path: Path, kind: str | None) -> None:
     from iosonde.report import figures
-    from iosonde.report.model_figures import ModelPlots, model_figure
+    from iosonde.report.model_content import ModelPlots
+    from iosonde.report.model_figures import model_figure
     from iosonde.stats.model_plots import plot_data
 
     from ._output import replace_file, talk

@@ -32,7 +32,9 @@ def bars_chart(bars: Bars, axis: str) -> Figure:
 
     divisor, unit = scale_of(bars)
     names = [str(cell.nodes) for cell in bars.cells]
-    chart = _figure(height=180, x_range=models.FactorRange(factors=names), y_range=(0, bars_top(bars) / divisor * 1.22))
+    chart = empty_figure(
+        height=180, x_range=models.FactorRange(factors=names), y_range=(0, bars_top(bars) / divisor * 1.22)
+    )
     keys = ("x", "value", "low", "high", "side", "short", "text", "label", "n", "alpha")
     rows: dict[str, list[Any]] = {key: [] for key in keys}
     for name, cell in zip(names, bars.cells, strict=True):
@@ -53,15 +55,15 @@ def bars_chart(bars: Bars, axis: str) -> Figure:
         rows["alpha"].append(0.4 if known else 0.0)
     source = models.ColumnDataSource(rows)
     bar = models.VBar(x="x", top="value", width=0.62, fill_alpha="alpha", line_width=1.5)
-    box = _add(chart, source, bar, fill_color="--bar", line_color="--bar")
+    box = add(chart, source, bar, fill_color="--bar", line_color="--bar")
     _trial_dots(chart, bars, names, divisor)
     stem = models.Segment(x0="x", y0="low", x1="x", y1="high", line_width=2)
     caps = [models.Scatter(x="x", y=end, marker="dash", size=9, line_width=2) for end in ("low", "high")]
     for part in (stem, *caps):
-        _add(chart, source, part, line_color="--ink")
+        add(chart, source, part, line_color="--ink")
     if len(names) <= _LABELLED_BARS:
-        _add(chart, source, _label(), text_color="--ink")
-    _hover(chart, [box], "@label", "@text", "@n")
+        add(chart, source, _label(), text_color="--ink")
+    hover(chart, [box], "@label", "@text", "@n")
     chart.xaxis.axis_label = plural(axis)
     chart.yaxis.axis_label = unit
     chart.yaxis.ticker.desired_num_ticks = 4
@@ -103,7 +105,7 @@ def _trial_dots(chart: Figure, bars: Bars, names: list[str], divisor: float) -> 
         x, y = zip(*points, strict=True)
         dots = Scatter(x="x", y="y", size=5, fill_alpha=0.55, line_width=0.8)
         source = ColumnDataSource({"x": list(x), "y": list(y)})
-        _add(chart, source, dots, fill_color="--paper", line_color="--ink")
+        add(chart, source, dots, fill_color="--paper", line_color="--ink")
 
 
 def latency_chart(latency: Latency, axis: str) -> Figure:
@@ -112,7 +114,7 @@ def latency_chart(latency: Latency, axis: str) -> Figure:
 
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * 0.13
-    chart = _figure(
+    chart = empty_figure(
         height=200 + 16 * len(latency.series),
         x_axis_type="log",
         y_range=(-step * (len(latency.series) + 0.6), peak * 1.08),
@@ -122,9 +124,9 @@ def latency_chart(latency: Latency, axis: str) -> Figure:
         colour = f"--series-{index % SERIES_COLOURS}"
         x, y = _outline(series)
         area = models.Patch(x="x", y="y", fill_alpha=0.16, line_width=1.6)
-        _add(chart, models.ColumnDataSource({"x": x, "y": y}), area, fill_color=colour, line_color=colour)
+        add(chart, models.ColumnDataSource({"x": x, "y": y}), area, fill_color=colour, line_color=colour)
         rows.append(_percentile_row(chart, series, -step * (index + 1), colour, axis))
-    _hover(chart, [row for row in rows if row], "@name", "@text", "@n")
+    hover(chart, [row for row in rows if row], "@name", "@text", "@n")
     _seconds_axis(chart, latency)
     chart.yaxis.visible = False
     chart.ygrid.visible = False
@@ -161,7 +163,7 @@ def _percentile_row(chart: Figure, series: LatencySeries, y: float, colour: str,
             "alpha": [1.0, *(0.45 for _ in sure)],
         }
     )
-    _add(chart, ends, lines, line_color=colour)
+    add(chart, ends, lines, line_color=colour)
     source = models.ColumnDataSource(
         {
             "x": values,
@@ -173,7 +175,7 @@ def _percentile_row(chart: Figure, series: LatencySeries, y: float, colour: str,
         }
     )
     dots = models.Scatter(x="x", y=y, marker={"field": "marker"}, size="size", line_width=1.2)
-    return _add(chart, source, dots, fill_color=colour, line_color="--paper")
+    return add(chart, source, dots, fill_color=colour, line_color="--paper")
 
 
 def _seconds_axis(chart: Figure, latency: Latency) -> None:
@@ -209,7 +211,7 @@ def timeline_chart(timeline: Timeline) -> Figure:
     divisor, unit = human_scale(max((span.end_s for span in spans), default=1.0), "s")
     rows = list(range(len(spans)))
     height = min(max(_ROW_PX * len(spans), 30), 480) + 58
-    chart = _figure(height=height, y_range=(len(spans) - 0.4, -0.6))
+    chart = empty_figure(height=height, y_range=(len(spans) - 0.4, -0.6))
     source = ColumnDataSource(
         {
             "y": rows,
@@ -225,7 +227,7 @@ def timeline_chart(timeline: Timeline) -> Figure:
         for mark, colour in (("", "--bar"), ("late", "--late"), ("last", "--last"))
         if any(span.mark == mark for span in spans)
     ]
-    _hover(chart, parts, "@who", "@when", "@mark")
+    hover(chart, parts, "@who", "@when", "@mark")
     every = max(1, math.ceil(len(spans) / 24))
     chart.yaxis.ticker = FixedTicker(ticks=rows[::every])
     chart.yaxis.major_label_overrides = {i: PlainText(text=str(spans[i].rank)) for i in rows[::every]}
@@ -240,10 +242,11 @@ def _spans(chart: Figure, source: Any, rows: list[int], colour: str) -> Any:
     from bokeh.models import CDSView, HBar, IndexFilter
 
     bar = HBar(y="y", left="start", right="end", height=0.72, line_width=0)
-    return _add(chart, source, bar, CDSView(filter=IndexFilter(rows)), fill_color=colour, line_color=colour)
+    return add(chart, source, bar, CDSView(filter=IndexFilter(rows)), fill_color=colour, line_color=colour)
 
 
-def _figure(**options: Any) -> Figure:
+def empty_figure(**options: Any) -> Figure:
+    """Axes in the house's style, without tools."""
     from bokeh.plotting import figure
 
     chart = figure(sizing_mode="stretch_width", toolbar_location=None, tools="", min_width=160, **options)
@@ -267,13 +270,14 @@ def _figure(**options: Any) -> Figure:
     return chart
 
 
-def _add(chart: Figure, source: Any, glyph: Any, view: Any = None, **colours: str) -> Any:
+def add(chart: Figure, source: Any, glyph: Any, view: Any = None, **colours: str) -> Any:
     """Add a glyph without the copies for selected, muted and hovered that ``chart.vbar(…)`` makes."""
     _tag(glyph, **colours)
     return chart.add_glyph(source, glyph, **({"view": view} if view else {}))
 
 
-def _hover(chart: Figure, renderers: list[Any], *fields: str) -> None:
+def hover(chart: Figure, renderers: list[Any], *fields: str) -> None:
+    """A tooltip with one line a field."""
     from bokeh.models import HoverTool
 
     html = "".join(f"<div>{field}</div>" for field in fields)  # Bokeh escapes what it fills in

@@ -10,9 +10,12 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from iosonde.core.types import Better, Estimate, Finding
+
+if TYPE_CHECKING:
+    from .model_content import Model, Summary
 
 Value = str | int | float | bool | None
 Item = TypeVar("Item")
@@ -45,6 +48,11 @@ class Section(Generic[Item]):
 
     items: tuple[Item, ...] = ()
     missing: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether the page has such a part at all."""
+        return bool(self.items or self.missing)
 
 
 @dataclass(frozen=True)
@@ -222,6 +230,7 @@ class Answers:
 class Page:
     """One report. ``axis`` is what the node count counts here: ``node``, ``rank`` or ``rank per node``.
 
+    A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
     the smaller part of their phase.
     """
@@ -235,13 +244,15 @@ class Page:
     bars: Section[Bars]
     latencies: Section[Latency]
     timelines: Section[Timeline]
-    trials: Table
+    trials: Table | None
     facts: Section[Facts]
     reproduce: Reproduce
     clocks: Table | None = None
     latency_others: Table | None = None
     timelines_note: str = "One trial, phase by phase."
     axis: str = "node"
+    summary: tuple[Summary, ...] = ()
+    models: Section[Model] = Section()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""

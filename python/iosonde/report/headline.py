@@ -6,19 +6,15 @@ from zero, or logarithmic where the values lie more than twenty-fold apart.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.units import human_scale
 
 from .content import Bars, Cell, Page
+from .strip import LOG_BEYOND, STRIP_HEIGHT, Axis, Mark
 from .text import CANNOT_TELL, estimate_parts
 
-STRIP_WIDTH, STRIP_HEIGHT = 150, 26
-_LOG_BEYOND = 20.0
-_MARGIN = 6
-_TICK_PX = 76
 MOST_STRETCH = 2.0
 
 
@@ -29,18 +25,6 @@ class Number:
     value: str
     interval: str
     sort: float | None
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One node count on the strip, px: the interval (None: cannot tell) and the value."""
-
-    nodes: int
-    x: float
-    low: float | None
-    high: float | None
-    y: float
-    kind: str  # "first", "between" or "last"
 
 
 @dataclass(frozen=True)
@@ -79,7 +63,7 @@ def _headline(items: Sequence[Bars], unit: str, page: Page) -> Headline:
     # A hopeless interval leaves the strip; what the strip is for is to set the values against each other.
     ends = [end for bars in items for cell in bars.cells for end in _ends(cell)]
     most = min(max(ends, default=0.0), MOST_STRETCH * max(values, default=0.0))
-    axis = _Axis(min(values), most) if values else None
+    axis = Axis(min(values), most) if values else None
     rows = tuple(_row(bars, counts, every, axis) for bars in items)
     ticks = axis.ticks(unit) if axis else ()
     return Headline(title, counts, rows, ticks, bool(axis and axis.logarithmic))
@@ -89,7 +73,7 @@ def _ends(cell: Cell) -> list[float]:
     return [end for end in (cell.estimate.value, cell.estimate.low, cell.estimate.high) if end is not None]
 
 
-def _row(bars: Bars, counts: tuple[int, ...], every: tuple[int, ...], axis: _Axis | None) -> Row:
+def _row(bars: Bars, counts: tuple[int, ...], every: tuple[int, ...], axis: Axis | None) -> Row:
     cells = {cell.nodes: cell for cell in bars.cells}
     divisor, unit = scale_of(bars)
     last = cells.get(counts[-1])
@@ -113,7 +97,7 @@ def scale_of(bars: Bars) -> tuple[float, str]:
     values = [cell.estimate.value for cell in bars.cells if cell.estimate.value]
     if not values:
         return human_scale(0.0, bars.unit)
-    return human_scale(max(values) if max(values) / min(values) > _LOG_BEYOND else min(values), bars.unit)
+    return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)
 
 
 def _number(cell: Cell | None, divisor: float) -> Number:
@@ -122,47 +106,9 @@ def _number(cell: Cell | None, divisor: float) -> Number:
     return Number(*estimate_parts(cell.estimate, divisor), cell.estimate.value)
 
 
-def _mark(cell: Cell, axis: _Axis, every: tuple[int, ...]) -> Mark:
+def _mark(cell: Cell, axis: Axis, every: tuple[int, ...]) -> Mark:
     index = every.index(cell.nodes)
     kind = "last" if index == len(every) - 1 else "first" if index == 0 else "between"
     y = STRIP_HEIGHT / 2 if len(every) == 1 else 6 + (STRIP_HEIGHT - 12) * index / (len(every) - 1)
     low, high = (None if end is None else axis.place(end) for end in (cell.estimate.low, cell.estimate.high))
     return Mark(cell.nodes, axis.place(cell.estimate.value or 0.0), low, high, y, kind)
-
-
-class _Axis:
-    """Where a value lies on the strip."""
-
-    def __init__(self, least: float, most: float) -> None:
-        self.logarithmic = most / least > _LOG_BEYOND
-        self.start, self.end = (least / 1.5, most * 1.5) if self.logarithmic else (0.0, most)
-
-    def place(self, value: float) -> float:
-        value = min(max(value, self.start), self.end)
-        if self.logarithmic:
-            share = math.log(value / self.start) / math.log(self.end / self.start)
-        else:
-            share = value / self.end
-        return round(_MARGIN + share * (STRIP_WIDTH - 2 * _MARGIN), 1)
-
-    def ticks(self, unit: str) -> tuple[tuple[float, str], ...]:
-        divisor, name = human_scale(self.end, unit)
-        if not self.logarithmic:
-            nice = 10.0 ** math.floor(math.log10(self.end / divisor))
-            top = next(nice * step for step in (5.0, 2.0, 1.0) if nice * step <= self.end / divisor)
-            return (self.place(0.0), "0"), (self.place(top * divisor), f"{top:g} {name}")
-        inside = [value for value in _round_values(unit) if self.start <= value <= self.end]
-        return tuple(
-            (self.place(value), _short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])
-        )
-
-
-def _round_values(unit: str) -> list[float]:
-    """1, 10, 100 of every prefix, as people read them."""
-    step = 1024.0 if unit.startswith("bytes") else 1000.0
-    return [step**prefix * ten for prefix in range(-3, 6) for ten in (1.0, 10.0, 100.0)]
-
-
-def _short(value: float, unit: str) -> str:
-    divisor, name = human_scale(value, unit)
-    return f"{value / divisor:g} {name}"

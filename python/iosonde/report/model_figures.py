@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .figures import BLUE, VERMILION, panels
+from .model_content import ModelPlots
 from .text import escape
 
 if TYPE_CHECKING:
@@ -18,28 +18,6 @@ if TYPE_CHECKING:
 
 
 _FEW = 10  # so many settings are each named on the axis
-
-
-@dataclass(frozen=True)
-class ModelPlots:
-    """Points and lines, computed. ``mean_low`` … are None where a band makes no sense."""
-
-    response: str
-    level: float
-    x_name: str
-    x: Array
-    y: Array
-    line_x: Array
-    line: Array
-    mean_low: Array | None
-    mean_high: Array | None
-    low: Array | None
-    high: Array | None
-    predicted: Array
-    residuals: Array
-    order: Array
-    quantiles: Array
-    ordered_residuals: Array
 
 
 def model_figure(plots: ModelPlots, kind: str | None = None) -> Figure:

@@ -17,9 +17,14 @@ from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
+from iosonde.core.units import significant
+
 from .charts import bars_chart, latency_chart, timeline_chart
 from .content import Page, Table, counted, plural
-from .headline import STRIP_HEIGHT, STRIP_WIDTH, headlines
+from .headline import headlines
+from .model_charts import TITLES, model_charts, scale_of
+from .strip import STRIP_HEIGHT, STRIP_WIDTH
+from .summary_table import summary_table
 from .text import escape, estimate_parts, estimate_text
 
 # Names of XML namespaces look like addresses and are none: nobody fetches them.
@@ -38,6 +43,10 @@ def render(page: Page) -> str:
         .render(
             page=page,
             headlines=headlines(page),
+            summaries=[summary_table(one) for one in page.summary],
+            model_scale=scale_of,
+            plot_titles=TITLES,
+            significant=significant,
             strip=(STRIP_WIDTH, STRIP_HEIGHT),
             policy=_policy(library, script),
             style=Markup(_asset("page.css")),
@@ -71,6 +80,7 @@ def _environment() -> Any:
     environment.filters["download"] = _download
     environment.filters["sentence"] = _sentence
     environment.filters["figure_value"] = _cell_text
+    environment.filters["chance"] = _chance
     return environment
 
 
@@ -95,6 +105,10 @@ def _figures(page: Page) -> dict[str, Any]:
         ("latency", [None if one.empty else latency_chart(one, page.axis) for one in page.latencies.items]),
         ("timeline", [timeline_chart(timeline) for timeline in page.timelines.items]),
     ]
+    kinds += [
+        (f"model-{number}", [chart for _, chart in model_charts(model)])
+        for number, model in enumerate(page.models.items, 1)
+    ]
     return {
         f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
         for kind, charts in kinds
@@ -115,6 +129,8 @@ def _jsonable(value: Any) -> Any:
         return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _jsonable(value.tolist())
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)
@@ -129,6 +145,11 @@ def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _chance(p: float) -> str:
+    """A p-value: two digits, and none that nobody can believe."""
+    return "< 0.0001" if p < 1e-4 else significant(p, 2)
 
 
 def _policy(*scripts: str) -> str:

@@ -4,7 +4,8 @@ p.
 Every factor is taken by its levels. Sums of squares are of type II (each term after all terms that do not
 contain it; Langsrud, Statistics and Computing 13, 2003): in a balanced design the classic ones (Jain 1991, ch.
 18, 20-22), in an unbalanced one the ones that test main effects without assuming empty interactions away. Type
-I (sequential) on request.
+I (sequential) and type III (each after all others, levels counted as deviations from their mean; Yates 1934,
+Herr, The American Statistician 40, 1986) on request.
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ def anova(
     ``block`` is a factor whose effect is taken out and not asked about. Raises InputError, DataError.
     """
     check_level(level)
-    if kind not in (1, 2):
-        raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential) or 2")
+    if kind not in (1, 2, 3):
+        raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential), 2 or 3")
     names = _names(on, block, table)
     factors = {name: _factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
     if table.column(response).name in factors:
@@ -108,7 +109,9 @@ def anova(
         keep &= ~table.column(name).missing
     rows = np.flatnonzero(keep)
     if rows.size and np.ptp(y_all[rows]) == 0:
-        raise DataError("the response is the same in all rows: there is nothing to explain", "choose another response")
+        where = f"{table.source}: " if table.source else ""
+        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+                        "choose another response")  # fmt: skip
     data = _compressed(table.take(rows), y_all[rows], list(factors))
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
     blocks = {table.column(block).name} if block else set()
@@ -127,9 +130,9 @@ def _table(
     total, _ = data.explained([])
     sources = []
     for place, term in enumerate(terms):
-        base = terms[:place] if kind == 1 else [other for other in terms if not _contains(other, term)]
-        without, rank_without = data.explained(base)
-        with_it, rank_with = data.explained([*base, term])
+        base = _base(terms, place, kind)
+        without, rank_without = data.explained(base, effects=kind == 3)
+        with_it, rank_with = data.explained([*base, term], effects=kind == 3)
         sources.append(
             _source(term, max(0.0, without - with_it), rank_with - rank_without, sse / df, df, total, level, blocks)
         )
@@ -143,7 +146,8 @@ def _table(
             f"the cells are not equally filled: sums of squares of type {'I' * kind}, shares do not add up to 1"
         )
     if len(data.counts) < cells:
-        warnings.append(f"{cells - len(data.counts)} of {cells} combinations of levels were never measured")
+        absent = f"{cells - len(data.counts)} of {cells} combinations of levels were never measured"
+        warnings.append(absent + (": sums of type III depend on which" if kind == 3 else ""))
     assumptions, findings = _assumptions(table, response, terms, factors, data, rows, level)
     made = tuple(contrast(text, terms, factors, data, sse / df, df, level) for text in contrasts)
     return Anova(response, level, data.n, tuple(sources), sse, df, total, bool(balanced), kind, made, assumptions,
@@ -159,6 +163,14 @@ def _source(
     p = f_upper_p(f, df, df_residual) if math.isfinite(f) else 0.0
     return Source(term.name, ss, df, ss / total, f, f_quantile(level, df, df_residual), p,
                   {factor.column for factor in term.factors} <= blocks)  # fmt: skip
+
+
+def _base(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
+    """The terms that a term is judged after: those before it, those that do not contain it, or all others."""
+    term = terms[place]
+    if kind == 1:
+        return list(terms[:place])
+    return [other for other in terms if other is not term and (kind == 3 or not _contains(other, term))]
 
 
 def _contains(bigger: Term, smaller: Term) -> bool:

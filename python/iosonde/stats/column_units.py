@@ -11,21 +11,27 @@ import re
 _BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")
 _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS)"
+_PER_S = r"(?:/s(?:ec(?:ond)?)?|ps|[_ ]per[_ ]s(?:ec(?:ond)?)?|_s(?:ec)?)"
 _TAIL = re.compile(
-    rf"^(?P<label>.*?[^_./ ])[_. ](?P<unit>{_PREFIXED}(?:/s|ps|_per_s|_s)|(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|"
+    rf"^(?P<label>.*?[^_./, ])(?:, ?|[_. ])(?P<unit>{_PREFIXED}{_PER_S}|(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|"
     rf"[kKmM]?(?:iops|IOPS)|{'|'.join(_TIMES)}|percent|%)$"
 )
+_ALL_UNIT = re.compile(rf"^(?:{_PREFIXED}{_PER_S}|[kKmM]?(?:iops|IOPS))$")
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """(label, unit) of a column's name; the unit is empty where none is recognised."""
+    """(label, unit) of a column's name; the unit is empty where none is recognised. ``MiB_s`` is all unit."""
+    if _ALL_UNIT.match(name):
+        return name, _slashed(name)
     found = _BRACKETED.match(name) or _TAIL.match(name)
     if not found:
         return name, ""
-    unit = (
-        re.sub(r"(?<=[a-zA-Z])(?:_per_s|_s|ps)$", "/s", found["unit"]) if not is_rate(found["unit"]) else found["unit"]
-    )
-    return found["label"], unit
+    return found["label"], _slashed(found["unit"])
+
+
+def _slashed(unit: str) -> str:
+    """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``."""
+    return unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
 
 
 def is_rate(unit: str) -> bool:

@@ -32,9 +32,13 @@ class Cells:
     pure: float
     n: int
 
-    def explained(self, terms: Sequence[Term]) -> tuple[float, int]:
-        """(SSE of the model with these terms, number of its independent parameters)."""
-        x = self.matrix(terms) * np.sqrt(self.counts)[:, None]
+    def explained(self, terms: Sequence[Term], effects: bool = False) -> tuple[float, int]:
+        """(SSE of the model with these terms, number of its independent parameters).
+
+        With ``effects`` each level counts as its deviation from the mean of all (sum-to-zero coding), so that a main
+        effect may leave while its interactions stay, as sums of squares of type III want it.
+        """
+        x = (self._deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
         return float(np.sum((y - x @ beta) ** 2)) + self.pure, int(rank)
@@ -43,6 +47,18 @@ class Cells:
         """The design matrix, a row for each cell."""
         columns = [values for term in terms for _, values in term.columns(self.values)]
         return np.column_stack([np.ones(len(self.counts)), *columns])
+
+    def _deviations(self, terms: Sequence[Term]) -> Array:
+        columns = [np.ones(len(self.counts))]
+        for term in terms:
+            made = [np.ones(len(self.counts))]
+            for factor in term.factors:
+                cells, levels = self.values[factor.column], factor.levels or ()
+                last = np.array([cell == levels[-1] for cell in cells], dtype=float)
+                own = [np.array([cell == level for cell in cells], dtype=float) - last for level in levels[:-1]]
+                made = [a * b for a in made for b in own]
+            columns += made
+        return np.column_stack(columns)
 
 
 @dataclass(frozen=True)

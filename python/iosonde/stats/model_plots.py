@@ -15,8 +15,8 @@ _MOST_POINTS = 5000
 _LINE_POINTS = 100
 
 
-def plot_data(model: Model, response: str) -> dict[str, Any]:
-    """Plain arrays by name; more than 5000 points are thinned evenly, in the order of the rows.
+def plot_data(model: Model, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
+    """Plain arrays by name; more than ``most`` points are thinned evenly, in the order of the rows.
 
     ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of
     the prediction (``x_name`` says which; then there are no bands).
@@ -24,7 +24,7 @@ def plot_data(model: Model, response: str) -> dict[str, Any]:
     fit = model.fit
     assert fit.x is not None and fit.y is not None
     predicted, residuals = fit.x @ fit.beta, fit.residuals
-    rows = np.linspace(0, fit.n - 1, min(fit.n, _MOST_POINTS)).astype(int)
+    rows = np.linspace(0, fit.n - 1, min(fit.n, most)).astype(int)
     quantiles, ordered = qq_points(residuals)
     data = {
         "response": response, "level": fit.level, "y": fit.y[rows], "predicted": predicted[rows],

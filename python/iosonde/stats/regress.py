@@ -114,6 +114,10 @@ def fit_table(
     )
     if rows.size == 0:
         raise DataError(f"{table.source or 'the table'} has no row with all of these values", "choose other columns")
+    if np.ptp(y[rows]) == 0 and rows.size > 1:
+        where = f"{table.source}: " if table.source else ""
+        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+                        "choose another response")  # fmt: skip
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
     x = np.column_stack([values for _, values in columns])

@@ -22,6 +22,7 @@ from .table import Column, Table, is_number
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
                         "number"))  # fmt: skip
+_QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
 _TIMES = frozenset(("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"))
 _LEAST_DISTINCT = 0.5
 _SENTENCE = 5  # words
@@ -112,9 +113,15 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    whole = _whole(column)
-    words = set(re.split(r"[\W_]+", column.label.lower()))
-    return whole and (bool(words & _NUMBERING) or bool(np.all(np.diff(present.astype(float)) == 1)))
+    return _whole(column) and (_named_as_counter(column) or bool(np.all(np.diff(present.astype(float)) == 1)))
+
+
+def _named_as_counter(column: Column) -> bool:
+    """``run``, ``trial_id``, ``run_in_group``; neither ``block size``, ``run time`` nor ``number of nodes``."""
+    words = [word for word in re.split(r"[\W_]+", column.label.lower()) if word]
+    if not words or column.unit or _QUANTITIES & set(words):
+        return False
+    return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)
 
 
 def _whole(column: Column) -> bool:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError
 
 Cell = float | int | str | None
+_LARGEST = 1e140  # sums of a million squares stay finite
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,12 @@ class Table:
             row = int(np.flatnonzero(np.isinf(values))[0])
             raise DataError(f"{self.place(row)}, column '{column.name}': the value is infinite",
                             "leave the cell empty if the value is missing")  # fmt: skip
+        size = np.abs(values)
+        extreme = (size > _LARGEST) | ((size < 1 / _LARGEST) & (size > 0))
+        if np.any(extreme):
+            row = int(np.flatnonzero(extreme)[0])
+            raise DataError(f"{self.place(row)}, column '{column.name}': squares of {values[row]:g} cannot be computed "
+                            "with", "write the column in another unit")  # fmt: skip
         return values
 
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:

@@ -7,9 +7,9 @@
   const printed = []; /* {holder, canvas} */
 
   /* Figures: each model carries tags "property=--css-variable" (see charts.py). */
-  function paint(light) {
+  function paint(light, figures = drawn) {
     const style = getComputedStyle(light ? document.getElementById("print-palette") : document.documentElement);
-    for (const {view} of drawn)
+    for (const {view} of figures)
       for (const model of view.model.references())
         for (const tag of model.tags ?? []) {
           const [property, variable] = String(tag).split("=--");
@@ -18,29 +18,33 @@
         }
   }
 
+  /* Draws what is not drawn and not inside closed details. */
   async function draw() {
-    for (const holder of document.querySelectorAll("[data-figure]")) {
+    const before = drawn.length;
+    for (const holder of document.querySelectorAll("[data-figure]:not(.drawn, .failed)")) {
+      if (holder.closest("details:not([open])")) continue;
       const item = embedded[holder.dataset.figure];
       try {
+        holder.classList.add("drawn");
         const views = await Bokeh.embed.embed_item(item, holder.id);
         drawn.push({holder, view: [...views].find(view => view.model.id === item.root_id)});
-        holder.classList.add("drawn");
       } catch (error) {
         console.error(error);
+        holder.classList.replace("drawn", "failed");
         holder.textContent = "This figure could not be drawn here; its data is below.";
       }
     }
-    await keepForPaper();
+    await keepForPaper(drawn.slice(before));
     paint(false);
     document.documentElement.dataset.ready = "yes";
   }
 
   /* Paper: each figure once more as vectors in the light colours, whose width is free. Painting takes a frame or
      two and printing does not wait for it, so this is made beforehand. */
-  async function keepForPaper() {
-    paint(true);
+  async function keepForPaper(figures) {
+    paint(true, figures);
     await new Promise(resolve => setTimeout(resolve, 60));
-    for (const {holder, view} of drawn) {
+    for (const {holder, view} of figures) {
       const {canvas} = view.export("svg", false);
       const {width, height} = view.bbox;
       canvas.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -85,5 +89,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(false));
   addEventListener("beforeprint", () => printed.forEach(({holder, canvas}) => holder.after(canvas)));
   addEventListener("afterprint", () => printed.forEach(({canvas}) => canvas.remove()));
-  draw();
+  let drawing = draw();
+  for (const closed of document.querySelectorAll("details.model"))
+    closed.addEventListener("toggle", () => { drawing = drawing.then(draw); });
 })();

@@ -1,0 +1,170 @@
+"""`iosonde report` on tables, and the regressions on a store's page: the numbers are those of `regress` and `anova`."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from stats_sample import run as sample_run
+
+from iosonde.cli import report
+from iosonde.cli._data import open_data
+from iosonde.cli._page import choose, page_of
+from iosonde.core.errors import IosondeError
+from iosonde.core.types import Observation
+from iosonde.stats.anova import anova
+from iosonde.stats.regress import regress
+from iosonde.store import Store
+
+
+def run(*words):
+    """(exit code, stdout, message)."""
+    result = CliRunner().invoke(report.command, [str(word) for word in words])
+    if isinstance(result.exception, IosondeError):
+        return result.exception.exit_code, result.stdout, result.exception.message
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Two servers, four sizes, five repeats: a file that people make, with a unit, a comment and a BOM."""
+    rng = np.random.default_rng(5)
+    lines = ["\ufeff# made on a Friday", "Server Type;stripe;trial;Write Rate [MB/s]"]
+    for i in range(40):
+        server, stripe = ("old", "new")[i % 2], (1, 2, 4, 8)[i // 2 % 4]
+        rate = 100 + 50 * (server == "new") + 20 * stripe + 5 * rng.standard_normal()
+        lines.append(f"{server};{stripe};{i};{rate:.3f}")
+    (tmp_path / "runs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path / "runs.csv"
+
+
+def shown(*words):
+    code, out, message = run(*words, "--json")
+    assert code == 0, message
+    return json.loads(out)
+
+
+def test_the_page_of_a_table_has_the_numbers_of_the_commands(table):
+    page = shown(table)
+    assert [one["title"] for one in page["summary"]] == ["Write Rate [MB/s]"]
+    assert page["summary"][0]["unit"] == "MB/s" and page["summary"][0]["by"] == ["Server Type", "stripe"]
+    (model,) = page["models"]["items"]
+    made = regress(open_data(str(table)).table, "Write Rate [MB/s]", ["Server Type", "stripe"], 0.95)
+    for term, c in zip(model["terms"], made.fit.coefficients(), strict=True):
+        e = term["estimate"]
+        assert (e["value"], e["low"], e["high"], term["p"]) == pytest.approx((c.estimate, c.low, c.high, c.p))
+    of = anova(open_data(str(table)).table, "Write Rate [MB/s]", ["Server Type", "stripe", "Server Type:stripe"], 0.95)
+    assert [part["share"] for part in model["anova"][:3]] == pytest.approx([s.share for s in of.sources])
+    assert sum(part["share"] for part in model["anova"]) == pytest.approx(1)
+    assert len(model["plots"]["x"]) == 40 and len(model["plots"]["ordered_residuals"]) == 40
+    assert "lack of fit F" in dict(model["facts"])["straightness"]
+
+
+def test_on_response_and_by_are_obeyed(table):
+    page = shown(table, "--response", "Write Rate", "--on", "log2(stripe)", "--level", "0.9")
+    (model,) = page["models"]["items"]
+    assert model["on"] == ["log2(stripe)"] and page["level"] == 0.9
+    assert page["summary"][0]["by"] == ["stripe"]
+    assert "S110" in {finding["code"] for finding in page["findings"]}, "Server Type varies unseen in these cells"
+    assert model["plots"]["x_name"] == "stripe" and model["plots"]["low"] is not None
+    by = shown(table, "--response", "Write Rate", "--on", "stripe", "--by", "Server Type")
+    assert by["summary"][0]["by"] == ["Server Type"]
+
+
+def test_a_parquet_gives_the_same_page(table, tmp_path):
+    pd.read_csv(table, sep=";", comment="#", encoding="utf-8-sig").to_parquet(tmp_path / "runs.parquet")
+    one, other = shown(table), shown(tmp_path / "runs.parquet")
+    assert one["summary"] == other["summary"]
+    assert one["models"]["items"][0]["terms"] == other["models"]["items"][0]["terms"]
+
+
+def test_what_speaks_against_the_model_is_at_the_top(tmp_path):
+    x = np.tile([1, 2, 3, 4, 5], 6)
+    noise = np.random.default_rng(1).normal(0, 0.1, 30)
+    pd.DataFrame({"x": x, "y": x**2 + noise}).to_csv(tmp_path / "bent.csv", index=False)
+    page = shown(tmp_path / "bent.csv", "--response", "y", "--on", "x")
+    assert "S301" in {finding["code"] for finding in page["findings"]}
+    assert "S301" in {finding["code"] for finding in page["models"]["items"][0]["findings"]}
+    assert page["answers"]["wrong"] != "None of the checks found anything."
+
+
+def test_rows_without_repeats_are_not_each_a_cell(tmp_path):
+    rng = np.random.default_rng(2)
+    size = rng.uniform(1, 100, 30)
+    frame = pd.DataFrame({"fs": ["a", "b"] * 15, "size_KiB": size, "time (s)": 3 + size / 7 + rng.normal(0, 1, 30)})
+    frame.to_csv(tmp_path / "free.csv", index=False)
+    page = shown(tmp_path / "free.csv", "--response", "time (s)")
+    assert page["summary"][0]["by"] == ["fs"]
+    (model,) = page["models"]["items"]
+    assert model["on"] == ["fs", "size_KiB"] and model["anova"] == [] and "too many levels" in model["anova_note"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("fs,y\na,1.5\na,1.7\na,1.9\na,2.2\n", "no setting varies"),
+        ("fs,y\na,1.5\na,1.7\nb,1.9\nb,2.2\nb,2.8\nb,2.1\n", "at two levels"),
+        ("n,m,y\n1,1,1.5\n2,1,1.7\n4,2,1.9\n8,2,2.2\n", "too few for a regression"),
+        ("n,y\n" + "".join(f"{n},5\n" for n in (1, 2, 4, 8) * 3), "the same"),
+    ],
+)
+def test_why_there_is_no_regression_is_said(tmp_path, rows, says):
+    (tmp_path / "t.csv").write_text(rows)
+    models = shown(tmp_path / "t.csv", "--response", "y")["models"]
+    assert models["items"] == []
+    assert says in models["missing"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--response", "Rate"], "there is no column 'Rate'"),
+        (["--on", "strip"], "there is no column 'strip'"),
+        (["--response", "Write Rate", "--on", "Write Rate [MB/s]"], "both the response and a predictor"),
+        (["--where", "stripe=3"], "no row fulfils"),
+        (["--level", "1"], "not between 0 and 1"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_leaves_nothing(table, tmp_path, words, says):
+    code, _, message = run(table, "-o", tmp_path / "page.html", *words)
+    assert code == 2 and says in message
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.fixture(scope="module")
+def scaled(tmp_path_factory):
+    """A store of 1, 2, 3 nodes whose writes grow by 100 MiB/s a node."""
+    path = tmp_path_factory.mktemp("models") / "store"
+    store, rng = Store.create(path), np.random.default_rng(1)
+    for repetition in range(4):
+        for nodes in (1, 2, 3):
+            value = 2**20 * (50 + 100 * nodes + rng.standard_normal())
+            row = Observation("write_large", "bandwidth_last_done", value, "bytes/s", None, repetition, 10, "close")
+            store.append(sample_run(nodes, repetition, rng, id=f"r{nodes}{repetition}", observations=[row],
+                                    operations=None, phases=[]))  # fmt: skip
+    return path
+
+
+def test_a_stores_page_explains_each_metric_by_what_varies(scaled):
+    page = page_of(choose(str(scaled), (), None), 0.95, str(scaled), ["iosonde"])
+    (model,) = page.models.items
+    assert (model.title, model.on, model.unit) == ("Write, large files", ("nodes",), "bytes/s")
+    slope = model.terms[1].estimate
+    assert slope.low < 100 * 2**20 < slope.high and slope.value == pytest.approx(100 * 2**20, rel=0.02)
+    assert f"adds {slope.value / 2**20:.3g} MiB/s to Write" in model.sentence
+    assert [part.name for part in model.anova] == ["nodes", "residual"] and model.anova[0].share > 0.99
+    assert [len(one.rows) for one in page.summary] == [3]
+
+
+def test_a_stores_page_takes_terms_and_refuses_wrong_ones(scaled, tmp_path):
+    assert shown(scaled, "--on", "log2(nodes)")["models"]["items"][0]["on"] == ["log2(nodes)"]
+    assert run(scaled, "--on", "node_count", "-o", tmp_path / "a.html")[0] == 2
+    assert run(scaled, "--by", "nodes", "-o", tmp_path / "a.html")[0] == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
+    page = shown(scaled, "--response", "value", "--on", "nodes")
+    assert page["models"]["items"][0]["n"] == 12 and page["bars"]["items"] == []
