@@ -64,6 +64,9 @@ class PhaseRecord:
     """End of the last operation."""
     end_error_ns: int
     """By how much the end of an operation is late, on average at most: io_uring only (see docs/engine.md)."""
+    extra_bytes: int
+    """What system calls moved beyond the bytes of ``totals``: the holes of sieves, and what was read to be written
+    back. 0 for all other kinds."""
     operations: npt.NDArray[np.uint64]
     """Shape (n, 4), not copied: view it as ``schema.RECORD``. All operations in order of their end, or, beyond
     the budget, a uniform sample of them (seeded)."""
@@ -99,6 +102,15 @@ def drop_page_cache(path: str) -> None:
 
 def sync_file_system(path: str) -> None:
     """Write all dirty pages of the file system that holds ``path`` to it (syncfs). Raises OSError."""
+
+def fill_content(buffer: npt.NDArray[np.uint8], seed: int, name: str, offset: int, piece: int, hole: int) -> None:
+    """Fill ``buffer`` with what a workload with ``verify`` and this seed writes into the file of this name: pieces of
+    ``piece`` bytes, packed, that lie ``hole`` bytes apart in the file from ``offset`` on. Raises ValueError."""
+
+def content_mismatch(
+    buffer: npt.NDArray[np.uint8], seed: int, name: str, offset: int, piece: int, hole: int
+) -> int | None:
+    """The offset in the file of the first byte of ``buffer`` that is not what ``fill_content`` puts there."""
 
 def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
     """Remove a directory tree in parallel, never following a symbolic link: (files, directories) removed.

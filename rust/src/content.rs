@@ -4,7 +4,9 @@
 //! be checked, by another rank, without keeping what was written. Where a share is to compress away, that share of
 //! each 4 KiB of the file is zeros.
 
-use crate::rng::{GOLDEN, mix};
+#[cfg(feature = "python")]
+use crate::rng::hash;
+use crate::rng::{GOLDEN, Rng, mix};
 
 const BLOCK: u64 = 4096;
 const WORD: u64 = 8;
@@ -33,6 +35,11 @@ impl Stamp {
             Content::Compressible(share) => ((1.0 - share) * WORDS_PER_BLOCK as f64).round() as u64,
         };
         Self { key, random_words }
+    }
+
+    /// Of what is verified: the seed of the workload, and the hash of the file's name as the workload spells it.
+    pub fn of_file(content: Content, seed: u64, name_hash: u64) -> Self {
+        Self::new(content, Rng::stream(&[seed, name_hash]).next())
     }
 
     #[inline]
@@ -77,6 +84,39 @@ impl Stamp {
 /// Bytes before the first whole word of the file.
 fn head_length(offset: u64, length: usize) -> usize {
     ((WORD - offset % WORD) % WORD).min(length as u64) as usize
+}
+
+/// Pieces of `piece` bytes, packed in `buffer`, that lie `hole` bytes apart in the file from `offset` on: each with
+/// its offset in the file. For who writes or reads by other means than this engine.
+#[cfg(feature = "python")]
+pub struct Packed {
+    pub stamp: Stamp,
+    pub offset: u64,
+    pub piece: usize,
+    pub hole: u64,
+}
+
+#[cfg(feature = "python")]
+impl Packed {
+    pub fn new(seed: u64, name: &str, offset: u64, piece: usize, hole: u64) -> Self {
+        let stamp = Stamp::of_file(Content::Incompressible, seed, hash(name.as_bytes()));
+        Self { stamp, offset, piece, hole }
+    }
+
+    fn place(&self, index: usize) -> u64 {
+        self.offset + index as u64 * (self.piece as u64 + self.hole)
+    }
+
+    pub fn fill(&self, buffer: &mut [u8]) {
+        for (index, piece) in buffer.chunks_mut(self.piece).enumerate() {
+            self.stamp.fill(piece, self.place(index));
+        }
+    }
+
+    pub fn first_mismatch(&self, buffer: &[u8]) -> Option<u64> {
+        let pieces = buffer.chunks(self.piece).enumerate();
+        pieces.filter_map(|(index, piece)| self.stamp.first_mismatch(piece, self.place(index))).next()
+    }
 }
 
 /// Make a buffer's content differ from all that was written before, so that a store that removes duplicates gains

@@ -27,6 +27,7 @@ pub mod record;
 pub mod remove;
 mod rng;
 mod schedule;
+mod sieve;
 #[cfg(test)]
 mod testing;
 pub mod worker;

@@ -8,7 +8,6 @@ use crate::kind::Kind;
 use crate::mapping::{Mapping, Wanted};
 use crate::plan::Planned;
 use crate::record::{self, STATUS_MISMATCH, STATUS_OK, STATUS_OTHER, STATUS_SHORT};
-use crate::rng::Rng;
 use crate::worker::{Begun, Failure, State, Worker};
 use crate::workload::Phase;
 use std::os::fd::RawFd;
@@ -62,6 +61,10 @@ impl<B: Backend> Worker<B> {
             if kind.puts_content() {
                 self.put_content(phase, state, planned, region);
             }
+            if let Some(window) = planned.window {
+                request.mapped =
+                    state.buffer.slice(region, phase.memory_size / 2, window.length as usize).as_mut_ptr();
+            }
             if kind.is_mmap() && B::REAL {
                 request.mapped = mapped(state, planned, visit.slot, request.fd)?;
             }
@@ -74,7 +77,7 @@ impl<B: Backend> Worker<B> {
         let stamp = phase.verify.then(|| self.stamp(phase, state, planned));
         let bytes = state.buffer.slice(region, planned.memory, planned.length as usize);
         match stamp {
-            Some(stamp) => stamp.fill(bytes, planned.offset),
+            Some(stamp) => each_run(planned, |offset, run| stamp.fill(&mut bytes[run], offset)),
             None if phase.content == Content::Zeros => {}
             None => {
                 state.writes += 1;
@@ -86,7 +89,7 @@ impl<B: Backend> Worker<B> {
     fn stamp(&self, phase: &Phase, state: &State, planned: &Planned) -> Stamp {
         let visit = state.visits[planned.visit as usize];
         let file = self.files.slots[visit.slot as usize].content_key;
-        Stamp::new(phase.content, Rng::stream(&[self.workload.seed, file]).next())
+        Stamp::of_file(phase.content, self.workload.seed, file)
     }
 
     /// Judge and record one operation; not timed.
@@ -167,7 +170,10 @@ impl<B: Backend> Worker<B> {
         } else if phase.verify && matches!(kind, Kind::Read | Kind::MmapRead) {
             // SAFETY: the call filled `length` bytes of this region of the worker's buffer.
             let bytes = unsafe { std::slice::from_raw_parts(request.buffer, planned.length as usize) };
-            verdict.bad_offset = self.stamp(phase, state, planned).first_mismatch(bytes, planned.offset);
+            let stamp = self.stamp(phase, state, planned);
+            each_run(planned, |offset, run| {
+                verdict.bad_offset = verdict.bad_offset.or_else(|| stamp.first_mismatch(&bytes[run], offset));
+            });
             if verdict.bad_offset.is_some() {
                 verdict.status = STATUS_MISMATCH;
             }
@@ -191,6 +197,17 @@ impl<B: Backend> Worker<B> {
         };
         let path = self.files.path(state.visits[planned.visit as usize].slot);
         state.failures.push(Failure { kind: planned.kind, path, offset, errno, text });
+    }
+}
+
+/// Every run of an operation's bytes that lies together in the file: its offset there, and its place in memory.
+#[inline]
+fn each_run(planned: &Planned, mut visit: impl FnMut(u64, std::ops::Range<usize>)) {
+    match planned.window {
+        None => visit(planned.offset, 0..planned.length as usize),
+        Some(window) => window.pieces().for_each(|piece| {
+            visit(window.offset + piece.at as u64, piece.packed..piece.packed + piece.length);
+        }),
     }
 }
 

@@ -106,9 +106,9 @@ fn phase(node: &Node) -> Result<Phase> {
 }
 
 fn memory_size(object: &Object, phase: &Phase) -> Result<usize> {
-    let largest = phase.operations().map(|operation| operation.transfer_size()).max().unwrap_or(0);
-    let given = object.whole("memory_size", u64::from(largest.max(1)), 1 << 40)?;
-    Ok(given.unwrap_or(u64::from(largest)) as usize)
+    let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
+    let given = object.whole("memory_size", largest.max(1), 1 << 40)?;
+    Ok(given.unwrap_or(largest) as usize)
 }
 
 fn check_phase(object: &Object, phase: &Phase) -> Result<()> {

@@ -5,6 +5,7 @@ use crate::json::{Node, Object};
 use crate::kind::Kind;
 use crate::parse::kind;
 use crate::pattern::{Pattern, Range};
+use crate::sieve::Sieve;
 use crate::workload::{Action, Compute, Detail, Operation, Step};
 
 const MANY: u64 = u64::MAX >> 1;
@@ -25,6 +26,7 @@ fn plain(object: &Object) -> Result<Step> {
     let count = match (&operation.detail, given) {
         (_, Some(count)) => count,
         (Detail::Data { range, offsets, .. }, None) => offsets.positions(*range),
+        (Detail::Sieve(sieve), None) => sieve.windows(),
         _ => 1,
     };
     let think = if operation.kind.is_data() { compute(object, operation.transfer_size())? } else { None };
@@ -60,6 +62,10 @@ fn mix(object: &Object) -> Result<Step> {
 fn operation(object: &Object) -> Result<Operation> {
     let kind = kind(&object.need("kind")?)?;
     let detail = match kind {
+        Kind::Read | Kind::Write => match object.get("sieve") {
+            Some(node) => sieve(object, &node)?,
+            None => data(object)?,
+        },
         _ if kind.is_data() => data(object)?,
         Kind::Rename => {
             let to = object.need("to")?;
@@ -83,6 +89,28 @@ fn operation(object: &Object) -> Result<Operation> {
         _ => Detail::Plain,
     };
     Ok(Operation { kind, detail })
+}
+
+/// Pieces by way of a buffer; `count` is of windows.
+fn sieve(object: &Object, node: &Node) -> Result<Detail> {
+    // They are counted one by one.
+    const MOST_WINDOWS: u64 = 1 << 28;
+    let inner = node.object()?;
+    let buffer_node = inner.need("buffer")?;
+    let buffer = buffer_node.whole(1, TRANSFER_MAX)?;
+    inner.no_other_keys()?;
+    if object.need("size")?.whole(1, MANY)? / buffer > MOST_WINDOWS {
+        return buffer_node.fail("too small for \"size\": more than 2^28 windows");
+    }
+    if let Some(node) = object.get("memory") {
+        return node.fail("a sieve packs its pieces together: it has no pattern of its own");
+    }
+    match data(object)? {
+        Detail::Data { range, offsets: Pattern::Stride { hole, jitter: 0 }, .. } => {
+            Ok(Detail::Sieve(Sieve { range, hole, buffer: buffer as u32 }))
+        }
+        _ => object.fail("a sieve needs \"offsets\": {\"stride\": {\"hole\": …}}, without jitter"),
+    }
 }
 
 fn data(object: &Object) -> Result<Detail> {

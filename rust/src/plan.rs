@@ -4,6 +4,7 @@
 use crate::kind::Kind;
 use crate::pattern::{Range, Walk};
 use crate::rng::Rng;
+use crate::sieve::{Window, Windows};
 use crate::workload::{Action, Detail, Operation, Phase, Step};
 
 /// One operation to be done.
@@ -23,11 +24,40 @@ pub struct Planned {
     pub extent: u64,
     /// Of a data kind: the range of the file that its step works in.
     pub range: Option<Range>,
+    /// Of a sieve: the access that holds the `length` wanted bytes.
+    pub window: Option<Window>,
 }
 
-struct Places {
-    file: Walk,
-    memory: Walk,
+enum Places {
+    Blocks { file: Walk, memory: Walk },
+    Windows(Windows),
+}
+
+impl Places {
+    fn restart(&mut self) {
+        match self {
+            Places::Blocks { file, memory } => {
+                file.restart();
+                memory.restart();
+            }
+            Places::Windows(windows) => windows.restart(),
+        }
+    }
+
+    #[inline]
+    fn fill(&mut self, planned: &mut Planned) {
+        match self {
+            Places::Blocks { file, memory } => {
+                (planned.offset, planned.length) = file.next();
+                planned.memory = memory.next().0 as usize;
+            }
+            Places::Windows(windows) => {
+                let window = windows.next();
+                (planned.offset, planned.length) = (window.offset, window.useful());
+                planned.window = Some(window);
+            }
+        }
+    }
 }
 
 struct StepState {
@@ -96,6 +126,7 @@ impl Cursor {
             memory: 0,
             extent: 0,
             range: None,
+            window: None,
         };
         if self.think_next {
             let think = step.think.expect("only set for a step that thinks");
@@ -128,8 +159,7 @@ impl Cursor {
             }
         }
         for places in self.states[self.step].places.iter_mut().flatten() {
-            places.file.restart();
-            places.memory.restart();
+            places.restart();
         }
     }
 }
@@ -149,11 +179,10 @@ impl StepState {
         planned.kind = operation.kind;
         match &operation.detail {
             Detail::Data { range, .. } => {
-                let places = self.places[which].as_mut().expect("data kinds have places");
-                (planned.offset, planned.length) = places.file.next();
-                planned.memory = places.memory.next().0 as usize;
+                self.places[which].as_mut().expect("data kinds have places").fill(planned);
                 planned.range = Some(*range);
             }
+            Detail::Sieve(_) => self.places[which].as_mut().expect("sieves have places").fill(planned),
             Detail::Truncate { length } => planned.offset = *length,
             Detail::Advise { base, size } => (planned.offset, planned.extent) = (*base, *size),
             Detail::Compute(compute) => {
@@ -165,12 +194,19 @@ impl StepState {
 }
 
 fn places(operation: &Operation, phase: &Phase, rng: impl Fn(u64) -> Rng) -> Option<Places> {
-    let Detail::Data { range, offsets, memory } = operation.detail else { return None };
+    let (range, offsets, memory) = match operation.detail {
+        Detail::Data { range, offsets, memory } => (range, offsets, memory),
+        Detail::Sieve(sieve) => return Some(Places::Windows(Windows::new(sieve))),
+        _ => return None,
+    };
     // In memory only whole transfers fit, so that a shorter last one fits too.
     let transfer = u64::from(range.transfer);
     let region =
         Range { base: 0, size: phase.memory_size as u64 / transfer * transfer, transfer: range.transfer };
-    Some(Places { file: Walk::new(offsets, range, rng(0)), memory: Walk::new(memory, region, rng(1)) })
+    Some(Places::Blocks {
+        file: Walk::new(offsets, range, rng(0)),
+        memory: Walk::new(memory, region, rng(1)),
+    })
 }
 
 #[cfg(test)]

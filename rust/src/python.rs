@@ -1,13 +1,14 @@
 //! The seam to Python: arguments, GIL, errors; no logic. Documented in `_native.pyi`.
 
+use crate::content::Packed;
 use crate::control::Control;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::histogram::{BUCKETS, lower_edge_ns};
 use crate::worker::{Outcome, Stopped};
 use crate::{cache, clock, kind, remove};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyException, PyOSError};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::{Arc, Mutex};
@@ -120,6 +121,7 @@ struct PhaseRecord {
     histograms: Py<PyDict>,
     errors: Py<PyList>,
     end_error_ns: u64,
+    extra_bytes: u64,
 }
 
 impl PhaseRecord {
@@ -171,6 +173,7 @@ impl PhaseRecord {
             histograms: histograms.unbind(),
             errors: errors.unbind(),
             end_error_ns: outcome.end_error_ns,
+            extra_bytes: outcome.extra_bytes,
         })
     }
 }
@@ -211,6 +214,38 @@ fn remove_tree(py: Python<'_>, path: &str, threads: usize) -> PyResult<(u64, u64
     Ok(py.detach(|| remove::remove_tree(path, threads))?)
 }
 
+#[pyfunction]
+fn fill_content(
+    mut buffer: PyReadwriteArray1<'_, u8>,
+    seed: u64,
+    name: &str,
+    offset: u64,
+    piece: usize,
+    hole: u64,
+) -> PyResult<()> {
+    packed(seed, name, offset, piece, hole)?.fill(buffer.as_slice_mut()?);
+    Ok(())
+}
+
+#[pyfunction]
+fn content_mismatch(
+    buffer: PyReadonlyArray1<'_, u8>,
+    seed: u64,
+    name: &str,
+    offset: u64,
+    piece: usize,
+    hole: u64,
+) -> PyResult<Option<u64>> {
+    Ok(packed(seed, name, offset, piece, hole)?.first_mismatch(buffer.as_slice()?))
+}
+
+fn packed(seed: u64, name: &str, offset: u64, piece: usize, hole: u64) -> PyResult<Packed> {
+    if piece == 0 {
+        return Err(PyValueError::new_err("a piece has at least one byte"));
+    }
+    Ok(Packed::new(seed, name, offset, piece, hole))
+}
+
 #[pymodule]
 fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("KINDS", PyList::new(py, kind::NAMES)?)?;
@@ -223,5 +258,7 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(page_cache, module)?)?;
     module.add_function(wrap_pyfunction!(drop_page_cache, module)?)?;
     module.add_function(wrap_pyfunction!(sync_file_system, module)?)?;
+    module.add_function(wrap_pyfunction!(fill_content, module)?)?;
+    module.add_function(wrap_pyfunction!(content_mismatch, module)?)?;
     module.add_function(wrap_pyfunction!(remove_tree, module)?)
 }

@@ -14,6 +14,7 @@ use crate::plan::{Cursor, Planned};
 use crate::record::{Recorder, Recording};
 use crate::rng::{Rng, hash};
 use crate::schedule::Schedule;
+use crate::sieve;
 use crate::workload::{Phase, Workload, flags_for_open};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// By how much the end of an operation may be late, on average at most (io_uring).
     pub end_error_ns: u64,
+    /// Bytes that system calls moved beyond those of the records: the holes of sieves, and what was read to write.
+    pub extra_bytes: u64,
 }
 
 /// A worker whatever its back end.
@@ -84,6 +87,7 @@ pub struct State {
     pub content_seed: u64,
     pub started_ns: u64,
     pub ended_ns: u64,
+    pub extra_bytes: u64,
     pub failed: bool,
 }
 
@@ -133,6 +137,7 @@ impl<B: Backend> Work for Worker<B> {
             content_seed,
             started_ns: 0,
             ended_ns: 0,
+            extra_bytes: 0,
             failed: false,
         });
         Ok(())
@@ -157,6 +162,7 @@ impl<B: Backend> Work for Worker<B> {
             recording: state.recorder.finish(),
             failures: std::mem::take(&mut state.failures),
             end_error_ns: self.backend.queue().map_or(0, |queue| queue.take_mean_blind_ns()),
+            extra_bytes: std::mem::take(&mut state.extra_bytes),
         };
         self.state = Some(state);
         outcome
@@ -199,7 +205,7 @@ impl<B: Backend> Worker<B> {
                 break Stopped::Count;
             }
             let Some(planned) = state.cursor.next(phase) else { break Stopped::Count };
-            let queued = depth > 0 && planned.kind.can_queue();
+            let queued = depth > 0 && planned.kind.can_queue() && planned.window.is_none();
             if flight.len() > 0 && (!queued || flight.stage != planned.stage) {
                 self.drain(phase, state, control, &mut flight);
             }
@@ -239,7 +245,12 @@ impl<B: Backend> Worker<B> {
                 }
                 Ok(request) => {
                     let start_ns = scheduled_ns.unwrap_or_else(|| if timed { self.backend.now() } else { 0 });
-                    let result = self.backend.execute(&request);
+                    let result = match planned.window {
+                        None => self.backend.execute(&request),
+                        Some(window) => {
+                            sieve::execute(&mut self.backend, &request, window, &mut state.extra_bytes)
+                        }
+                    };
                     let end_ns = if timed { self.backend.now() } else { 0 };
                     self.finish(phase, state, control, Begun { planned, request, start_ns }, result, end_ns);
                     end_ns

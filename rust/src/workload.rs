@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::kind::Kind;
 use crate::pattern::{Pattern, Range};
+use crate::sieve::Sieve;
 
 #[derive(Debug)]
 pub struct Workload {
@@ -97,12 +98,19 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Bytes of one operation; 0 where the kind moves none.
+    /// Bytes of one operation, at most; 0 where the kind moves none.
     pub fn transfer_size(&self) -> u32 {
         match self.detail {
             Detail::Data { range, .. } => range.transfer,
+            Detail::Sieve(sieve) => sieve.buffer,
             _ => 0,
         }
+    }
+
+    /// Bytes of a worker's memory that one operation needs: a sieve has its window behind the wanted bytes.
+    pub fn memory_needed(&self) -> u64 {
+        let windows = if matches!(self.detail, Detail::Sieve(_)) { 2 } else { 1 };
+        u64::from(self.transfer_size()) * windows
     }
 
     /// What `rename` puts behind the name.
@@ -118,6 +126,7 @@ impl Operation {
 pub enum Detail {
     Plain,
     Data { range: Range, offsets: Pattern, memory: Pattern },
+    Sieve(Sieve),
     Rename { suffix: String },
     Truncate { length: u64 },
     Advise { base: u64, size: u64 },

@@ -157,6 +157,7 @@ class Record:
         self.operations = rows.view(np.uint64).reshape(-1, 4)
         self.started_ns, self.ended_ns = started_ns, started_ns + sum(durations)
         self.complete, self.stopped, self.errors = complete, "count", []
+        self.extra_bytes = 7 * len(durations)
         count = len(durations)
         self.totals = [{"kind": 0, "count": count, "bytes": 10 * count, "errors": 0, "sum_duration_ns": sum(durations),
                         "first_start_ns": started_ns, "last_end_ns": self.ended_ns}]  # fmt: skip
@@ -171,6 +172,7 @@ def test_two_parts_of_a_worn_out_phase_are_one(complete):
     first, second = Record([100, 200], 1000, complete[0]), Record([300], 5000, complete[1])
     joined = wear_out.join(first, second)
     assert (joined.started_ns, joined.ended_ns, joined.complete) == (1000, 5300, all(complete))
+    assert joined.extra_bytes == 21
     assert joined.totals == [{"kind": 0, "count": 3, "bytes": 30, "errors": 0, "sum_duration_ns": 600,
                               "first_start_ns": 1000, "last_end_ns": 5300}]  # fmt: skip
     assert len(joined.operations) == (3 if all(complete) else 2)
@@ -186,3 +188,12 @@ def test_two_parts_of_a_worn_out_phase_are_one(complete):
 def test_settings_are_plain_data_again():
     settings = Settings([phase()], cache="warm", parts=3)
     assert Settings(**json.loads(json.dumps(settings.to_json()))) == settings
+
+
+def test_a_sieve_is_a_step_of_a_phase_and_its_buffer_a_size():
+    stride = {"transfer_size": "1KiB", "size": "64KiB", "offsets": {"stride": {"hole": "3KiB"}}}
+    step = {"kind": "read", **stride, "sieve": {"buffer": "16KiB"}}
+    (one,) = phases.plan(phases.Settings([{"name": "p", "files": "f", "steps": [step]}]), 0, 1, 0)
+    assert one.phase.steps[0].sieve == {"buffer": 16384}
+    with pytest.raises(SettingError, match="no such key"):
+        phases.Settings([{"name": "p", "files": "f", "steps": [{**step, "sieve": {"bufer": 1}}]}])

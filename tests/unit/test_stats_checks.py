@@ -210,3 +210,20 @@ def test_false_alarms_on_clean_data_are_rare(draw):
             cells.append(cell(100 * nodes * np.exp(0.05 * z) if draw == "lognormal" else 100 + z, nodes=nodes))
         alarms += bool(found(*cells, codes=["S103", "S108", "S109"]))
     assert alarms <= 200 * 0.06
+
+
+def hints(asked, took):
+    return {"id": "a", "missing": [], "phases": [{"operation": "read", "hints": {"asked": asked, "took": took}}]}
+
+
+def test_a_hint_that_did_not_take_is_said():
+    ufs = {"romio_filesystem_type": "UFS: Generic ROMIO driver", "romio_ds_read": "enable", "striping_unit": "131072"}
+    asked = {"romio_ds_read": "enable"}
+    assert checks.run(checks.Subject([], 0.95, [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
+    for more, why in (
+        ({"no_such": "1"}, "the MPI-IO hint no_such=1 did not take: the library does not know it"),
+        ({"romio_ds_read": "disable"}, "romio_ds_read=disable did not take: the library says enable"),
+        ({"striping_unit": "131072"}, "this file system has no stripes to ROMIO (UFS)"),
+    ):
+        (finding,) = checks.run(checks.Subject([], 0.95, [hints(asked | more, ufs)]), ["S111"])
+        assert why in finding.sentence and len(finding.evidence["hints"]) == 1

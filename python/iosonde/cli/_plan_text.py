@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.units import format_seconds, format_size
+from iosonde.core.workload import MpiIo
 from iosonde.measure import placeholders
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SINGLE, CommandStep, Step
 from iosonde.report.text import escape
@@ -162,13 +163,23 @@ def _phases(step: Any, plan: Plan) -> Iterator[str]:
     for one in plans:
         if one.phase is None:
             continue
+        timed = "" if one.timed else "   (not timed)"
+        if isinstance(one.phase, MpiIo):
+            yield f"{escape(one.operation):<{wide}}  {escape(_by_mpi_io(one.phase))}{timed}"
+            continue
         does = ", ".join(_does(part) for part in one.phase.steps)
         limit = one.phase.time_limit_ns
         until = f", for {format_seconds(limit / 1e9)}" if limit else ""
         files = getattr(one.phase.files, "count", 1)
         many = f"{files} files: " if files > 1 else ""
-        timed = "" if one.timed else "   (not timed)"
         yield f"{escape(one.operation):<{wide}}  {escape(many + does)}{until}{timed}"
+
+
+def _by_mpi_io(phase: MpiIo) -> str:
+    """``MPI-IO write_at_all: 32 pieces of 1 KiB, romio_ds_write=enable``."""
+    call = f"{phase.kind}_at{'_all' if phase.collective else ''}"
+    hints = "".join(f", {name}={value}" for name, value in phase.hints.items())
+    return f"MPI-IO {call}: {phase.count} pieces of {format_size(phase.piece)}{hints}"
 
 
 def _does(part: Any) -> str:
@@ -184,7 +195,8 @@ def _does(part: Any) -> str:
         if part.offsets in (None, "seq")
         else f" {part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets))}"
     )
-    return f"{part.kind}{how} {format_size(length)} by {format_size(part.transfer_size)}"
+    sieved = f", sieved by {format_size(part.sieve['buffer'])}" if part.sieve else ""
+    return f"{part.kind}{how} {format_size(length)} by {format_size(part.transfer_size)}{sieved}"
 
 
 def _trials(plan: Plan, simple: bool) -> Iterator[str]:

@@ -47,6 +47,7 @@ class Step:
     ns: int | None = None
     ns_per_byte: float | None = None
     of: tuple[dict[str, Any], ...] | None = None
+    sieve: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,28 @@ class Phase:
     verify: bool = False
     memory_size: int | None = None
     alignment: int = 4096
+
+
+@dataclass(frozen=True)
+class MpiIo:
+    """One phase through MPI-IO and not by the engine: this rank's pieces of one file, below the root.
+
+    ``count`` pieces of ``piece`` bytes from ``base`` on, with ``hole`` bytes between them; one call of the library
+    moves ``per_call`` of them. ``kind`` is ``read`` or ``write``. ``collective``: all ranks call together, and must
+    then have the same number of calls. ``hints`` are given to the library when the file is opened.
+    """
+
+    name: str
+    file: str
+    kind: str
+    base: int
+    piece: int
+    hole: int
+    count: int
+    per_call: int
+    collective: bool = False
+    hints: dict[str, str] = field(default_factory=dict)
+    verify: bool = False
 
 
 @dataclass(frozen=True)

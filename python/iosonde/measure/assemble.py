@@ -193,6 +193,8 @@ def _timed(
         "cache": _cache(parts),
         "histograms": _histograms(parts, kinds),
         "totals": _totals(parts, kinds),
+        "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
+        "hints": next((part.hints for part in parts if part.hints), None),
         "ranks": [
             {
                 "rank": part.rank,

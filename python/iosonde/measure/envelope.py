@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from iosonde.core.workload import Files, Phase, Step
+from iosonde.core.workload import Files, MpiIo, Phase, Step
 
 from .workloads import SettingError, read_count
 
@@ -66,10 +66,11 @@ class PhasePlan:
     of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
     ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
     A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
+    ``counts_moved``: the bytes that were moved, holes and all, are a result too.
     """
 
     operation: str
-    phase: Phase | None
+    phase: Phase | MpiIo | None
     measures: str = RATE
     counted_kind: str = "close"
     timed: bool = True
@@ -78,6 +79,7 @@ class PhasePlan:
     distinct_bytes: int = 0
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
     wears_out: bool = False
+    counts_moved: bool = False
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:

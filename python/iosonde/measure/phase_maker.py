@@ -138,7 +138,14 @@ class PhaseMaker:
             ns=self._time(given, "time", at),
             ns_per_byte=given.get("ns_per_byte"),
             of=self._mix(parts, at) if parts is not None or kind == "mix" else None,
+            sieve=self._sieve(given.get("sieve"), (*at, "sieve")),
         )
+
+    def _sieve(self, given: Any, at: tuple[str | int, ...]) -> dict[str, int] | None:
+        if given is None:
+            return None
+        self._keys(at, given, {"buffer"}, ("buffer",))
+        return {"buffer": self._number(given, "buffer", at=at)}
 
     def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[dict[str, Any], ...]:
         if not isinstance(parts, (list, tuple)) or not parts:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.workload import Files, Workload
+from iosonde.core.workload import Files
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, spool, wear_out
+from . import cache, hooks, sessions, spool, wear_out
 from .assignment import Assignment
 from .envelope import PhasePlan
 from .items import Part
@@ -36,14 +36,11 @@ def _phase(
     index: int, plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks, heart: Heartbeat, budget: int
 ) -> bool:
     """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
-    from iosonde import _native
-
     looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
     if plan.phase is None:
         ranks.wait_for_all()
         return True
-    workload = Workload(assignment.root, ((plan.phase,),), assignment.seed, plan.backend, ranks.rank)
-    session = _native.Session(workload.to_json(), budget, record=plan.timed)
+    session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
         heart.enter(plan.operation, WAITING)
@@ -67,6 +64,8 @@ def _phase(
         errors=record.errors[:10],
         cache=looked,
         histograms=_histograms(record),
+        extra_bytes=record.extra_bytes,
+        hints=sessions.hints_of(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
     spool.write(Path(assignment.spool), part)

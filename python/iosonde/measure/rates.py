@@ -112,10 +112,33 @@ def observations(
         )
         for i, part in enumerate(parts)
     ]
+    if plan.counts_moved:
+        rows += _moved(operation, parts, repetition)
     made_durable = {"fsync", "fdatasync", "close"} & set(includes.split(","))
     if bandwidth and plan.counted_kind == "write" and times.comparable and made_durable:
         rows += _buffered(operation, parts, times, kind, repetition)
     return rows
+
+
+def bytes_moved(parts: list[RankPhase]) -> int | None:
+    """What all ranks moved, wanted or not: the holes of sieves too, and what was read to be written back. None where
+    the system does not tell."""
+    moved = 0
+    for part in parts:
+        if part.extra_bytes is None:
+            return None
+        moved += part.extra_bytes + sum(entry["bytes"] for entry in part.totals)
+    return moved
+
+
+def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
+    useful = sum(entry["bytes"] for part in parts for entry in part.totals)
+    found = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
+    return [
+        Observation(operation, name, float(value), "bytes", None, repetition)
+        for name, value in found.items()
+        if value is not None
+    ]
 
 
 def _done(part: RankPhase, kind: int, bandwidth: bool) -> int:

@@ -28,6 +28,7 @@ class Joined:
     errors: list[dict[str, Any]]
     histograms: dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]
     operations: Any
+    extra_bytes: int = 0
 
 
 def join(before: Any, after: Any) -> Joined:
@@ -42,6 +43,7 @@ def join(before: Any, after: Any) -> Joined:
         errors=[*before.errors, *after.errors],
         histograms={} if complete else _histograms(before, after),
         operations=np.concatenate([before.operations, after.operations]) if complete else before.operations,
+        extra_bytes=before.extra_bytes + after.extra_bytes,
     )
 
 

@@ -17,7 +17,7 @@ from iosonde.core.units import parse_size
 
 Key = tuple[str | int, ...]
 
-_MODULES = {"envelope": "envelope", "phases": "phases"}
+_MODULES = {"envelope": "envelope", "noncontiguous": "noncontiguous", "phases": "phases"}
 
 
 def names() -> list[str]:

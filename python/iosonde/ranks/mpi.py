@@ -72,6 +72,14 @@ class Ranks:
         # This rank's CLOCK_MONOTONIC minus rank 0's; None until clocks.estimate() has measured it.
         self.clock_offset_ns: int | None = 0 if one_clock else None
 
+    def library(self) -> tuple[Any, Any]:
+        """mpi4py's ``MPI`` and these ranks' communicator, for what is not here. One rank alone starts MPI by it.
+
+        Raises LaunchError where MPI cannot be loaded.
+        """
+        library = _import_mpi(initialize=True)
+        return library, library.COMM_SELF if isinstance(self._comm, _OneRank) else self._comm
+
     def barrier(self) -> None:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
         self._comm.Barrier()

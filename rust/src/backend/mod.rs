@@ -22,7 +22,7 @@ pub struct Request {
     /// O_* flags of open and create.
     pub flags: i32,
     pub buffer: *mut u8,
-    /// Where `offset` is in memory, for mmap kinds.
+    /// Where `offset` is in memory, for mmap kinds; the window of a sieve.
     pub mapped: *mut u8,
     pub length: u32,
     /// In the file; the new length of a truncate; the first byte of an advice.

@@ -1,0 +1,197 @@
+"""A phase through MPI-IO, with the methods and the record of the engine's session.
+
+One call of the library is one operation. What it made of it, one large access or many small ones, is not seen in the
+records, but in how many bytes the process moved (``/proc/self/io``).
+"""
+
+from __future__ import annotations
+
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import SystemFaultError, TargetError
+from iosonde.core.schema import RECORD, STATUS_MISMATCH, STATUS_OK, STATUS_SHORT
+from iosonde.core.workload import MpiIo
+from iosonde.ranks.mpi import Ranks
+from iosonde.ranks.mpi_io import SharedFile
+
+STATUS_OTHER = 249  # a failure that has no errno
+MOST_ERRORS = 100
+
+
+@dataclass
+class Record:
+    """What this rank did in the phase: the fields of ``_native.PhaseRecord``. ``extra_bytes`` may be negative on a
+    rank whose bytes another one moved; None where the system does not tell."""
+
+    started_ns: int
+    ended_ns: int
+    stopped: str
+    operations: npt.NDArray[np.uint64]
+    totals: list[dict[str, int]]
+    errors: list[dict[str, Any]]
+    extra_bytes: int | None
+    complete: bool = True
+    histograms: dict[int, Any] = field(default_factory=dict)
+
+
+class Session:
+    """One phase of this rank; all ranks make theirs together. ``hints`` are those in force, once it was run."""
+
+    def __init__(self, access: MpiIo, root: str, seed: int, ranks: Ranks) -> None:
+        self._access, self._seed, self._ranks = access, seed, ranks
+        self._path = Path(root) / access.file
+        self._done: list[_Done] = []
+        self._errors: list[dict[str, Any]] = []
+        self.hints: dict[str, str] = {}
+
+    def prepare(self, _phase: int) -> None:
+        """Everything that must not be timed. Raises TargetError, LaunchError."""
+        try:
+            ours = stat.S_ISREG(self._path.lstat().st_mode)
+        except OSError as error:
+            raise TargetError(f"{self._path}: {error.strerror}", "mount the target on every node") from error
+        if not ours:
+            raise TargetError(f"{self._path} is not the file that was made", "something else writes below the target")
+        access = self._access
+        size = min(access.per_call, access.count) * access.piece
+        self._buffer = np.random.default_rng().integers(0, 256, size, np.uint8)
+        self._ranks.library()
+
+    def operations_done(self) -> int:
+        """So far; any thread may ask."""
+        return len(self._done)
+
+    def run(self, _phase: int, start_at_ns: int = 0) -> list[Record]:
+        """Open, all calls, sync after writing, close. A failed call is in the record, and the others are still made:
+        a collective call must be made by all ranks."""
+        while time.monotonic_ns() < start_at_ns:
+            pass
+        writes, extra = self._access.kind == "write", None
+        opened: list[SharedFile] = []
+        self._timed("open", lambda: opened.append(SharedFile(self._ranks, self._path, writes, self._access.hints)))
+        for file in opened:
+            extra = self._calls(file)
+            if writes:
+                self._timed("fsync", file.sync)
+            self.hints = file.hints()
+            self._timed("close", file.close)
+        return [self._record(extra)]
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+    def _calls(self, file: SharedFile) -> int | None:
+        """All reads or writes; how many bytes were moved beyond those that were asked for."""
+        access = self._access
+        file.view(access.base, access.piece, access.hole)
+        before = _bytes_of_process()
+        for first in range(0, access.count, access.per_call):
+            pieces = min(access.per_call, access.count - first)
+            self._call(file, first, self._buffer[: pieces * access.piece])
+        after = _bytes_of_process()
+        return None if before is None or after is None else after - before - access.count * access.piece
+
+    def _call(self, file: SharedFile, first: int, buffer: npt.NDArray[np.uint8]) -> None:
+        from iosonde import _native
+
+        access = self._access
+        offset = access.base + first * (access.piece + access.hole)
+        content = (buffer, self._seed, access.file, offset, access.piece, access.hole)
+        if access.kind == "write":
+            if access.verify:
+                _native.fill_content(*content)
+            else:
+                _make_unique(buffer)
+        at, collective = first * access.piece, access.collective
+        done = self._timed(access.kind, lambda: file.move(access.kind, at, buffer, collective), offset, len(buffer))
+        if access.kind == "read" and access.verify and done.status == STATUS_OK:
+            bad = _native.content_mismatch(*content)
+            if bad is not None:
+                self._failed(done, STATUS_MISMATCH, bad, f"byte {bad} is not what was written")
+
+    def _timed(self, kind: str, call: Callable[[], int | None], offset: int = 0, size: int = 0) -> _Done:
+        """Make one call and keep its times. ``size`` are the bytes that it should move and returns."""
+        said, moved = "", None
+        start_ns = time.monotonic_ns()
+        try:
+            moved = call()
+        except SystemFaultError as error:
+            said = error.message
+        done = _Done(kind, STATUS_OK, offset, moved or 0, start_ns, time.monotonic_ns() - start_ns)
+        self._done.append(done)
+        if said:
+            self._failed(done, STATUS_OTHER, offset, said)
+        elif done.size < size:
+            self._failed(done, STATUS_SHORT, offset, f"{done.size} of {size} bytes")
+        return done
+
+    def _failed(self, done: _Done, status: int, offset: int, text: str) -> None:
+        done.status = status
+        if len(self._errors) < MOST_ERRORS:
+            path = self._access.file
+            self._errors.append({"kind": done.kind, "path": path, "offset": offset, "errno": status, "text": text})
+
+    def _record(self, extra: int | None) -> Record:
+        from iosonde import _native
+
+        rows = np.zeros(len(self._done), RECORD)
+        by_kind: dict[int, list[_Done]] = {}
+        for place, done in enumerate(self._done):
+            kind = _native.KINDS.index(done.kind)
+            by_kind.setdefault(kind, []).append(done)
+            rows[place] = (done.start_ns, done.offset, kind | done.status << 8 | done.duration_ns << 16, done.size, 0)
+        totals = [_total(kind, by_kind[kind]) for kind in sorted(by_kind)]
+        first, last = self._done[0].start_ns, max(done.end_ns for done in self._done)
+        stopped = "error" if self._errors else "count"
+        return Record(first, last, stopped, rows.view(np.uint64).reshape(-1, 4), totals, self._errors, extra)
+
+
+@dataclass
+class _Done:
+    """One call."""
+
+    kind: str
+    status: int
+    offset: int
+    size: int
+    start_ns: int
+    duration_ns: int
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + self.duration_ns
+
+
+def _total(kind: int, calls: list[_Done]) -> dict[str, int]:
+    return {
+        "kind": kind,
+        "count": len(calls),
+        "bytes": sum(done.size for done in calls),
+        "errors": sum(done.status != STATUS_OK for done in calls),
+        "first_start_ns": min(done.start_ns for done in calls),
+        "last_end_ns": max(done.end_ns for done in calls),
+        "sum_duration_ns": sum(done.duration_ns for done in calls),
+    }
+
+
+def _make_unique(buffer: npt.NDArray[np.uint8]) -> None:
+    """As nothing that was written before: a store that removes duplicates gains nothing."""
+    words = buffer[: len(buffer) // 8 * 8].view(np.uint64)
+    words[::512] += np.uint64(1)
+
+
+def _bytes_of_process() -> int | None:
+    """What this process has moved by read and write calls, holes and all; None where the kernel does not count."""
+    try:
+        lines = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    except OSError:
+        return None
+    return int(lines["rchar"]) + int(lines["wchar"])

@@ -1,0 +1,77 @@
+"""One file that all ranks open through MPI-IO: its hints, this rank's view of it, reads and writes.
+
+What a hint does is up to the library: MPICH and Intel MPI have ROMIO; Open MPI has its own OMPIO, which takes no ROMIO
+hints, unless it is told otherwise (``mpirun --mca io ^ompio``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import SystemFaultError
+
+from .mpi import Ranks
+
+
+class SharedFile:
+    """A file that exists, open for reading and, if ``writes``, for writing. All ranks must open and close it together.
+
+    Raises SystemFaultError, with what the library says, for whatever fails here or later.
+    """
+
+    def __init__(self, ranks: Ranks, path: Path, writes: bool, hints: Mapping[str, str]) -> None:
+        self._mpi, communicator = ranks.library()
+        info = self._mpi.Info.Create()
+        for name, value in hints.items():
+            info.Set(name, value)
+        mode = self._mpi.MODE_RDWR if writes else self._mpi.MODE_RDONLY
+        with self._saying(f"open of {path}"):
+            self._file = self._mpi.File.Open(communicator, str(path), mode, info)
+        info.Free()
+
+    def hints(self) -> dict[str, str]:
+        """All hints that are in force, by name, as the library tells them."""
+        info = self._file.Get_info()
+        names = [info.Get_nthkey(place) for place in range(info.Get_nkeys())]
+        found = {str(name): str(info.Get(name)).strip() for name in names}
+        info.Free()
+        return found
+
+    def view(self, base: int, piece: int, hole: int) -> None:
+        """From now on this rank sees pieces of ``piece`` bytes, ``hole`` bytes apart, from ``base`` on. Collective."""
+        block = self._mpi.BYTE.Create_contiguous(piece)
+        spaced = block.Create_resized(0, piece + hole)
+        spaced.Commit()
+        with self._saying("file view"):
+            self._file.Set_view(base, self._mpi.BYTE, spaced, "native")
+        spaced.Free()
+        block.Free()
+
+    def move(self, kind: str, at: int, buffer: Any, collective: bool) -> int:
+        """``read`` into or ``write`` from ``buffer``, from byte ``at`` of the view on; how many bytes were moved."""
+        call = getattr(self._file, f"{kind.capitalize()}_at{'_all' if collective else ''}")
+        status = self._mpi.Status()
+        with self._saying(kind):
+            call(at, buffer, status)
+        return int(status.Get_count(self._mpi.BYTE))
+
+    def sync(self) -> None:
+        """To the storage. Collective."""
+        with self._saying("sync"):
+            self._file.Sync()
+
+    def close(self) -> None:
+        """Collective."""
+        with self._saying("close"):
+            self._file.Close()
+
+    @contextmanager
+    def _saying(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except self._mpi.Exception as error:
+            text = " ".join(error.Get_error_string().split())
+            raise SystemFaultError(f"MPI-IO {what}: {text}", "look at the file system and at the hints") from error

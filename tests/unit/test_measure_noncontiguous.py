@@ -1,0 +1,151 @@
+"""Non-contiguous access: whose piece is where, what a write leaves behind, and what the plan says before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.errors import InputError
+from iosonde.measure import noncontiguous, sessions, workloads
+from iosonde.measure.noncontiguous import METHODS, Settings, pieces_of, plan
+from iosonde.ranks import mpi
+
+KIB = 2**10
+SMALL = {"access_size": 3 * KIB, "hole_size": 5 * KIB, "file_size": 300 * KIB + 77, "sieve_buffer": 20_000}
+
+
+def run(root, settings, ranks=1, spoil=lambda operation, path: None):
+    """All phases of all ranks, one rank after the other, by the engine; operation → its records."""
+    alone, found = mpi.connect(1), {}
+    plans = [plan(settings, rank, ranks, 0) for rank in range(ranks)]
+    for phases in zip(*plans, strict=True):
+        for one in phases:
+            if one.phase is None:
+                continue
+            session = sessions.open_session(one, str(root), 1, alone, 10_000)
+            session.prepare(0)
+            found.setdefault(one.operation, []).extend(session.run(0))
+            session.close()
+            spoil(one.operation, root / f"{one.phase.files.template}000000")
+    return found
+
+
+def errors(found):
+    return {operation: [e for record in records for e in record.errors] for operation, records in found.items()}
+
+
+@given(
+    access=st.integers(1, 50), hole=st.integers(0, 50), ranks=st.integers(1, 5), size=st.integers(1, 2000),
+    layout=st.sampled_from(noncontiguous.LAYOUTS),
+)  # fmt: skip
+def test_pieces_lie_in_the_file_and_belong_to_one_rank(access, hole, ranks, size, layout):
+    settings = Settings(access_size=access, hole_size=hole, file_size=size, layout=layout)
+    try:
+        mine = [pieces_of(settings, rank, ranks) for rank in range(ranks)]
+    except InputError:
+        assert size // ranks < access or size < ranks * (access + hole)
+        return
+    owner = np.zeros(size, int)
+    for pieces in mine:
+        assert pieces.count == mine[0].count
+        for number in range(pieces.count):
+            start = pieces.base + number * pieces.period
+            assert start + access <= size
+            owner[start : start + access] += 1
+    assert owner.max() == 1 and owner.sum() == ranks * mine[0].count * access
+
+
+def test_every_rank_has_the_same_phases_and_calls():
+    for method in METHODS:
+        for layout in noncontiguous.LAYOUTS:
+            settings = Settings(**SMALL, method=method, layout=layout, verify=True, call_size=10 * KIB)
+            plans = [plan(settings, rank, 3, 1) for rank in range(3)]
+            assert len({tuple(one.operation for one in mine) for mine in plans}) == 1
+            accesses = [one.phase for mine in plans for one in mine if one.operation in ("read", "write")]
+            if method.startswith("mpiio"):
+                assert {(one.count, one.per_call) for one in accesses} == {(accesses[0].count, 3)}
+                assert {one.collective for one in accesses} == {method == "mpiio_collective"}
+
+
+@pytest.mark.parametrize("layout", noncontiguous.LAYOUTS)
+@pytest.mark.parametrize("method", ["naive", "sieve"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_what_is_written_is_read_and_the_holes_stay(tmp_path, method, layout, ranks):
+    settings = Settings(**SMALL, method=method, layout=layout, verify=True)
+    found = run(tmp_path, settings, ranks)
+    assert not any(errors(found).values())
+    assert set(found) >= {"write", "check_pieces", "check_holes", "read"}
+    assert {path.stat().st_size for path in (tmp_path / "shared").iterdir()} == {settings.file_size}
+    moved = {name: sum(record.extra_bytes for record in found[name]) for name in ("read", "write")}
+    assert (moved["read"] > 0) == (moved["write"] > 0) == (method == "sieve")
+
+
+@pytest.mark.parametrize(("place", "said"), [(0, "check_pieces"), (4 * KIB, "check_holes")])
+def test_a_write_that_went_wrong_is_found(tmp_path, place, said):
+    def spoil(operation, path):
+        if operation == "write":
+            data = bytearray(path.read_bytes())
+            data[place] ^= 1
+            path.write_bytes(data)
+
+    wrong = errors(run(tmp_path, Settings(**SMALL, method="sieve", operations="write", verify=True), spoil=spoil))
+    assert [operation for operation, found in wrong.items() if found] == [said]
+
+
+def test_a_read_of_what_was_not_written_is_found(tmp_path):
+    def spoil(operation, path):
+        if operation == "make_read_file":
+            path.write_bytes(b"x" * path.stat().st_size)
+
+    wrong = errors(run(tmp_path, Settings(**SMALL, operations="read", verify=True), spoil=spoil))
+    assert wrong["read"]
+
+
+def test_the_file_on_the_target_and_what_is_moved_are_told_before():
+    settings = Settings(access_size=KIB, hole_size=KIB, file_size=64 * KIB)
+    assert noncontiguous.bytes_needed(settings, 2) == 128 * KIB
+    assert noncontiguous.bytes_moved(settings, 2) == 2 * (64 + 32) * KIB
+    sieving = Settings(access_size=KIB, hole_size=KIB, file_size=64 * KIB, method="sieve")
+    assert noncontiguous.bytes_moved(sieving, 2) == (64 + 128 + 64 + 64) * KIB
+
+
+def test_hints_are_for_mpi_io_and_the_buffer_is_one_of_them():
+    hints = {"romio_ds_read": "enable", "ind_rd_buffer_size": 4096, "striping_unit": ""}
+    assert Settings(method="sieve", hints=hints).hints == {}
+    independent = Settings(method="mpiio_independent", hints=hints, sieve_buffer="1MiB")
+    assert independent.hints == {
+        "romio_ds_read": "enable",
+        "ind_rd_buffer_size": "4096",
+        "ind_wr_buffer_size": str(2**20),
+    }
+    assert Settings(**independent.to_json()) == independent
+    assert Settings(method="mpiio_collective").hints == {"cb_buffer_size": str(4 * 2**20)}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"method": "magic"}, "method: 'magic' is unknown"),
+        ({"layout": "x"}, "layout: 'x' is unknown"),
+        ({"operations": ["read", "read"]}, "operations are"),
+        ({"operations": "append"}, "operations: 'append' is unknown"),
+        ({"access_size": 0}, "access_size is 0"),
+        ({"access_size": 2**31}, "access_size is 2147483648 B"),
+        ({"hole_size": True}, "hole_size is True"),
+        ({"cache": "hot"}, "cache: 'hot' is unknown"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(change, said):
+    with pytest.raises(InputError, match=said):
+        Settings(**change)
+
+
+def test_a_file_that_is_too_small_is_refused():
+    with pytest.raises(InputError, match="no piece of 64 KiB for each of 3 ranks"):
+        plan(Settings(file_size="128KiB"), 0, 3, 0)
+
+
+def test_it_is_a_workload_by_name():
+    assert workloads.find("noncontiguous") is noncontiguous
