@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from iosonde.cli import _probe, _probe_text
+from iosonde.core.schema import PROBE_FACTORS
 from iosonde.core.types import Run
 from iosonde.measure import probe, probe_local, probe_network
 from iosonde.ranks.machine import traffic
@@ -157,20 +160,44 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
     )
 
 
-def test_the_newest_probe_of_these_hosts_is_found(tmp_path):
+@pytest.fixture
+def probes(tmp_path):
     store = Store.create(tmp_path / "store")
-    assert _probe.newest(store, ["n1"], 0.95) is None
+    assert _probe.stored(store) == []
     stored(store, "a-0", facts(1.0), "2026-11-01T00:00:00Z", "a")
     stored(store, "b-0", facts(2.0), "2026-11-02T00:00:00Z", "b")
     stored(store, "b-1", facts(2.0), "2026-11-02T00:01:00Z", "b")
     stored(store, "c-0", facts(9.0), "2026-11-03T00:00:00Z", "c", missing=["rank 1 died"])
     stored(store, "d-0", facts(9.0, ("m1", "m2", "m3")), "2026-11-04T00:00:00Z", "d")
-    found = _probe.newest(store, ["n1", "n2"], 0.95)
+    return _probe.stored(store)
+
+
+def test_the_newest_probe_of_these_hosts_is_found(probes):
+    found = _probe.newest(probes, ["n1", "n2"], 0.95)
     assert found["experiment"] == "b"
     assert [one["host"] for one in found["nodes"]] == ["n1", "n2"]
     assert [one["hosts"] for one in found["pairs"]] == [["n1", "n2"]]
-    assert found["nodes"][0]["disk_read"]["n"] == 2
-    assert _probe.newest(store, ["n1", "elsewhere"], 0.95) is None
+    assert found["nodes"][0]["disk_read"].n == 2
+    assert _probe.newest(probes, ["n1", "elsewhere"], 0.95) is None
+    assert _probe.newest(probes, [], 0.95) is None
+
+
+def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(probes):
+    def run_on(*hosts):
+        facts = {"hosts": list(hosts)}
+        return Run("r", "e", "iosonde envelope", "2026-11-05T00:00:00Z", 1.0, {"nodes": 2}, [], facts)
+
+    run = _probe.attached(run_on("n2", "n3", "n3"), probes, 0.95)
+    json.dumps(run.facts)
+    assert run.facts["probe"]["experiment"] == "b"
+    assert run.factors["network_bandwidth"] == 5e8
+    assert run.factors["disk_read"] == 4e8
+    assert set(run.factors) == {"nodes", *PROBE_FACTORS}
+    alone = _probe.attached(run_on("n2"), probes, 0.95)
+    assert "network_bandwidth" not in alone.factors
+    other = _probe.attached(run_on("elsewhere"), probes, 0.95)
+    assert "probe" not in other.facts
+    assert set(other.factors) == {"nodes"}
 
 
 def test_the_disk_is_written_read_and_removed_and_says_how(tmp_path):

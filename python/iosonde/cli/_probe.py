@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.types import Estimate
 
 if TYPE_CHECKING:
+    from iosonde.core.types import Run
     from iosonde.store import Store
 
 Facts = dict[str, Any]
@@ -39,27 +40,59 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     }  # fmt: skip
 
 
-def newest(store: Store, hosts: Sequence[str], level: float) -> Facts | None:
-    """What the newest probe of these hosts found, for the facts of a run; None if there is none.
-
-    A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates as JSON, of these hosts only.
-    """
+def stored(store: Store | None) -> list[Facts]:
+    """The documents of all complete repetitions of probes in a store, the oldest first."""
     from iosonde.measure.probe import SOURCE
 
+    return [run for run in store.runs() if run["source"] == SOURCE and not run["missing"]] if store else []
+
+
+def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts | None:
+    """What the newest of the ``stored`` probes of these hosts found, these hosts only; None if there is none.
+
+    A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates.
+    """
     wanted = set(hosts)
-    known = [run for run in store.runs() if run["source"] == SOURCE and not run["missing"]]
-    fitting = [run for run in known if wanted <= set(run["facts"]["hosts"])]
+    fitting = [run for run in probes if wanted and wanted <= set(run["facts"]["hosts"])]
     if not fitting:
         return None
     last = fitting[-1]
     made = summarise([run["facts"] for run in fitting if run["experiment"] == last["experiment"]], level)
-    return to_json({
+    return {
         "experiment": last["experiment"],
         "started_at": last["started_at"],
         "target": last["facts"]["target"],
         "pairs": [pair for pair in made["pairs"] if wanted >= set(pair["hosts"])],
         "nodes": [node for node in made["nodes"] if node["host"] in wanted],
-    })  # fmt: skip
+    }
+
+
+def attached(run: Run, probes: Sequence[Facts], level: float) -> Run:
+    """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
+    found = newest(probes, run.facts["hosts"], level)
+    if found:
+        run.facts["probe"] = to_json(found)
+        run.factors |= slowest(found)
+    return run
+
+
+def slowest(made: Facts) -> dict[str, float]:
+    """Value of each of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node."""
+    pairs, nodes = made["pairs"], made["nodes"]
+    found = {}
+    if pairs:
+        found["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
+        found["network_latency"] = max(pair["latency"].value for pair in pairs)
+    for name, key, worst in (
+        ("disk_write", "disk_write", min),
+        ("disk_read", "disk_read", min),
+        ("memory_copy", "memory_copy_all_cores", min),
+        ("cpu_write", "cpu_write", max),
+        ("cpu_read", "cpu_read", max),
+    ):
+        if nodes and key in nodes[0]:
+            found[name] = worst(node[key].value for node in nodes)
+    return found
 
 
 def to_json(value: Any) -> Any:

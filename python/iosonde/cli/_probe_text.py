@@ -10,6 +10,8 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.report.text import escape, estimate_parts, table
 
+from ._probe import slowest
+
 _WIDTH = 79
 MOST_SHOWN = 6  # pairs or nodes; of more the slowest and the fastest
 # Key → what is shown, unit, and whether more is better. CPU time as `s/MB`, as people say it (10⁶ bytes).
@@ -69,20 +71,16 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
 
 def sentence(made: dict[str, Any]) -> str:
     """The slowest of everything: it is what a ceiling is made of."""
-    parts = []
-    if made["pairs"]:
-        slowest = min(pair[key].value for pair in made["pairs"] for key in ("bandwidth", "bandwidth_back"))
+    parts, worst = [], slowest(made)
+    if "network_bandwidth" in worst:
         over = "link" if all(pair["medium"] == "network" for pair in made["pairs"]) else "pair"
-        parts.append(f"the slowest {over} carries {_short(slowest, 'bytes/s')}")
-    nodes = made["nodes"]
-    if "disk_write" in nodes[0]:
-        written, read = (min(node[key].value for node in nodes) for key in ("disk_write", "disk_read"))
-        parts.append(f"the slowest disk writes {_short(written, 'bytes/s')} and reads {_short(read, 'bytes/s')}")
-        cpu = max(node[key].value for node in nodes for key in ("cpu_write", "cpu_read"))
-        parts.append(f"a client spends up to {_short(cpu, 's/byte')} of CPU")
+        parts.append(f"the slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}")
+    if "disk_write" in worst:
+        written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
+        cpu = _short(max(worst["cpu_write"], worst["cpu_read"]), "s/byte")
+        parts += [f"the slowest disk writes {written} and reads {read}", f"a client spends up to {cpu} of CPU"]
     if not parts:
-        copied = min(node["memory_copy_all_cores"].value for node in nodes)
-        parts.append(f"memory copies {_short(copied, 'bytes/s')}")
+        parts.append(f"memory copies {_short(worst['memory_copy'], 'bytes/s')}")
     text = ", ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
