@@ -16,16 +16,18 @@ LOCAL = [name for name in benchmarks.NAMES if name != "rcp"]
 def play(document, place, rank=0, tools=None, **levels):
     """Run all steps of one rank; the (name, exit code, output) of those that failed."""
     levels = {name: values[0] for name, values in document["factors"].items()} | {"files": 5} | levels
-    variables = {f"IOSONDE_{name.upper()}": str(value) for name, value in levels.items()}
     path = f"{tools}:{os.environ['PATH']}" if tools else os.environ["PATH"]
-    environment = os.environ | variables | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path}
+    environment = os.environ | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path}
     failed = []
     for stage in ("set_up", "steps", "tear_down"):
         for step in document[stage]:
             if step["on"] == "single" and rank:
                 continue
             shadowed = environment if stage == "steps" else environment | {"PATH": os.environ["PATH"]}
-            done = subprocess.run(["sh", "-c", step["command"]], env=shadowed, capture_output=True, text=True)
+            command = step["command"]
+            for level, value in levels.items():
+                command = command.replace(f"${{{level}}}", str(value))
+            done = subprocess.run(["sh", "-c", command], env=shadowed, capture_output=True, text=True)
             if done.returncode:
                 failed.append((step["name"], done.returncode, done.stdout + done.stderr))
     return failed

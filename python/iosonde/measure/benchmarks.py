@@ -27,7 +27,7 @@ _SAME = "sha256sum --quiet --check ../known/sums"
 _ENTRIES = '[ "$(find . | wc -l)" -eq "$(($(cat ../known/entries) + 1))" ]'
 # rsync where it is, else scp. The same program does it in every trial: it is found by the shell of the same node.
 _RCP = (
-    'from="$IOSONDE_REMOTE:$(cat away)/tree" && if command -v rsync >/dev/null; '
+    'from="${remote}:$(cat away)/tree" && if command -v rsync >/dev/null; '
     'then rsync -a -e \'ssh -o BatchMode=yes\' "$from/" copy; else scp -Bqr "$from" copy; fi'
 )
 _FILES = 100
@@ -133,24 +133,24 @@ def _program(module: str, words: str) -> str:
 
 
 def _make() -> str:
-    return _program("tree_program", f'make {_PLACE} --files "$IOSONDE_FILES"')
+    return _program("tree_program", f'make {_PLACE} --files "${{files}}"')
 
 
 def _cache() -> str:
-    return _program("tree_program", f'cache "$IOSONDE_CACHE" {_PLACE}/tree')
+    return _program("tree_program", f'cache "${{cache}}" {_PLACE}/tree')
 
 
 def _load(what: str) -> str:
-    words = f'{what} --place {_PLACE} --level "$IOSONDE_LOAD" --rank "$IOSONDE_RANK" --victims 1'
-    return _program("load_program", words + (' --where "$IOSONDE_LOAD_WHERE"' if what == "start" else ""))
+    words = f'{what} --place {_PLACE} --level "${{load}}" --rank "$IOSONDE_RANK" --victims 1'
+    return _program("load_program", words + (' --where "${load_where}"' if what == "start" else ""))
 
 
 def _remote(which: str, on: str = "all") -> tuple[list[Document], list[Document]]:
     """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after."""
     if which != "rcp":
         return [], []
-    ssh = 'ssh -o BatchMode=yes "$IOSONDE_REMOTE"'
-    there = f'{_GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "$IOSONDE_REMOTE:$(cat away)/"'
+    ssh = 'ssh -o BatchMode=yes "${remote}"'
+    there = f'{_GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'
     # What is removed is what mktemp named, and nothing else.
     gone = f'{_GO}case "$(cat away)" in /tmp/iosonde-rcp-????????) {ssh} rm -r "$(cat away)";; *) exit 1;; esac'
     return [_all("take_away", there) | {"on": on}], [_all("remove_there", gone) | {"on": on}]
