@@ -36,7 +36,7 @@ def lines(made: dict[str, Any], n: int, level: float, warnings: Sequence[str]) -
     yield ""
     for warning in warnings:
         yield from _wrapped(f"~ {warning}", "  ")
-    yield from _wrapped(sentence(made), "")
+    yield from sentences(made)
 
 
 def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
@@ -69,20 +69,19 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
         yield from _wrapped(f"disk: {way}", "  ")
 
 
-def sentence(made: dict[str, Any]) -> str:
+def sentences(made: dict[str, Any]) -> list[str]:
     """The slowest of everything: it is what a ceiling is made of."""
     parts, worst = [], slowest(made)
     if "network_bandwidth" in worst:
         over = "link" if all(pair["medium"] == "network" for pair in made["pairs"]) else "pair"
-        parts.append(f"the slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}")
+        parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}.")
     if "disk_write" in worst:
         written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
         cpu = _short(max(worst["cpu_write"], worst["cpu_read"]), "s/byte")
-        parts += [f"the slowest disk writes {written} and reads {read}", f"a client spends up to {cpu} of CPU"]
+        parts += [f"The slowest disk writes {written} and reads {read}.", f"A client spends up to {cpu} of CPU."]
     if not parts:
-        parts.append(f"memory copies {_short(worst['memory_copy'], 'bytes/s')}")
-    text = ", ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+        parts.append(f"Memory copies {_short(worst['memory_copy'], 'bytes/s')}.")
+    return parts
 
 
 def _extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:

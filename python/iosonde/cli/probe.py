@@ -133,7 +133,7 @@ def _experiment(nodes: int, repetitions: int, target: Path | None, size: int) ->
         name="probe",
         factors=factors,
         settings={"probe": {"target": str(target or ""), "size": size, "nodes": nodes}},
-        trials=design.blocks(factors, range(repetitions), 0, seed),
+        trials=design.trials(factors, {"kind": "full"}, range(repetitions), 0, seed),
         seed=seed,
         created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
     )

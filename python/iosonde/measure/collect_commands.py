@@ -135,7 +135,7 @@ def entry(
 
 
 def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
-    """How long the command took on each rank, and from the first start to the last end; the CPU time of each and all."""
+    """Times of the command on each rank, from the first start to the last end, and CPU times of each and all."""
     if item["stage"] != STEP:
         return []
     own = (times.ended_ns - times.started_ns) / 1e9
