@@ -70,13 +70,15 @@ def test_one_node_with_a_disk(tmp_path, monkeypatch):
     assert run["complete"]
 
 
-def test_a_host_that_does_not_answer_is_named(tmp_path, monkeypatch):
+def test_ranks_that_die_are_told_and_leave_nothing(tmp_path, monkeypatch):
+    from iosonde.ranks import rollcall
     from iosonde.ranks.launch import mpirun
 
     def dead(self, nodes, ranks_per_node, program):
         return ["sh", "-c", "echo 'ssh: n9 does not answer' >&2; exit 255"]
 
     monkeypatch.setattr(mpirun.MpiRun, "command", dead)
+    monkeypatch.setattr(rollcall, "call", lambda launcher, nodes: ("n1", "n9"))
     (tmp_path / "hosts").write_text("n1\nn9\n")
     target = tmp_path / "t"
     target.mkdir()

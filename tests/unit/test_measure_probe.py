@@ -64,15 +64,21 @@ def test_last_level_caches_are_counted_once_each(tmp_path):
     assert probe_local.last_level_cache_bytes(tmp_path / "none") == 0
 
 
+NET_DEV = """Inter-|   Receive                                   |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed
+    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0
+  eth0: 500 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0
+  eth1:   0 0 0 0 0 0 0 0 5 1 0 0 0 0 0 0
+"""
+
+
 def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
-    for name, sent in (("lo", 999), ("eth0", 10), ("eth1", 5)):
-        place = tmp_path / "net" / name / "statistics"
-        place.mkdir(parents=True)
-        (place / "tx_bytes").write_text(f"{sent}\n")
+    (tmp_path / "dev").write_text(NET_DEV)
     port = tmp_path / "infiniband" / "mlx5_0" / "ports" / "1" / "counters"
     port.mkdir(parents=True)
     (port / "port_xmit_data").write_text("7\n")
-    assert traffic.sent_bytes(tmp_path) == 15 + 4 * 7
+    assert traffic.sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
+    assert traffic.sent_bytes(tmp_path / "none", tmp_path / "none") == 0
 
 
 def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():

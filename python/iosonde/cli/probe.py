@@ -75,7 +75,7 @@ def command(
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every repetition is a run in the store; a
     campaign on these nodes keeps the newest probe with its own runs.
     """
-    from iosonde.ranks import launch, machine
+    from iosonde.ranks import launch, machine, rollcall
     from iosonde.stats.distributions import check_level
 
     check_level(level)
@@ -85,6 +85,8 @@ def command(
     launch.check_nodes(found, count)
     if place:
         _check_target(place, Path(store).resolve(), size, count)
+    if found.name != "local":
+        rollcall.call(found, count)
     facts = machine.facts(place or Path.cwd())
     experiment = _experiment(count, repetitions, place, size)
     runs = _measure(_bench(experiment, found, count, place, size, facts, idle_timeout), experiment, store)
