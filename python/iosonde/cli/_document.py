@@ -12,7 +12,7 @@ import click
 
 from iosonde.core import decision
 from iosonde.core.errors import InputError
-from iosonde.measure import spec_file, spec_text
+from iosonde.measure import benchmarks, spec_file, spec_text
 from iosonde.measure.spec_problems import nearest
 from iosonde.measure.spec_text import Document
 
@@ -61,6 +61,9 @@ def _source(asked: dict[str, Any]) -> Document:
     if named is not None or (what is not None and is_file(what)):
         _only_for_commands(asked)
         return _stored(spec_text.load(_there(Path(named or what))))
+    if what is not None and benchmarks.is_one(what):
+        _only_for_commands(asked)
+        return Document(benchmarks.find(what), what)
     if what is not None:
         if not what.strip():
             raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")

@@ -13,6 +13,7 @@ import click
 from iosonde.core.errors import DataError
 from iosonde.core.units import format_seconds
 
+from . import _probe
 from ._needs import measured_trials
 from ._progress import Progress
 
@@ -49,10 +50,13 @@ def measure(
 
     bench = _bench(store, wanted, ready, experiment, workspace, on_tick)
 
+    probes = _probe.stored(store)
+
     def one(which: Trial) -> Run:
         stop.check()
         run_id = _free_id(store, experiment.id, which.index)
-        return trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
+        made = trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
+        return _probe.attached(made, probes, level)
 
     def keep(made: Run) -> None:
         try:

@@ -20,6 +20,7 @@ from iosonde.core.errors import IosondeError
 COMMANDS = {
     "run": "measure: an experiment file, a command, or the MTC envelope",
     "plan": "show the trials, their order and how long they will take",
+    "probe": "network, disks, memory and CPU time of the nodes",
     "parse": "what another tool's output says, without storing it",
     "import": "other tools' results into a store",
     "summary": "every metric with its interval",

@@ -48,3 +48,15 @@ OBSERVED_FACTORS = (*READ_FACTORS, "allocation")
 # True on the trials of a centre cell, which a design repeats within every block to see drift (False on its other
 # trials, absent without centre cells). It splits no cell: a centre trial repeats the cell whose levels it has.
 CENTRE = "centre_trial"
+
+# What the newest probe found of a run's nodes (its slowest link, disk, …), in bytes/s, s and s/byte. Observed too: a
+# probe made anew splits no cell.
+PROBE_FACTORS = (
+    "network_bandwidth",
+    "network_latency",
+    "disk_write",
+    "disk_read",
+    "memory_copy",
+    "cpu_write",
+    "cpu_read",
+)

@@ -135,13 +135,17 @@ def entry(
 
 
 def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
-    """How long the command took on each rank, and from the first start to the last end."""
+    """Times of the command on each rank, from the first start to the last end, and CPU times of each and all."""
     if item["stage"] != STEP:
         return []
     own = (times.ended_ns - times.started_ns) / 1e9
     rows = [Observation(item["label"], "seconds", float(own[i]), "s", part.rank) for i, part in enumerate(parts)]
     if times.comparable:
         rows.append(Observation(item["label"], "seconds", times.span_ns / 1e9, "s"))
+    for metric, key in (("user_seconds", "user_s"), ("system_seconds", "system_s")):
+        used = [float(part.command[key]) for part in parts]
+        rows += [Observation(item["label"], metric, used[i], "s", part.rank) for i, part in enumerate(parts)]
+        rows.append(Observation(item["label"], metric, sum(used), "s"))
     return rows
 
 

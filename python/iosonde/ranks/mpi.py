@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +166,24 @@ class Ranks:
             self._comm.Recv(question, peer)
             question[0] = time.monotonic_ns()
             self._comm.Send(question, peer)
+
+    def send(self, data: bytearray, peer: int) -> None:
+        """Send ``data`` to ``peer``, who calls `receive`."""
+        self._comm.Send(data, peer)
+
+    def receive(self, data: bytearray, peer: int) -> None:
+        """Fill ``data`` with what ``peer`` sends; it has that length."""
+        self._comm.Recv(data, peer)
+
+    def send_at_once(self, data: bytearray, peer: int, count: int) -> None:
+        """Have ``count`` messages of ``data`` under way to ``peer`` (who calls `receive_at_once`) at the same time."""
+        for request in [self._comm.Isend(data, peer) for _ in range(count)]:
+            request.Wait()
+
+    def receive_at_once(self, places: Sequence[bytearray], peer: int) -> None:
+        """Fill each of ``places``, ready for all of them from the start."""
+        for request in [self._comm.Irecv(place, peer) for place in places]:
+            request.Wait()
 
     def _send_stream(self, chunks: Iterable[bytes]) -> None:
         try:

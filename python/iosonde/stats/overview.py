@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, READ_FACTORS
+from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, READ_FACTORS
 from iosonde.core.types import Estimate
 
 from . import checks, words
@@ -92,7 +92,7 @@ def settings(results: Table) -> list[str]:
         return kept
     runs = results.take(_first_rows(results, "run"))
     first = [name for name in ("nodes", "ranks_per_node", "ranks") if name in runs.columns]
-    never = (*_BOOKKEEPING, *OBSERVED_FACTORS, CENTRE)
+    never = (*_BOOKKEEPING, *OBSERVED_FACTORS, *PROBE_FACTORS, CENTRE)
     for name in first + [name for name in runs.columns if name not in first and plain(name) not in never]:
         codes, levels = runs.columns[name].codes()
         if len(levels) < 2 or (name not in first and 2 * len(levels) > len(runs)):

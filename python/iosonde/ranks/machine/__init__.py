@@ -15,10 +15,10 @@ from typing import Any
 
 from . import block, filesystem, host, mount, network, quota, scheduler
 from .command import redacted, software
-from .host import memory_bytes
+from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
-__all__ = ["LoadSampler", "facts", "memory_bytes", "redacted", "software"]
+__all__ = ["LoadSampler", "available_bytes", "facts", "memory_bytes", "redacted", "software"]
 
 
 def facts(target: Path, env: Mapping[str, str] = os.environ) -> dict[str, Any]:

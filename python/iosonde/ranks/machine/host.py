@@ -89,6 +89,11 @@ def memory_bytes() -> int:
     return total if limit is None else min(total, limit)
 
 
+def available_bytes() -> int | None:
+    """Memory that can be taken now without swapping; None where the kernel does not tell."""
+    return parse_meminfo(reading.text("/proc/meminfo") or "").get("MemAvailable")
+
+
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
     """The smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
     limit.

@@ -1,0 +1,162 @@
+"""The repetitions of a probe → Estimates of every pair and node; the newest probe of some nodes in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.types import Estimate
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Run
+    from iosonde.store import Store
+
+Facts = dict[str, Any]
+
+# Key in the JSON → where the value is in what one repetition found of a node.
+_OF_NODE: dict[str, Callable[[Facts], float]] = {
+    "disk_write": lambda node: node["disk"]["write"],
+    "disk_read": lambda node: node["disk"]["read"],
+    "memory_copy_one_core": lambda node: node["copy_one"],
+    "memory_copy_all_cores": lambda node: node["copy_all"],
+    "cpu_write": lambda node: node["cpu"]["write"],
+    "cpu_read": lambda node: node["cpu"]["read"],
+}
+_ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
+# A file system in memory has no disk, and one behind a server shows the server and the network.
+_IN_MEMORY = ("tmpfs", "ramfs")
+
+
+def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
+    """``pairs`` and ``nodes`` with an Estimate of everything, over the facts of a probe's complete repetitions."""
+    first = repetitions[0]
+    probes = [facts["probe"] for facts in repetitions]
+    return {
+        "pairs": [_pair(first, [probe["pairs"][i] for probe in probes], level)
+                  for i in range(len(first["probe"]["pairs"]))],
+        "nodes": [_node([probe["nodes"][i] for probe in probes], level)
+                  for i in range(len(first["probe"]["nodes"]))],
+    }  # fmt: skip
+
+
+def stored(store: Store | None) -> list[Facts]:
+    """The documents of all complete repetitions of probes in a store, the oldest first."""
+    from iosonde.measure.probe import SOURCE
+
+    return [run for run in store.runs() if run["source"] == SOURCE and not run["missing"]] if store else []
+
+
+def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts | None:
+    """What the newest of the ``stored`` probes of these hosts found, these hosts only; None if there is none.
+
+    A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates.
+    """
+    wanted = set(hosts)
+    fitting = [run for run in probes if wanted and wanted <= set(run["facts"]["hosts"])]
+    if not fitting:
+        return None
+    last = fitting[-1]
+    made = summarise([run["facts"] for run in fitting if run["experiment"] == last["experiment"]], level)
+    return {
+        "experiment": last["experiment"],
+        "started_at": last["started_at"],
+        "target": last["facts"]["target"],
+        "pairs": [pair for pair in made["pairs"] if wanted >= set(pair["hosts"])],
+        "nodes": [node for node in made["nodes"] if node["host"] in wanted],
+    }
+
+
+def attached(run: Run, probes: Sequence[Facts], level: float) -> Run:
+    """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
+    found = newest(probes, run.facts["hosts"], level)
+    if found:
+        run.facts["probe"] = to_json(found)
+        run.factors |= slowest(found)
+    return run
+
+
+def slowest(made: Facts) -> dict[str, float]:
+    """Value of each of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node."""
+    pairs, nodes = made["pairs"], made["nodes"]
+    found = {}
+    if pairs:
+        found["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
+        found["network_latency"] = max(pair["latency"].value for pair in pairs)
+    for name, key, worst in (
+        ("disk_write", "disk_write", min),
+        ("disk_read", "disk_read", min),
+        ("memory_copy", "memory_copy_all_cores", min),
+        ("cpu_write", "cpu_write", max),
+        ("cpu_read", "cpu_read", max),
+    ):
+        if nodes and key in nodes[0]:
+            found[name] = worst(node[key].value for node in nodes)
+    return found
+
+
+def to_json(value: Any) -> Any:
+    """The same with every Estimate in its stable JSON form."""
+    if isinstance(value, Estimate):
+        return value.to_json()
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def warnings(made: Facts, mount_type: str | None) -> list[str]:
+    """What the reader must know before believing the numbers."""
+    from iosonde.measure.probe import SHARED_MEMORY, UNSEEN
+    from iosonde.measure.trial import NETWORK_TYPES
+
+    said = []
+    media = {pair["medium"] for pair in made["pairs"]}
+    if SHARED_MEMORY in media:
+        said.append("ranks on one host talk through shared memory: that is not a network")
+    if UNSEEN in media:
+        said.append("the interfaces of the nodes did not count the messages: the MPI library took another way than "
+                    "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
+    if not made["pairs"]:
+        said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
+    if mount_type in _IN_MEMORY:
+        said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
+    if mount_type in NETWORK_TYPES:
+        said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
+    return said
+
+
+def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
+    from iosonde.measure.probe import medium
+
+    a, b, hosts = same[0]["a"], same[0]["b"], facts["hosts"]
+    media = {medium(pair, hosts, facts["nodes"]) for pair in same}
+    sizes = [size for size, _ in same[0]["sweep"]]
+    return {
+        "ranks": [a, b],
+        "hosts": [hosts[a], hosts[b]],
+        "medium": min(media),
+        "latency": _mean([pair["sweep"][0][1] for pair in same], level),
+        "bandwidth": _mean([pair["forth"] for pair in same], level),
+        "bandwidth_back": _mean([pair["back"] for pair in same], level),
+        "sweep": [
+            {"bytes": size, "half_round_trip": _mean([pair["sweep"][i][1] for pair in same], level)}
+            for i, size in enumerate(sizes)
+        ],
+    }
+
+
+def _node(same: Sequence[Facts], level: float) -> Facts:
+    chosen = {key: read for key, read in _OF_NODE.items() if key not in _ONLY_WITH_TARGET or "disk" in same[0]}
+    made: Facts = {"host": same[0]["host"], "rank": same[0]["rank"], "cores": same[0]["cores"]}
+    made["disk_way"] = (
+        ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if "disk" in same[0] else None
+    )
+    return made | {key: _mean([read(node) for node in same], level) for key, read in chosen.items()}
+
+
+def _mean(values: list[float], level: float) -> Estimate:
+    from iosonde.stats import summarise as stats
+
+    made = stats.mean(values, level)
+    # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
+    return made if made.low is None else replace(made, low=max(0.0, made.low))

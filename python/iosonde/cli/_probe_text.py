@@ -1,0 +1,114 @@
+"""A probe as text: links and nodes, each with its interval; of many only the slowest and the fastest."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale
+from iosonde.report.text import escape, estimate_parts, table
+
+from ._probe import slowest
+
+_WIDTH = 79
+MOST_SHOWN = 6  # pairs or nodes; of more the slowest and the fastest
+# Key → what is shown, unit, and whether more is better. CPU time as `s/MB`, as people say it (10⁶ bytes).
+_ROWS = (
+    ("disk_write", "disk write", "bytes/s"),
+    ("disk_read", "disk read", "bytes/s"),
+    ("memory_copy_one_core", "memory copy, one core", "bytes/s"),
+    ("memory_copy_all_cores", "memory copy, {cores} cores", "bytes/s"),
+    ("cpu_write", "CPU time of writing", "s/byte"),
+    ("cpu_read", "CPU time of reading", "s/byte"),
+)
+
+
+def lines(made: dict[str, Any], n: int, level: float, warnings: Sequence[str]) -> Iterator[str]:
+    """The lines of the text; ``made`` as of ``_probe.summarise``, from ``n`` repetitions."""
+    yield f"{100 * level:g} % intervals over {n} repetition{'s' if n != 1 else ''}"
+    if made["pairs"]:
+        yield ""
+        yield from _pairs(made["pairs"])
+    yield ""
+    yield from _nodes(made["nodes"])
+    yield ""
+    for warning in warnings:
+        yield from _wrapped(f"~ {warning}", "  ")
+    yield from sentences(made)
+
+
+def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
+    rows = []
+    for pair in _extremes(pairs, "bandwidth"):
+        a, b = pair["hosts"] if len(set(pair["hosts"])) > 1 else [f"rank {rank}" for rank in pair["ranks"]]
+        rows.append([f"{a} – {b}", pair["medium"], "latency", *_value(pair["latency"], "s")])
+        for key, way in (("bandwidth", "forth"), ("bandwidth_back", "back")):
+            rows.append(["", "", f"bandwidth {way}", *_value(pair[key], "bytes/s")])
+    yield from _left_out(len(pairs), "pairs", "by bandwidth")
+    yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL", _WIDTH).splitlines()
+
+
+def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
+    shown = _extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
+    rows = [
+        [words.format(cores=node["cores"]), *_value(node[key], unit)]
+        for node in shown
+        for key, words, unit in _ROWS
+        if key in node
+    ]
+    yield from _left_out(len(nodes), "nodes", "by disk or memory")
+    header, *body = table(["", "mean", "interval", ""], rows, "LrrL", _WIDTH).splitlines()
+    yield header
+    each = len(rows) // len(shown)
+    for place, node in enumerate(shown):
+        yield escape(node["host"])
+        yield from body[place * each : (place + 1) * each]
+    for way in dict.fromkeys(node["disk_way"] for node in nodes if node["disk_way"]):
+        yield from _wrapped(f"disk: {way}", "  ")
+
+
+def sentences(made: dict[str, Any]) -> list[str]:
+    """The slowest of everything: it is what a ceiling is made of."""
+    parts, worst = [], slowest(made)
+    if "network_bandwidth" in worst:
+        over = "link" if all(pair["medium"] == "network" for pair in made["pairs"]) else "pair"
+        parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}.")
+    if "disk_write" in worst:
+        written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
+        cpu = _short(max(worst["cpu_write"], worst["cpu_read"]), "s/byte")
+        parts += [f"The slowest disk writes {written} and reads {read}.", f"A client spends up to {cpu} of CPU."]
+    if not parts:
+        parts.append(f"Memory copies {_short(worst['memory_copy'], 'bytes/s')}.")
+    return parts
+
+
+def _extremes(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    if len(items) <= MOST_SHOWN:
+        return items
+    ordered = sorted(items, key=lambda item: item[key].value)
+    return [*ordered[: MOST_SHOWN // 2], *ordered[-(MOST_SHOWN // 2) :]]
+
+
+def _left_out(count: int, what: str, order: str) -> Iterator[str]:
+    if count > MOST_SHOWN:
+        yield f"{MOST_SHOWN // 2} slowest and {MOST_SHOWN // 2} fastest of {count} {what}, {order}; all: --json"
+
+
+def _value(estimate: Estimate, unit: str) -> list[str]:
+    divisor, name = _scale(estimate.value or 0.0, unit)
+    return [*estimate_parts(estimate, divisor), name]
+
+
+def _short(value: float, unit: str) -> str:
+    divisor, name = _scale(value, unit)
+    return f"{value / divisor:.3g} {name}"
+
+
+def _scale(value: float, unit: str) -> tuple[float, str]:
+    return (1e-6, "s/MB") if unit == "s/byte" else human_scale(value, unit)
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_long_words=False)

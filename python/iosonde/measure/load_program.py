@@ -1,0 +1,188 @@
+"""A load beside a benchmark: ``python -m iosonde.measure.load_program start|stop …``, as steps around it.
+
+``start`` returns when the load runs; it then does its command again and again until ``stop`` ends it by its id. It ends
+itself when the trial is gone: its directory, or the process that watches it, or after ``--at-most``. A load that ended
+before it was told to was none: ``stop`` then fails, and the trial is incomplete.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.ranks import processes
+
+from . import one_sentence
+from .target import Workspace
+
+OFF, ON = "off", "on"
+COMMAND = "cp -R tree copy && rm -r copy"
+IN_TRIAL = "target"  # the load works in the trial's own directory
+START_S, END_S = 60.0, 10.0
+_LOOK_S = 0.05
+_STATE, _ENDED, _SAID = "load.json", "load-ended.json", "load.txt"
+
+
+def start(place: Path, where: str, command: str, at_most_s: float) -> None:
+    """Start the load of this rank, whose directory is ``place``. Raises SystemFaultError if it does not come up."""
+    words = ["--place", str(place), "--where", where, "--at-most", str(at_most_s), "--command", command]
+    with (place / _SAID).open("wb") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "iosonde.measure.load_program", "run", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,  # it outlives this step, and is ended as a whole
+        )
+    give_up = time.monotonic() + START_S
+    while not (place / _STATE).exists():
+        if process.poll() is not None:
+            raise SystemFaultError(f"the load did not start: {_last_line(place)}", "try its command by hand")
+        if time.monotonic() > give_up:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise SystemFaultError(f"the load did not start within {START_S:.0f} s", "take a smaller tree")
+        time.sleep(_LOOK_S)
+
+
+def stop(place: Path) -> dict[str, Any]:
+    """End the load of this rank: {"passes", "seconds"}. Raises SystemFaultError if it had ended before."""
+    try:
+        state = json.loads((place / _STATE).read_text())
+    except FileNotFoundError:
+        raise SystemFaultError("there is no load to stop", "its start must come before") from None
+    if not processes.is_gone(state["identity"]):
+        os.kill(state["pid"], signal.SIGTERM)
+        _wait_until_gone(state)
+    if state["workspace"]:
+        _workspace(Path(state["workspace"]), state["name"]).remove()
+    try:
+        ended: dict[str, Any] = json.loads((place / _ENDED).read_text())
+    except FileNotFoundError:
+        raise SystemFaultError(f"the load died: {_last_line(place)}", "look for what ended it") from None
+    if ended["why"] != "stopped":
+        raise SystemFaultError(f"the load ended early: {ended['why']}", "the trial was not loaded to its end")
+    return ended
+
+
+def run(place: Path, where: str, command: str, at_most_s: float) -> None:
+    """The load itself, in a process and session of its own."""
+    asked: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    name = f"load-{place.parent.parent.name}-{place.name}"
+    workspace = _workspace(Path(where), name) if where != IN_TRIAL else None
+    room = Workspace.create(Path(where), name).path if workspace else place / "load"
+    room.mkdir(exist_ok=True)
+    try:
+        subprocess.run(["cp", "-R", str(place / "tree"), str(room)], check=True)
+        state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
+                 "name": name}  # fmt: skip
+        _put(place / _STATE, state)
+        started, passes, why = time.monotonic(), 0, ""
+        while not why:
+            why = _one_pass(command, room, lambda: _end(asked, place, started, at_most_s))
+            passes += 0 if why else 1
+        if place.exists():
+            _put(place / _ENDED, {"why": why, "passes": passes, "seconds": time.monotonic() - started})
+    finally:
+        if workspace:
+            workspace.remove()
+
+
+def _one_pass(command: str, room: Path, end: Any) -> str:
+    """Why the load is over; empty if the command ended well."""
+    process = subprocess.Popen(["/bin/sh", "-c", command], cwd=room, stdin=subprocess.DEVNULL)
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            code = process.wait(_LOOK_S)
+            return f"its command ended with {code}" if code else str(end())
+        if why := end():
+            _end_children(process)
+            return str(why)
+
+
+def _end_children(process: subprocess.Popen[bytes]) -> None:
+    """All of this session but ourselves."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
+    try:
+        process.wait(END_S / 2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    signal.signal(signal.SIGTERM, before)
+
+
+def _end(asked: list[int], place: Path, started: float, at_most_s: float) -> str:
+    """Why it is time to end; empty if it is not."""
+    if asked:
+        return "stopped"
+    if not place.exists():
+        return "its trial is gone"
+    if processes.is_gone(os.environ.get(processes.WATCHDOG_VARIABLE, "")):
+        return "nobody watches it any more"
+    return f"it ran for {at_most_s:.0f} s" if time.monotonic() - started > at_most_s else ""
+
+
+def _wait_until_gone(state: dict[str, Any]) -> None:
+    give_up = time.monotonic() + END_S
+    while not processes.is_gone(state["identity"]):
+        if time.monotonic() > give_up:
+            with suppress(ProcessLookupError):
+                os.killpg(state["pid"], signal.SIGKILL)
+            return
+        time.sleep(_LOOK_S)
+
+
+def _workspace(where: Path, name: str) -> Workspace:
+    return Workspace(where / f"iosonde-{name}", name)
+
+
+def _put(path: Path, content: dict[str, Any]) -> None:
+    """Whole or not at all."""
+    beside = path.with_suffix(".new")
+    beside.write_text(json.dumps(content))
+    beside.rename(path)
+
+
+def _last_line(place: Path) -> str:
+    with suppress(OSError):
+        lines = (place / _SAID).read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+    return "it left nothing"
+
+
+def main(words: list[str] | None = None) -> None:
+    """Entry point. A rank below ``--victims``, or the level ``off``, has no load. Raises IosondeError."""
+    parser = argparse.ArgumentParser(prog="load_program")
+    parser.add_argument("what", choices=("start", "stop", "run"))
+    parser.add_argument("--place", type=Path, required=True)
+    parser.add_argument("--level", default=ON)
+    parser.add_argument("--rank", type=int, default=0)
+    parser.add_argument("--victims", type=int, default=0)
+    parser.add_argument("--where", default=IN_TRIAL)
+    parser.add_argument("--at-most", type=float, default=4 * 3600.0)
+    parser.add_argument("--command", default=COMMAND)
+    asked = parser.parse_args(words)
+    if asked.level not in (OFF, ON):
+        raise InputError(f"there is no load '{asked.level}'", f"take {OFF} or {ON}")
+    if asked.level == OFF or asked.rank < asked.victims:
+        return
+    if asked.what == "stop":
+        ended = stop(asked.place)
+        os.write(1, f"load: {ended['passes']} passes in {ended['seconds']:.1f} s\n".encode())
+    else:
+        {"start": start, "run": run}[asked.what](asked.place, asked.where, asked.command, asked.at_most)
+
+
+if __name__ == "__main__":
+    one_sentence.for_errors()
+    main()

@@ -1,0 +1,143 @@
+"""The network between every pair of ranks: latency, one message at a time, and bandwidth in both directions.
+
+Latency and the sweep over message sizes are a ping-pong: half the round trip, as in the IMB and OSU benchmarks
+(``PingPong``, ``osu_latency``). Bandwidth has several messages under way, as ``osu_bw`` has: a file system's client
+does not wait for each message either. One pair at a time, the others sleep.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+from iosonde.ranks.machine import traffic
+from iosonde.ranks.mpi import Ranks
+
+# Message sizes of the sweep, bytes; the first one gives the latency.
+SIZES = (8, 1024, 65_536, 2**20, 8 * 2**20)
+# Time for one size of one pair: 496 pairs (32 nodes) are done in two minutes.
+BUDGET_NS = 30_000_000
+FEWEST, MOST = 3, 1000
+WINDOW, WINDOW_MESSAGE = 8, 2**20  # messages under way at once, and their size
+WARM_UP = 2
+_COUNT_BYTES = 8
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What one repetition found between ranks ``a`` and ``b`` (numbers of ranks, which are nodes here).
+
+    ``sweep`` holds (message bytes, s): the median of half the round trip. ``forth`` and ``back`` are bytes/s from a to
+    b and from b to a. ``sent_bytes`` is what a sent, ``crossed_bytes`` what its network interfaces sent meanwhile.
+    """
+
+    a: int
+    b: int
+    sweep: tuple[tuple[int, float], ...]
+    forth: float
+    back: float
+    sent_bytes: int
+    crossed_bytes: int
+
+    @property
+    def latency_s(self) -> float:
+        """Of the smallest message, one way."""
+        return self.sweep[0][1]
+
+
+def measure(ranks: Ranks) -> list[dict[str, Any]]:
+    """All pairs, on rank 0 (empty elsewhere); every rank calls it."""
+    found = []
+    for a, b in combinations(range(ranks.size), 2):
+        if ranks.rank == a:
+            found.append(asdict(_lead(ranks, a, b)))
+        elif ranks.rank == b:
+            _follow(ranks, a)
+        ranks.wait_for_all()
+    parts = ranks.gather(found) or []
+    return [pair for part in parts for pair in part]
+
+
+def _lead(ranks: Ranks, a: int, b: int) -> Pair:
+    before, sent, sweep = traffic.sent_bytes(), 0, []
+    for size in SIZES:
+        message = bytearray(size)
+        first = min(_round_trips(ranks, message, b, WARM_UP))
+        count = messages_for(first)
+        ranks.send(bytearray(count.to_bytes(_COUNT_BYTES, "little")), b)
+        trips = _round_trips(ranks, message, b, count)
+        sweep.append((size, statistics.median(trips) / 2e9))
+        sent += (count + WARM_UP) * size
+    one_way_s = sweep[-1][1] * WINDOW_MESSAGE / SIZES[-1]
+    rounds = messages_for(round(one_way_s * WINDOW * 1e9))
+    ranks.send(bytearray(rounds.to_bytes(_COUNT_BYTES, "little")), b)
+    forth = _stream_out(ranks, b, rounds)
+    sent += (rounds + 1) * WINDOW * WINDOW_MESSAGE
+    crossed = traffic.sent_bytes() - before
+    back = _stream_in(ranks, b, rounds)
+    return Pair(a, b, tuple(sweep), forth, back, sent, crossed)
+
+
+def _follow(ranks: Ranks, a: int) -> None:
+    for size in SIZES:
+        message = bytearray(size)
+        _answer(ranks, message, a, WARM_UP)
+        _answer(ranks, message, a, _told(ranks, a))
+    rounds = _told(ranks, a)
+    _stream_in(ranks, a, rounds)
+    _stream_out(ranks, a, rounds)
+
+
+def messages_for(duration_ns: int) -> int:
+    """How many messages (or windows) of this duration fit into the budget, within bounds."""
+    return max(FEWEST, min(MOST, BUDGET_NS // max(1, duration_ns)))
+
+
+def _round_trips(ranks: Ranks, message: bytearray, peer: int, count: int) -> list[int]:
+    trips = []
+    for _ in range(count):
+        started = time.monotonic_ns()
+        ranks.send(message, peer)
+        ranks.receive(message, peer)
+        trips.append(time.monotonic_ns() - started)
+    return trips
+
+
+def _answer(ranks: Ranks, message: bytearray, peer: int, count: int) -> None:
+    for _ in range(count):
+        ranks.receive(message, peer)
+        ranks.send(message, peer)
+
+
+def _stream_out(ranks: Ranks, peer: int, rounds: int) -> float:
+    """bytes/s of what the peer has received, a word of its at the end included; one window warms up."""
+    message, word = bytearray(WINDOW_MESSAGE), bytearray(1)
+    ranks.send_at_once(message, peer, WINDOW)
+    ranks.receive(word, peer)
+    started = time.monotonic_ns()
+    for _ in range(rounds):
+        ranks.send_at_once(message, peer, WINDOW)
+    ranks.receive(word, peer)
+    seconds = (time.monotonic_ns() - started) / 1e9
+    ranks.send(bytearray(int(rounds * WINDOW * WINDOW_MESSAGE / seconds).to_bytes(_COUNT_BYTES, "little")), peer)
+    return rounds * WINDOW * WINDOW_MESSAGE / seconds
+
+
+def _stream_in(ranks: Ranks, peer: int, rounds: int) -> float:
+    """The other end of `_stream_out`; the sender's figure, as it tells it."""
+    places, word = [bytearray(WINDOW_MESSAGE) for _ in range(WINDOW)], bytearray(1)
+    ranks.receive_at_once(places, peer)
+    ranks.send(word, peer)
+    for _ in range(rounds):
+        ranks.receive_at_once(places, peer)
+    ranks.send(word, peer)
+    return float(_told(ranks, peer))
+
+
+def _told(ranks: Ranks, peer: int) -> int:
+    number = bytearray(_COUNT_BYTES)
+    ranks.receive(number, peer)
+    return int.from_bytes(number, "little")

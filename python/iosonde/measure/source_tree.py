@@ -1,0 +1,269 @@
+"""A tree of C sources that compile, the same bytes for the same seed: what user-level benchmarks work on.
+
+Sizes are log-normal, as those of real files are (Downey 2001, MASCOTS, 361-370); median and spread are those of
+installed C headers. What a tool must find in the tree is known by construction: entries, bytes, the lines that hold the
+needle, and what the compiled program prints.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import NormalDist
+
+from iosonde.core.errors import InputError
+
+MEDIAN_BYTES, SIGMA, LARGEST_BYTES = 5000, 1.4, 256 * 2**10
+FILES_PER_DIRECTORY = 12
+HEADERS, TEXTS = 0.15, 0.05  # shares of the files; the rest is C
+NEEDLE = "kangaroo"  # what the Andrew benchmark's grep looked for
+NEEDLE_SHARE = 0.01  # of the lines of comments
+_MASK = 2**64 - 1
+_WORDS = (
+    *(
+        "the",
+        "file",
+        "server",
+        "block",
+        "cache",
+        "client",
+        "write",
+        "reads",
+        "lock",
+        "inode",
+        "state",
+        "table",
+        "entry",
+    ),
+    *(
+        "when",
+        "after",
+        "before",
+        "each",
+        "page",
+        "buffer",
+        "request",
+        "reply",
+        "node",
+        "lease",
+        "token",
+        "log",
+        "mount",
+    ),
+    *("record", "commit", "checksum", "stripe", "replica", "volume"),
+)
+_BUILD = "build.sh"
+_POOL = 2048  # different lines of words, and of C, that files are filled with
+_FUNCTION = 12  # statements of a function
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is true of a tree: ``entries`` counts all names below the root, ``files`` the regular ones, ``needles`` the
+    lines with the needle in all files, ``first_needles`` those of the files directly in ``first_directory``. ``answer``
+    is what the program prints.
+    """
+
+    files: int
+    directories: int
+    entries: int
+    bytes: int
+    needles: int
+    first_needles: int
+    first_directory: str
+    answer: str
+
+
+class SourceTree:
+    """The tree of ``seed`` with about ``files`` files (as many as asked for, and the script that compiles them)."""
+
+    def __init__(self, seed: int, files: int) -> None:
+        if files < 3:
+            raise InputError(f"a source tree of {files} files cannot be compiled", "ask for 3 files or more")
+        self.seed = seed
+        self._headers = max(1, round(files * HEADERS))
+        self._texts = round(files * TEXTS)
+        self._sources = files - self._headers - self._texts
+        draw = self._draws("lines", 0)
+        self._remarks, self._statements = _remarks(draw, _POOL), _statements(draw, _POOL)
+
+    @cached_property
+    def contents(self) -> dict[str, bytes]:
+        """Path relative to the root → content, in order of path."""
+        made = dict(self._headers_made())
+        made |= dict(self._sources_made())
+        made |= dict(self._texts_made())
+        made[_BUILD] = self._build()
+        return dict(sorted(made.items()))
+
+    @cached_property
+    def directories(self) -> list[str]:
+        """All directories but the root, parents before children."""
+        found = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
+        return sorted(found)
+
+    @cached_property
+    def known(self) -> Known:
+        """What tools must find."""
+        first = str(Path(self._source_name(0)).parent)
+        needles = {path: _needles(content) for path, content in self.contents.items()}
+        return Known(
+            files=len(self.contents),
+            directories=len(self.directories),
+            entries=len(self.contents) + len(self.directories),
+            bytes=sum(map(len, self.contents.values())),
+            needles=sum(needles.values()),
+            first_needles=sum(count for path, count in needles.items() if str(Path(path).parent) == first),
+            first_directory=first,
+            answer=f"{self._answer():016x}",
+        )
+
+    @property
+    def sums(self) -> str:
+        """What ``sha256sum --check`` reads."""
+        return "".join(f"{hashlib.sha256(content).hexdigest()}  {path}\n" for path, content in self.contents.items())
+
+    def write(self, place: Path) -> None:
+        """Make ``place``/tree, and beside it ``place``/known: one file for each of ``Known``, ``sums``,
+        and ``directories_list``, one path a line.
+
+        Raises InputError if ``place`` is there already, OSError where it cannot be written.
+        """
+        try:
+            place.mkdir(parents=True)
+        except FileExistsError as error:
+            raise InputError(f"{place} is there already", "name a directory that is not") from error
+        for name in ("tree", "known", *(f"tree/{name}" for name in self.directories)):
+            (place / name).mkdir()
+        for name, content in self.contents.items():
+            (place / "tree" / name).write_bytes(content)
+        told = asdict(self.known) | {"sums": self.sums, "directories_list": "\n".join([*self.directories, ""])}
+        for name, value in told.items():
+            (place / "known" / name).write_text(str(value))
+
+    def _draws(self, what: str, number: int) -> random.Random:
+        return random.Random(f"{self.seed}/{what}/{number}")
+
+    def _source_name(self, number: int) -> str:
+        """Directories of a dozen, every second of them one level deeper."""
+        place = number // FILES_PER_DIRECTORY
+        directory = f"d{place // 2:03d}" + (f"/s{place:03d}" if place % 2 else "")
+        return f"{directory}/f{number:05d}.c"
+
+    def _headers_made(self) -> Iterator[tuple[str, bytes]]:
+        for number in range(self._headers):
+            draw = self._draws("header", number)
+            lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}"]
+            lines += [f"#define C{number:05d}_{i} {_below(draw, 2**63)}ULL" for i in range(4)]
+            yield f"include/h{number:05d}.h", self._filled(lines, ["#endif"], draw)
+
+    def _sources_made(self) -> Iterator[tuple[str, bytes]]:
+        for number in range(self._sources):
+            draw = self._draws("source", number)
+            header = number % self._headers
+            multiplier, shift = self._arithmetic(number)
+            head = [
+                f'#include "h{header:05d}.h"',
+                f"unsigned long long f{number:05d}(unsigned long long x);",
+                f"unsigned long long f{number:05d}(unsigned long long x) {{",
+                f"    x = x * {multiplier}ULL + C{header:05d}_{number % 4};",
+                f"    return x ^ (x >> {shift});",
+                "}",
+            ]
+            tail = self._main() if number == 0 else []
+            yield self._source_name(number), self._filled(head, tail, draw, function=f"f{number:05d}")
+
+    def _main(self) -> list[str]:
+        names = [f"f{number:05d}" for number in range(self._sources)]
+        return [
+            "#include <stdio.h>",
+            *(f"unsigned long long {name}(unsigned long long x);" for name in names),
+            "int main(void) {",
+            "    unsigned long long x = 1;",
+            *(f"    x = {name}(x);" for name in names),
+            '    printf("%016llx\\n", x);',
+            "    return 0;",
+            "}",
+        ]
+
+    def _arithmetic(self, number: int) -> tuple[int, int]:
+        draw = self._draws("arithmetic", number)
+        return _below(draw, 2**62) * 2 + 1, 1 + _below(draw, 62)
+
+    def _answer(self) -> int:
+        """What the program prints, computed here: each function is x·m + c, then x xor x >> s, in 64 bits."""
+        constants = []
+        for number in range(self._headers):
+            draw = self._draws("header", number)
+            constants.append([_below(draw, 2**63) for _ in range(4)])
+        x = 1
+        for number in range(self._sources):
+            multiplier, shift = self._arithmetic(number)
+            x = (x * multiplier + constants[number % self._headers][number % 4]) & _MASK
+            x ^= x >> shift
+        return x
+
+    def _texts_made(self) -> Iterator[tuple[str, bytes]]:
+        for number in range(self._texts):
+            yield f"doc/t{number:05d}.txt", self._filled([f"Chapter {number}"], [], self._draws("text", number), "")
+
+    def _filled(
+        self, head: list[str], tail: list[str], draw: random.Random, mark: str = "// ", function: str = ""
+    ) -> bytes:
+        """``head``, lines up to the size that is drawn, ``tail``. The lines are words; in a source every other dozen
+        is a function."""
+        wanted, lines = _wanted_bytes(draw), list(head)
+        size = sum(len(line) + 1 for line in (*head, *tail))
+        number = 0
+        while size < wanted:
+            block = [mark + self._remarks[_below(draw, _POOL)] for _ in range(_FUNCTION)]
+            if function and number % 2:
+                body = [self._statements[_below(draw, _POOL)] for _ in range(_FUNCTION)]
+                name = f"{function}_{number}"
+                block = [f"unsigned long long {name}(unsigned long long x) {{", *body, "    return x;", "}"]
+            lines += block
+            size += sum(len(line) + 1 for line in block)
+            number += 1
+        return "\n".join([*lines, *tail, ""]).encode()
+
+    def _build(self) -> bytes:
+        names = [self._source_name(number)[:-2] for number in range(self._sources)]
+        lines = ["set -e", *(f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)]
+        # The objects by a pattern and not by name: the line would be too long for a shell's argument.
+        lines += ["find . -name '*.o' >objects", "cc @objects -o program"]
+        return "\n".join([*lines, ""]).encode()
+
+
+def _needles(content: bytes) -> int:
+    return sum(NEEDLE.encode() in line for line in content.splitlines())
+
+
+def _below(draw: random.Random, end: int) -> int:
+    """Uniform below ``end``. ``random()`` alone is promised to stay the same over versions of Python."""
+    return int(draw.random() * 2**32) * end >> 32
+
+
+def _wanted_bytes(draw: random.Random) -> int:
+    """The size of a file."""
+    deviate = NormalDist().inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))
+    return min(LARGEST_BYTES, round(MEDIAN_BYTES * math.exp(SIGMA * deviate)))
+
+
+def _remarks(draw: random.Random, count: int) -> list[str]:
+    """Lines of words; with the share of NEEDLE_SHARE the first word is the needle."""
+    lines = []
+    for _ in range(count):
+        words = [_WORDS[_below(draw, len(_WORDS))] for _ in range(4 + _below(draw, 9))]
+        lines.append(" ".join([NEEDLE, *words[1:]] if draw.random() < NEEDLE_SHARE else words))
+    return lines
+
+
+def _statements(draw: random.Random, count: int) -> list[str]:
+    """Lines of C that change x."""
+    return [f"    x {'+-^'[_below(draw, 3)]}= (x << {1 + _below(draw, 60)}) ^ {_below(draw, 2**31)}ULL;"
+            for _ in range(count)]  # fmt: skip

@@ -1,0 +1,72 @@
+"""What the steps of user-level benchmarks call on every node: ``python -m iosonde.measure.tree_program …``.
+
+``make DIR --seed S --files N`` writes DIR/tree and what is known of it (``source_tree``); ``cache LEVEL DIR`` brings
+the caches into the state that the factor says, or fails: a cold trial that was warm must not become a result.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.core.units import format_size
+
+from . import cache, one_sentence
+from .source_tree import SourceTree
+
+COLD, COLD_DATA, WARM = "cold", "cold-data", "warm"
+_DROP = Path("/proc/sys/vm/drop_caches")
+
+
+def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
+    """Bring this node's cache of the files below ``place`` into the state ``level``.
+
+    ``warm``: all names and bytes were read just before. ``cold-data``: written out, and no byte of them in the page
+    cache (verified). ``cold``: names and inodes gone too, for which only root can ask. Raises InputError for another
+    level, SystemFaultError where it cannot be had.
+    """
+    names = [path.relative_to(place).as_posix() for path in sorted(place.rglob("*")) if path.is_file()]
+    if level == WARM:
+        for name in names:
+            (place / name).read_bytes()
+        return
+    if level not in (COLD, COLD_DATA):
+        raise InputError(f"there is no cache level '{level}'", f"take {COLD}, {COLD_DATA} or {WARM}")
+    cache.write_out(place)
+    dropped = cache.drop(place, names)
+    found = cache.after_drop(place, names, dropped)
+    if found["state"] != cache.COLD_VERIFIED:
+        kept = format_size(int(found["resident_bytes"]))
+        raise SystemFaultError(f"{place} cannot be made cold: {kept} of it stay in memory", f"take --set cache={WARM}")
+    if level == COLD:
+        try:
+            drop.write_text("2\n")  # names and inodes of all file systems; their pages were dropped above
+        except OSError as error:
+            raise SystemFaultError(
+                f"names and inodes cannot be dropped from the cache: {error.strerror}",
+                f"be root, or take --set cache={COLD_DATA}",
+            ) from error
+
+
+def main(words: list[str] | None = None) -> None:
+    """Entry point. Raises IosondeError."""
+    parser = argparse.ArgumentParser(prog="tree_program")
+    commands = parser.add_subparsers(dest="what", required=True)
+    make = commands.add_parser("make")
+    make.add_argument("place", type=Path)
+    make.add_argument("--seed", type=int, default=1)
+    make.add_argument("--files", type=int, default=100)
+    state = commands.add_parser("cache")
+    state.add_argument("level")
+    state.add_argument("place", type=Path)
+    asked = parser.parse_args(words)
+    if asked.what == "make":
+        SourceTree(asked.seed, asked.files).write(asked.place)
+    else:
+        set_cache(asked.level, asked.place)
+
+
+if __name__ == "__main__":
+    one_sentence.for_errors()
+    main()

@@ -1,0 +1,88 @@
+"""`iosonde probe` from the command line: what it refuses, and that nothing stays behind."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli.probe import command
+from iosonde.core.errors import IncompleteError, InputError, TargetError
+from iosonde.measure import probe_local
+from iosonde.store import Store
+
+
+def invoke(*words):
+    return CliRunner().invoke(command, [str(word) for word in words], catch_exceptions=False, standalone_mode=False)
+
+
+def refused(error, *words):
+    done = CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
+    assert isinstance(done.exception, error), done.exception
+    return done.exception
+
+
+def test_a_target_that_is_not_there(tmp_path):
+    assert "No such file" in refused(TargetError, "--target", tmp_path / "no", "--store", tmp_path / "s").message
+
+
+def test_a_store_on_the_target_is_refused_before_anything_is_made(tmp_path):
+    assert "lies on the target" in refused(InputError, "--target", tmp_path, "--store", tmp_path / "s").message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("size", ["0", "1000", "1537KiB"])
+def test_a_size_that_is_no_multiple_of_a_transfer(tmp_path, size):
+    target = tmp_path / "t"
+    target.mkdir()
+    assert (
+        "multiple of 1 MiB"
+        in refused(InputError, "--target", target, "--size", size, "--store", tmp_path / "s").message
+    )
+
+
+def test_more_than_the_target_holds(tmp_path):
+    target = tmp_path / "t"
+    target.mkdir()
+    error = refused(TargetError, "--target", target, "--size", "4096TiB", "--store", tmp_path / "s")
+    assert "--size" in error.hint
+
+
+def test_hosts_that_are_no_hosts(tmp_path):
+    (tmp_path / "hosts").write_text("-oProxyCommand=x\n")
+    refused(InputError, "--hosts", tmp_path / "hosts", "--store", tmp_path / "s")
+
+
+def test_one_node_with_a_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    target = tmp_path / "t"
+    target.mkdir()
+    done = invoke("--target", target, "--size", "1MiB", "--repetitions", 1, "--store", tmp_path / "s", "--json")
+    document = json.loads(done.stdout)
+    assert document["pairs"] == []
+    assert any("one node" in line for line in document["warnings"])
+    (node,) = document["nodes"]
+    assert node["disk_read"]["value"] > 0
+    assert node["cores"] == probe_local.cores()
+    assert not list(target.iterdir())
+    (run,) = Store.open(tmp_path / "s").runs()
+    assert run["complete"]
+
+
+def test_ranks_that_die_are_told_and_leave_nothing(tmp_path, monkeypatch):
+    from iosonde.ranks import rollcall
+    from iosonde.ranks.launch import mpirun
+
+    def dead(self, nodes, ranks_per_node, program):
+        return ["sh", "-c", "echo 'ssh: n9 does not answer' >&2; exit 255"]
+
+    monkeypatch.setattr(mpirun.MpiRun, "command", dead)
+    monkeypatch.setattr(rollcall, "call", lambda launcher, nodes: ("n1", "n9"))
+    (tmp_path / "hosts").write_text("n1\nn9\n")
+    target = tmp_path / "t"
+    target.mkdir()
+    error = refused(IncompleteError, "--hosts", tmp_path / "hosts", "--target", target, "--store", tmp_path / "s")
+    assert "n9 does not answer" in error.message
+    assert "--hosts" in error.hint
+    assert not list(target.iterdir())

@@ -1,0 +1,124 @@
+"""User-level benchmarks, their steps played by a shell: they do what they say, and a tool that does not is seen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.measure import benchmarks
+
+LOCAL = [name for name in benchmarks.NAMES if name != "rcp"]
+
+
+def play(document, place, rank=0, tools=None, **levels):
+    """Run all steps of one rank; the (name, exit code, output) of those that failed."""
+    levels = {name: values[0] for name, values in document["factors"].items()} | {"files": 5} | levels
+    path = f"{tools}:{os.environ['PATH']}" if tools else os.environ["PATH"]
+    environment = os.environ | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path}
+    failed = []
+    for stage in ("set_up", "steps", "tear_down"):
+        for step in document[stage]:
+            if step["on"] == "single" and rank:
+                continue
+            shadowed = environment if stage == "steps" else environment | {"PATH": os.environ["PATH"]}
+            command = step["command"]
+            for level, value in levels.items():
+                command = command.replace(f"${{{level}}}", str(value))
+            done = subprocess.run(["sh", "-c", command], env=shadowed, capture_output=True, text=True)
+            if done.returncode:
+                failed.append((step["name"], done.returncode, done.stdout + done.stderr))
+    return failed
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A trial's directory with a name that a shell could trip over."""
+    made = tmp_path / "iosonde-x" / "trial $1 'a'"
+    made.mkdir(parents=True)
+    return made
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_every_benchmark_does_what_it_says(name, place):
+    assert play(benchmarks.find(f"user:{name}"), place) == []
+
+
+# What a tool does instead of its work → the step that must see it.
+CHEATS = {
+    "cp": ("cp", "mkdir copy", "check"),
+    "find": ("find", "true", "find"),
+    "findgrep": ("grep", "true", "findgrep"),
+    "grep": ("grep", "true", "grep"),
+    "ls": ("ls", "true", "ls"),
+    "rm": ("rm", "true", "rm"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_benchmark_that_failed_quickly_is_not_fast(name, place, tmp_path):
+    tool, does, seen_by = CHEATS[name]
+    cheat(tmp_path, tool, does)
+    assert [step for step, *_ in play(benchmarks.find(f"user:{name}"), place, tools=tmp_path / "bin")] == [seen_by]
+
+
+@pytest.mark.parametrize(
+    ("tool", "does", "seen_by"),
+    [
+        ("xargs", "true", []),  # cp makes the directories then: nothing is missing in the end
+        ("cp", "true", ["mab_scan", "mab_read", "mab_compile", "check"]),
+        ("cat", "echo 1", ["mab_scan", "mab_read"]),
+        ("cc", "printf '#!/bin/sh\\necho 0\\n' >program; chmod +x program", ["check"]),
+    ],
+)
+def test_phases_of_mab_that_cheat(tool, does, seen_by, place, tmp_path):
+    cheat(tmp_path, tool, does)
+    failed = [step for step, *_ in play(benchmarks.find("user:mab"), place, tools=tmp_path / "bin")]
+    assert list(dict.fromkeys(failed)) == seen_by
+
+
+def cheat(tmp_path, tool, does):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / tool).write_text(f"#!/bin/sh\n{does}\n")
+    (tmp_path / "bin" / tool).chmod(0o755)
+
+
+def test_rcp_takes_the_tree_away_and_removes_it_there(place, tmp_path):
+    """With an ssh and an scp that know one host: this one."""
+    cheat(tmp_path, "ssh", 'shift 3; exec sh -c "$*"')
+    (tmp_path / "bin" / "scp").write_text(
+        '#!/bin/sh\nshift; exec cp -R "${1#there:}" "${2#there:}"\n',
+    )
+    (tmp_path / "bin" / "scp").chmod(0o755)
+    document = benchmarks.find("user:rcp")
+    for stage in ("set_up", "tear_down", "steps"):
+        for step in document[stage]:
+            step["command"] = f"PATH={tmp_path}/bin:$PATH; {step['command']}"
+    (tmp_path / "bin" / "rsync").write_text("")  # not executable: as if there were none
+    assert play(document, place, remote="there") == []
+    away = (place / "rank-0" / "away").read_text().strip()
+    assert away.startswith("/tmp/iosonde-rcp-")
+    assert not os.path.exists(away)
+
+
+@pytest.mark.parametrize("level", ["off", "on"])
+def test_interference_loads_the_others_and_measures_the_first(level, place):
+    document = benchmarks.find("interference:find")
+    assert play(document, place, rank=1, load=level) == []
+    assert (place / "rank-1" / "load-ended.json").exists() == (level == "on")
+    assert play(document, place, rank=0, load=level) == []
+    assert not (place / "rank-0" / "load-ended.json").exists()
+
+
+@pytest.mark.parametrize("name", ["user:dd", "interference:", "user:", "cp"])
+def test_a_benchmark_that_nobody_knows(name):
+    with pytest.raises(InputError) as refused:
+        benchmarks.find(name)
+    assert "findgrep" in refused.value.hint
+
+
+def test_words_that_are_no_benchmarks():
+    assert not benchmarks.is_one("iozone -a")
+    assert benchmarks.is_one("user:whatever")

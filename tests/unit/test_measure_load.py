@@ -1,0 +1,122 @@
+"""The load beside a benchmark: it runs until it is stopped, it leaves nothing, and one that died is no load."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+
+import pytest
+
+from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.measure import load_program
+from iosonde.ranks import processes
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    made = tmp_path / "iosonde-x" / "trial-0000" / "rank-1"
+    (made / "tree" / "d").mkdir(parents=True)
+    (made / "tree" / "d" / "f").write_text("x")
+    monkeypatch.setattr(load_program, "END_S", 5.0)
+    yield made
+    with suppress(OSError, ValueError, KeyError):
+        os.killpg(json.loads((made / "load.json").read_text())["pid"], signal.SIGKILL)
+
+
+def state(place):
+    return json.loads((place / "load.json").read_text())
+
+
+def until(true):
+    give_up = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+
+
+def test_it_goes_on_until_it_is_stopped(place):
+    load_program.start(place, load_program.IN_TRIAL, "echo pass >>../passes", 60)
+    until((place / "passes").exists)
+    ended = load_program.stop(place)
+    assert ended["why"] == "stopped"
+    assert ended["passes"] + 1 >= len((place / "passes").read_text().split()) >= ended["passes"] >= 1
+    assert processes.is_gone(state(place)["identity"])
+
+
+def test_a_command_in_the_middle_of_a_pass_is_ended_with_its_children(place):
+    load_program.start(place, load_program.IN_TRIAL, "sleep 600 & echo $! >../child; wait", 60)
+    until((place / "child").exists)
+    assert load_program.stop(place)["passes"] == 0
+    until(lambda: not os.path.exists(f"/proc/{(place / 'child').read_text().strip()}"))
+
+
+def test_a_load_that_failed_is_none(place):
+    load_program.start(place, load_program.IN_TRIAL, "exit 3", 60)
+    with pytest.raises(SystemFaultError, match="ended early: its command ended with 3"):
+        load_program.stop(place)
+
+
+def test_a_load_that_was_killed_is_none(place):
+    load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 60)
+    os.kill(state(place)["pid"], signal.SIGKILL)
+    until(lambda: processes.is_gone(state(place)["identity"]))
+    with pytest.raises(SystemFaultError, match="the load died"):
+        load_program.stop(place)
+
+
+def test_it_does_not_outlive_its_time(place):
+    load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 0.1)
+    until(lambda: processes.is_gone(state(place)["identity"]))
+    with pytest.raises(SystemFaultError, match="it ran for 0 s"):
+        load_program.stop(place)
+
+
+def test_it_does_not_outlive_its_trial(place):
+    load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 60)
+    identity = state(place)["identity"]
+    place.rename(place.parent / "gone")
+    until(lambda: processes.is_gone(identity))
+
+
+def test_it_does_not_outlive_who_watches_the_trial(place, monkeypatch):
+    boot, namespace, *_ = processes.identity().split(":")
+    monkeypatch.setenv(processes.WATCHDOG_VARIABLE, f"{boot}:{namespace}:{2**22 - 1}:1")
+    load_program.start(place, load_program.IN_TRIAL, "sleep 0.01", 60)
+    until(lambda: processes.is_gone(state(place)["identity"]))
+    with pytest.raises(SystemFaultError, match="nobody watches"):
+        load_program.stop(place)
+
+
+def test_elsewhere_it_works_in_a_workspace_of_its_own_and_removes_it(place, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").write_text("x")
+    load_program.start(place, str(elsewhere), "cat tree/d/f", 60)
+    assert len(list(elsewhere.iterdir())) == 2
+    load_program.stop(place)
+    assert [path.name for path in elsewhere.iterdir()] == ["precious"]
+
+
+def test_a_place_that_is_none_fails_at_the_start(place, tmp_path):
+    with pytest.raises(SystemFaultError, match="did not start.*No such file"):
+        load_program.start(place, str(tmp_path / "none"), "true", 60)
+
+
+def test_stopping_what_was_not_started(place):
+    with pytest.raises(SystemFaultError, match="no load to stop"):
+        load_program.stop(place)
+
+
+@pytest.mark.parametrize("words", [["--level", "off"], ["--level", "on", "--rank", "0", "--victims", "1"]])
+def test_who_has_no_load(place, words):
+    for what in ("start", "stop"):
+        load_program.main([what, "--place", str(place), *words])
+    assert not (place / "load.json").exists()
+
+
+def test_a_level_that_is_none(place):
+    with pytest.raises(InputError, match="there is no load 'heavy'"):
+        load_program.main(["start", "--place", str(place), "--level", "heavy"])

@@ -1,0 +1,227 @@
+"""The arithmetic of a probe: pairs, how often, what crossed the network, rows, Estimates, the newest in a store."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from iosonde.cli import _probe, _probe_text
+from iosonde.core.schema import PROBE_FACTORS
+from iosonde.core.types import Run
+from iosonde.measure import probe, probe_local, probe_network
+from iosonde.ranks.machine import traffic
+from iosonde.store import Store
+
+SWEEP = [[8, 1e-6], [1024, 2e-6], [65536, 2e-5], [2**20, 2e-4], [2**23, 1e-3]]
+
+
+def pair(a, b, forth=1e9, back=1e9, crossed=1000):
+    return {"a": a, "b": b, "sweep": SWEEP, "forth": forth, "back": back, "sent_bytes": 1000, "crossed_bytes": crossed}
+
+
+def node(rank, host, scale=1.0, way="O_DIRECT"):
+    return {
+        "rank": rank,
+        "host": host,
+        "cores": 2,
+        "copy_one": 5e9 * scale,
+        "copy_all": 8e9 * scale,
+        "disk": {"write": 1e8 * scale, "read": 2e8 * scale, "way": way},
+        "cpu": {"write": 2e-9, "read": 1e-9},
+    }
+
+
+def facts(scale=1.0, hosts=("n1", "n2", "n3")):
+    pairs = [pair(0, 1, 1e9 * scale), pair(0, 2, 9e8), pair(1, 2, 8e8, back=5e8)]
+    return {
+        "hosts": list(hosts),
+        "nodes": list(range(len(hosts))),
+        "target": "/t",
+        "probe": {"pairs": pairs, "nodes": [node(i, host, scale) for i, host in enumerate(hosts)]},
+    }
+
+
+@pytest.mark.parametrize(("duration_ns", "count"), [(0, 1000), (1000, 1000), (1_000_000, 30), (10**9, 3)])
+def test_messages_fill_the_budget_within_bounds(duration_ns, count):
+    assert probe_network.messages_for(duration_ns) == count
+
+
+def test_the_arrays_of_a_copy_are_larger_than_all_caches_and_leave_memory_free():
+    assert 8 * probe_local.copy_bytes(32 * 2**20, 8, 2**40) >= 4 * 32 * 2**20
+    assert 2 * 8 * probe_local.copy_bytes(32 * 2**20, 8, 2**20) <= 2**20 / 4
+
+
+def test_last_level_caches_are_counted_once_each(tmp_path):
+    for cpu, (shared, size) in enumerate([("0-1", "512K"), ("0-1", "512K"), ("2-3", "512K")]):
+        for index, (level, text) in enumerate([("1", "32K"), ("3", size)]):
+            place = tmp_path / f"cpu{cpu}" / "cache" / f"index{index}"
+            place.mkdir(parents=True)
+            (place / "level").write_text(level)
+            (place / "size").write_text(text)
+            (place / "shared_cpu_list").write_text(shared if level == "3" else str(cpu))
+    assert probe_local.last_level_cache_bytes(tmp_path) == 1024 * 1024
+    assert probe_local.last_level_cache_bytes(tmp_path / "none") == 0
+
+
+NET_DEV = """Inter-|   Receive                                   |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed
+    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0
+  eth0: 500 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0
+  eth1:   0 0 0 0 0 0 0 0 5 1 0 0 0 0 0 0
+"""
+
+
+def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
+    (tmp_path / "dev").write_text(NET_DEV)
+    port = tmp_path / "infiniband" / "mlx5_0" / "ports" / "1" / "counters"
+    port.mkdir(parents=True)
+    (port / "port_xmit_data").write_text("7\n")
+    assert traffic.sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
+    assert traffic.sent_bytes(tmp_path / "none", tmp_path / "none") == 0
+
+
+def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
+    hosts = ["n1", "n1", "n2"]
+    assert probe.medium(pair(0, 1), hosts, [0, 0, 1]) == probe.SHARED_MEMORY
+    assert probe.medium(pair(0, 2, crossed=1100), hosts, [0, 0, 1]) == probe.NETWORK
+    assert probe.medium(pair(0, 2, crossed=20), hosts, [0, 0, 1]) == probe.UNSEEN
+
+
+def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
+    rows = probe.observations(facts()["probe"])
+    names = [(row.operation, row.metric, row.rank) for row in rows]
+    assert len(set(names)) == len(names)
+    assert all(row.rank is not None for row in rows)
+    by_name = {(row.operation, row.rank): row.value for row in rows if row.metric == "bandwidth"}
+    assert by_name["network_to_2", 1] == 8e8
+    assert by_name["network_to_1", 2] == 5e8
+
+
+def test_n_counts_repetitions_and_no_interval_goes_below_zero():
+    made = _probe.summarise([facts(1.0), facts(3.0)], 0.95)
+    first = made["pairs"][0]
+    assert first["hosts"] == ["n1", "n2"]
+    assert first["bandwidth"].n == 2
+    assert first["bandwidth"].value == pytest.approx(2e9)
+    assert first["bandwidth"].low == 0.0
+    assert made["nodes"][2]["disk_read"].value == pytest.approx(4e8)
+
+
+def test_one_repetition_has_no_interval_and_says_so():
+    estimate = _probe.summarise([facts()], 0.95)["nodes"][0]["disk_read"]
+    assert estimate.low is None
+    assert estimate.warnings
+
+
+def test_without_a_target_there_is_no_disk_in_the_result():
+    one = facts()
+    for entry in one["probe"]["nodes"]:
+        del entry["disk"], entry["cpu"]
+    made = _probe.summarise([one], 0.95)
+    assert "disk_read" not in made["nodes"][0]
+    assert made["nodes"][0]["disk_way"] is None
+    assert "disk" not in " ".join(_probe_text.sentences(made))
+
+
+def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
+    made = _probe.summarise([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95)
+    text = list(_probe_text.lines(made, 1, 0.95, _probe.warnings(made, "nfs4")))
+    assert max(map(len, text)) < 80
+    assert not any("\x1b" in line for line in text)
+    last = " ".join(text)
+    assert "slowest link carries 477 MiB/s" in last
+    assert "0.002 s/MB" in last
+    assert "nfs4: its 'disk' is the servers'" in last
+
+
+def test_of_many_pairs_the_slowest_and_fastest_are_shown():
+    many = facts()
+    many["hosts"], many["nodes"] = [f"n{i}" for i in range(10)], list(range(10))
+    many["probe"]["pairs"] = [pair(0, 1 + i % 9, 1e8 * (i + 1)) for i in range(20)]
+    text = "\n".join(_probe_text.lines(_probe.summarise([many], 0.95), 1, 0.95, []))
+    assert "3 slowest and 3 fastest of 20 pairs" in text
+    assert text.count("bandwidth forth") == 6
+
+
+@pytest.mark.parametrize(("mount", "word"), [("tmpfs", "in memory"), ("nfs4", "servers"), ("ext4", ""), (None, "")])
+def test_a_target_that_is_no_disk_is_named(mount, word):
+    said = _probe.warnings(_probe.summarise([facts()], 0.95), mount)
+    assert any(word in line for line in said) if word else said == []
+
+
+def stored(store, name, made, started_at, experiment="probe-1", missing=()):
+    store.append(
+        Run(
+            id=name,
+            experiment=experiment,
+            source=probe.SOURCE,
+            started_at=started_at,
+            seconds=1.0,
+            factors={"nodes": 3},
+            observations=probe.observations(made["probe"]),
+            facts=made,
+            missing=list(missing),
+        )
+    )
+
+
+@pytest.fixture
+def probes(tmp_path):
+    store = Store.create(tmp_path / "store")
+    assert _probe.stored(store) == []
+    stored(store, "a-0", facts(1.0), "2026-11-01T00:00:00Z", "a")
+    stored(store, "b-0", facts(2.0), "2026-11-02T00:00:00Z", "b")
+    stored(store, "b-1", facts(2.0), "2026-11-02T00:01:00Z", "b")
+    stored(store, "c-0", facts(9.0), "2026-11-03T00:00:00Z", "c", missing=["rank 1 died"])
+    stored(store, "d-0", facts(9.0, ("m1", "m2", "m3")), "2026-11-04T00:00:00Z", "d")
+    return _probe.stored(store)
+
+
+def test_the_newest_probe_of_these_hosts_is_found(probes):
+    found = _probe.newest(probes, ["n1", "n2"], 0.95)
+    assert found["experiment"] == "b"
+    assert [one["host"] for one in found["nodes"]] == ["n1", "n2"]
+    assert [one["hosts"] for one in found["pairs"]] == [["n1", "n2"]]
+    assert found["nodes"][0]["disk_read"].n == 2
+    assert _probe.newest(probes, ["n1", "elsewhere"], 0.95) is None
+    assert _probe.newest(probes, [], 0.95) is None
+
+
+def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(probes):
+    def run_on(*hosts):
+        facts = {"hosts": list(hosts)}
+        return Run("r", "e", "iosonde envelope", "2026-11-05T00:00:00Z", 1.0, {"nodes": 2}, [], facts)
+
+    run = _probe.attached(run_on("n2", "n3", "n3"), probes, 0.95)
+    json.dumps(run.facts)
+    assert run.facts["probe"]["experiment"] == "b"
+    assert run.factors["network_bandwidth"] == 5e8
+    assert run.factors["disk_read"] == 4e8
+    assert set(run.factors) == {"nodes", *PROBE_FACTORS}
+    alone = _probe.attached(run_on("n2"), probes, 0.95)
+    assert "network_bandwidth" not in alone.factors
+    other = _probe.attached(run_on("elsewhere"), probes, 0.95)
+    assert "probe" not in other.facts
+    assert set(other.factors) == {"nodes"}
+
+
+def test_the_disk_is_written_read_and_removed_and_says_how(tmp_path):
+    found = probe_local.disk(tmp_path, 2 * 2**20)
+    assert found["write"] > 0
+    assert found["read"] > 0
+    assert found["way"].startswith(("O_DIRECT", "fsync"))
+    cpu = probe_local.cpu_per_byte(tmp_path, 2**20)
+    assert cpu["write"] >= 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_o_direct_is_refused_the_cache_is_dropped_and_it_is_said(tmp_path, monkeypatch):
+    class NoDirect(probe_local._Files):
+        def __init__(self, root, name, size, backend, flags):
+            if flags:
+                raise probe_local._RefusedError("Invalid argument")
+            super().__init__(root, name, size, backend, flags)
+
+    monkeypatch.setattr(probe_local, "_Files", NoDirect)
+    assert probe_local.disk(tmp_path, 2**20)["way"].startswith("fsync, cache dropped (")

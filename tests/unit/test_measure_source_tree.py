@@ -1,0 +1,98 @@
+"""The generated tree: the same bytes for the same seed, and what is known of it is true of what lies on the disk."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.core.errors import InputError, SystemFaultError
+from iosonde.measure import tree_program
+from iosonde.measure.source_tree import LARGEST_BYTES, NEEDLE, SourceTree
+
+
+def test_the_tree_of_a_seed_never_changes():
+    """Results of years are compared: whoever changes the generator gives the benchmarks other names."""
+    known = SourceTree(1, 100).known
+    assert known.answer == "df1087d268a548aa"
+    assert (known.files, known.directories, known.entries) == (101, 9, 110)
+    assert (known.bytes, known.needles, known.first_needles) == (1327978, 229, 20)
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 2**32), files=st.integers(3, 40))
+def test_the_same_seed_makes_the_same_bytes_and_another_seed_others(seed, files):
+    one = SourceTree(seed, files)
+    assert one.contents == SourceTree(seed, files).contents
+    assert one.sums != SourceTree(seed + 1, files).sums
+    assert one.known.files == files + 1
+    assert max(map(len, one.contents.values())) < LARGEST_BYTES + 4096
+
+
+def test_what_is_known_is_what_tools_find(tmp_path):
+    tree = SourceTree(7, 30)
+    tree.write(tmp_path / "x")
+    root, known = tmp_path / "x" / "tree", tree.known
+    found = [path for path in root.rglob("*") if path.is_file()]
+    texts = [path.read_text() for path in found]
+    assert len(found) == known.files
+    assert len([path for path in root.rglob("*") if path.is_dir()]) == known.directories
+    assert sum(len(text) for text in texts) == known.bytes
+    assert sum(NEEDLE in line for text in texts for line in text.splitlines()) == known.needles > 0
+    told = tmp_path / "x" / "known"
+    assert (told / "entries").read_text() == str(known.entries)
+    assert (told / "directories_list").read_text().splitlines() == tree.directories
+    subprocess.run(["sha256sum", "--quiet", "--check", "../known/sums"], cwd=root, check=True)
+
+
+def test_it_compiles_and_prints_what_was_computed_without_a_compiler(tmp_path):
+    tree = SourceTree(3, 4)
+    tree.write(tmp_path / "x")
+    subprocess.run(["sh", "build.sh"], cwd=tmp_path / "x" / "tree", check=True, capture_output=True)
+    said = subprocess.run([tmp_path / "x" / "tree" / "program"], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == tree.known.answer
+
+
+def test_sizes_are_spread_as_those_of_real_sources_are():
+    sizes = sorted(len(content) for path, content in SourceTree(1, 400).contents.items() if path.endswith(".c"))
+    assert 3000 < sizes[len(sizes) // 2] < 8000
+    assert sizes[-1] > 10 * sizes[len(sizes) // 2]
+
+
+def test_nothing_is_written_over(tmp_path):
+    with pytest.raises(InputError, match="there already"):
+        SourceTree(1, 3).write(tmp_path)
+    with pytest.raises(InputError, match="cannot be compiled"):
+        SourceTree(1, 2)
+
+
+class TestCache:
+    @pytest.fixture
+    def place(self, tmp_path):
+        (tmp_path / "a").write_bytes(b"x" * 5000)
+        return tmp_path
+
+    def test_an_unknown_level(self, place):
+        with pytest.raises(InputError, match="no cache level 'hot'"):
+            tree_program.set_cache("hot", place)
+
+    def test_warm_reads_and_drops_nothing(self, place, monkeypatch):
+        monkeypatch.setattr(tree_program.cache, "drop", None)
+        tree_program.set_cache("warm", place)
+
+    def test_cold_that_was_not_had_is_an_error(self, place, monkeypatch):
+        kept = {"state": "warm", "resident_bytes": 4096, "bytes": 5000}
+        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: kept)
+        with pytest.raises(SystemFaultError, match="4 KiB of it stay in memory"):
+            tree_program.set_cache("cold-data", place)
+
+    def test_names_that_cannot_be_dropped_are_an_error_for_cold_alone(self, place, tmp_path, monkeypatch):
+        gone = {"state": "cold-verified", "resident_bytes": 0, "bytes": 5000}
+        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: gone)
+        tree_program.set_cache("cold-data", place, tmp_path / "no" / "such")
+        with pytest.raises(SystemFaultError, match="names and inodes"):
+            tree_program.set_cache("cold", place, tmp_path / "no" / "such")
+        tree_program.set_cache("cold", place, tmp_path / "drop")
+        assert (tmp_path / "drop").read_text() == "2\n"
