@@ -227,3 +227,23 @@ def test_a_hint_that_did_not_take_is_said():
     ):
         (finding,) = checks.run(checks.Subject([], 0.95, [hints(asked | more, ufs)]), ["S111"])
         assert why in finding.sentence and len(finding.evidence["hints"]) == 1
+
+
+def test_single_equal_values_without_a_pattern_may_come_from_a_coarse_clock():
+    sizes = [64 * 1024 * 2**i for i in range(8)]
+    rates = {"read": 9e9, "reread": 11e9, "write": 2e9, "rewrite": 8e9, "random": 7e9}
+    cells = [
+        cell([size / (round(size / rate / 2e-6) * 2e-6)], size=size, op=op)
+        for size in sizes
+        for op, rate in rates.items()
+    ]
+    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S121"])
+    assert finding.severity == "warning" and "a clock too coarse" in finding.sentence
+
+
+def test_single_values_that_all_come_again_at_one_level_are_copies():
+    rng = np.random.default_rng(4)
+    values = rng.lognormal(size=12)
+    cells = [cell([value], size=i, buffer=buffer) for buffer in (1, 2) for i, value in enumerate(values)]
+    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S121"])
+    assert finding.severity == "error" and "all 12 cells" in finding.sentence

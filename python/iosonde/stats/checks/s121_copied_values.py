@@ -16,7 +16,8 @@ How we know
 When it is wrong
     When the values come from a model or a simulation without noise. When a
     rate was computed from a coarse time, equal rates are natural: this is
-    recognised for rates of equal work only.
+    recognised for rates of equal work; where settings have one trial each and
+    the equal ones follow no pattern, it is a warning that names both causes.
 
 What to do
     Look at the rows that are named and find out which setting was really
@@ -40,6 +41,7 @@ from . import SHOWN, Subject, families
 CODE = "S121"
 ACTION = "find out which of them was measured, and remove the copies before any analysis"
 _LEAST_ROWS = 5
+_LEAST_SINGLES = 4
 
 
 def check(subject: Subject) -> list[Finding]:
@@ -60,6 +62,10 @@ def _cells(copies: Copies, name: str) -> Finding | None:
         return None
     n = len(copies.cells)
     what = "a whole cell is a copy of another" if n == 1 else f"{n} whole cells are copies of others"
+    sure = _is_sure(copies)
+    if not sure:
+        what = "one setting has" if n == 1 else f"{n} settings have"
+        what = f"{what} the one value of another, by copying or by a clock too coarse for them,"
     example, twin = copies.cells[0]
     where = _in_words(copies.pattern) if copies.pattern else f"{twin.name} equals {example.name}"
     pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:SHOWN]),
@@ -71,7 +77,17 @@ def _cells(copies: Copies, name: str) -> Finding | None:
             "changed": [{"setting": s, "original": a, "copy": b} for s, a, b in copies.pattern.changed],
             "fixed": copies.pattern.fixed, "n_cells": copies.pattern.n, "of_cells": copies.pattern.of,
         }  # fmt: skip
-    return Finding(CODE, Severity.ERROR, f"{what} in {name}: {where}", evidence, ACTION)
+    severity = Severity.ERROR if sure else Severity.WARNING
+    return Finding(CODE, severity, f"{what} in {name}: {where}", evidence, ACTION)
+
+
+def _is_sure(copies: Copies) -> bool:
+    """Whether the copies cannot come from a coarse clock: cells of several trials that are all equal, or single
+    values that come again at most of the settings that differ in the same way."""
+    if any(copy.values.size > 1 for _, copy in copies.cells):
+        return True
+    pattern = copies.pattern
+    return pattern is not None and pattern.n >= _LEAST_SINGLES and 2 * pattern.n > pattern.of
 
 
 def _in_words(pattern: Pattern) -> str:
