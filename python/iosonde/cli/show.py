@@ -32,6 +32,8 @@ SCHEMA = 1
 @click.option("--export", "form", type=click.Choice(["csv", "json", "parquet"]), help="Write the results.")
 @click.option("--operations", is_flag=True, help="With --export: every recorded operation instead of results.")
 @click.option("--incomplete", is_flag=True, help="With --export: the results of incomplete runs as well.")
+@click.option("--as", "tool", type=click.Choice(["ior", "mdtest", "iozone", "fio", "elbencho"]),
+              help="The runs' numbers by this tool's own definitions, recomputed.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Where to, instead of stdout.")
 @click.option("--printed", is_flag=True, help="With RUN: what its commands printed, node by node.")
 @click.option("--rank", "ranks", type=click.IntRange(0), multiple=True, help="With --printed: only this rank.")
@@ -45,6 +47,7 @@ def command(
     form: str | None,
     operations: bool,
     incomplete: bool,
+    tool: str | None,
     output: str | None,
     printed: bool,
     ranks: tuple[int, ...],
@@ -64,7 +67,13 @@ def command(
         return
     opened, conditions = Store.open(store), parse_where(where)
     _check(form, operations, incomplete, output, as_json)
-    if form is not None:
+    if tool is not None:
+        if form is not None:
+            raise InputError("--as and --export cannot be given together", "--as with --json gives numbers to go on with")
+        if run is not None:
+            conditions = [*conditions, *parse_where([f"run={opened.run(run).id}"])]
+        _as_tool(opened, tool, experiment, conditions, as_json)
+    elif form is not None:
         if run is not None:
             conditions = [*conditions, *parse_where([f"run={opened.run(run).id}"])]
         _export(opened, form, operations, experiment, conditions, incomplete, output)
@@ -153,6 +162,17 @@ def _one(store: Store, run_id: str, as_json: bool) -> None:
         return
     results = [vars(row) for row in run.observations]
     print_json({"schema": SCHEMA, "run": document, "results": results, **notes})
+
+
+def _as_tool(store: Store, tool: str, experiment: str | None, conditions: list[Condition], as_json: bool) -> None:
+    from . import _as_tool
+
+    found = _as_tool.recompute(store, tool, store.runs(experiment=experiment, where=conditions))
+    if as_json:
+        print_json(_as_tool.document(tool, found))
+        return
+    for line in _as_tool.lines(tool, found):
+        click.echo(line)
 
 
 def print_json(content: Any) -> None:

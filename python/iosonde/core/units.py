@@ -63,6 +63,19 @@ def format_rate(value: float, unit: str) -> str:
     return f"{significant(value / scale)} {name}"
 
 
+def binary_or_decimal(value: float, unit: str) -> tuple[str, str]:
+    """The same bytes in both families of prefixes: ``("204MiB/s", "214MB/s")`` for ``unit`` ``B/s``."""
+    return _prefixed(value, 1024, "i", unit), _prefixed(value, 1000, "", unit)
+
+
+def _prefixed(value: float, base: int, mark: str, unit: str) -> str:
+    power = 0
+    while abs(value) >= 9999.5 and power < 5:
+        value, power = value / base, power + 1
+    prefix = ("", "K" if mark else "k", "M", "G", "T", "P")[power] + (mark if power else "")
+    return f"{significant(value, 4) if power else f'{value:.0f}'}{prefix}{unit}"
+
+
 def human_scale(value: float, unit: str) -> tuple[float, str]:
     """(divisor, unit text) that makes ``value`` of a base ``unit`` readable; share one scale over a table."""
     magnitude = abs(value) if math.isfinite(value) else 0.0

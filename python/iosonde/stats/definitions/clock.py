@@ -1,0 +1,206 @@
+"""The operations of one phase under any clock: what is inside, when it stops, in which steps it is read.
+
+An operation that is outside (an open before IOzone starts its clock) takes no time: before the first and after the last
+that is inside it is cut off, between them it is cut out and what follows on its rank moves forward. So any two clocks
+can be set on the same operations, and every way from one to the other in single steps has a value at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+OPEN, FSYNC, CLOSE = "open", "fsync", "close"
+PARTS = (OPEN, FSYNC, CLOSE)
+KINDS = {OPEN: ("open", "create"), FSYNC: ("fsync", "fdatasync"), CLOSE: ("close",)}
+DATA = {"write": ("write", "append", "mmap_write"), "read": ("read", "mmap_read")}
+
+LAST_DONE = "last_done"  # all work ÷ (last end − first start)
+FIRST_DONE = "first_done"  # whole operations done by the first rank's end ÷ (that end − first start)
+SUM_OF_RANKS = "sum_of_ranks"  # the sum of each rank's work ÷ its own time
+SUM_UNTIL_FIRST = "sum_until_first"  # the same, each rank stopping when the first one has done its work
+PARENT = "parent"  # work done by the first rank's end ÷ (last end − first start)
+LONGEST_RANK = "longest_rank"  # all work ÷ the longest of the ranks' own times
+SLOWEST_RANK = "slowest_rank"  # ranks × the smallest of work ÷ (last end − its own start)
+STOPS = (LAST_DONE, FIRST_DONE, SUM_OF_RANKS, SUM_UNTIL_FIRST, PARENT, LONGEST_RANK, SLOWEST_RANK)
+# These set no rank's clock against another's.
+OWN_TIMES = (SUM_OF_RANKS, LONGEST_RANK)
+
+_COMPARABLE_ERROR = 0.01  # clocks' error as a fraction of the phase; see stats.recompute
+
+
+@dataclass(frozen=True)
+class Clock:
+    """``inside``: which of PARTS count as time (data and everything else always do); ``stops``: one of STOPS;
+    ``step_ns``: the time is rounded up to a multiple of it (0: not)."""
+
+    inside: frozenset[str]
+    stops: str
+    step_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """Operations of one phase, in ns on one clock, sorted by rank and start. ``of`` is the rank's place 0, 1, …
+
+    ``comparable`` is False where the clocks of the ranks' nodes cannot be set against each other.
+    """
+
+    of: npt.NDArray[np.int64]
+    kind: npt.NDArray[Any]
+    file: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
+    good: npt.NDArray[np.bool_]
+    kinds: tuple[str, ...]
+    comparable: bool = True
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks did something."""
+        return int(self.of[-1]) + 1 if self.of.size else 0
+
+    def has(self, *names: str) -> bool:
+        """Whether any operation is of one of these kinds."""
+        return bool(self.is_kind(*names).any())
+
+    def is_kind(self, *names: str) -> npt.NDArray[np.bool_]:
+        """Which operations are of one of these kinds."""
+        return np.isin(self.kind, [self.kinds.index(name) for name in names if name in self.kinds])
+
+    def bytes_of(self, direction: str) -> npt.NDArray[np.float64]:
+        """Bytes moved by each operation in this direction (``write`` or ``read``), 0 for others and failures."""
+        return np.where(self.is_kind(*DATA[direction]) & self.good, self.size, 0).astype(float)
+
+    def count_of(self, *names: str) -> npt.NDArray[np.float64]:
+        """1 for each operation of these kinds that succeeded."""
+        return np.where(self.is_kind(*names) & self.good, 1.0, 0.0)
+
+    def directions(self) -> list[str]:
+        """``write`` and ``read``, as far as data moved."""
+        return [name for name in DATA if self.bytes_of(name).any()]
+
+    def most_files(self) -> int:
+        """The most files that one rank worked on."""
+        pairs = np.unique(np.stack([self.of, self.file]), axis=1)[0]
+        return int(np.bincount(pairs).max()) if pairs.size else 0
+
+
+def work_of(phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
+    """The operations of this phase (an entry of run.json's ``phases``) out of those of its run."""
+    rows = operations[operations["phase"] == phase["index"]]
+    ranks, of = np.unique(rows["rank"], return_inverse=True)
+    offset = {entry["rank"]: entry.get("clock_offset_ns") or 0 for entry in phase.get("ranks", ())}
+    shift = np.array([offset.get(int(rank), 0) for rank in ranks], np.int64)[of] if rows.size else of
+    start = rows["start_ns"].astype(np.int64) - shift
+    end = start + rows["duration_ns"].astype(np.int64)
+    order = np.lexsort((start, of))
+    span = int(end.max() - start.min()) if rows.size else 0
+    return Work(
+        of=of[order].astype(np.int64),
+        kind=rows["kind"][order],
+        file=rows["file"][order].astype(np.int64),
+        start=start[order],
+        end=end[order],
+        size=rows["size"][order].astype(np.int64),
+        good=rows["status"][order] == 0,
+        kinds=tuple(kinds),
+        comparable=(phase.get("clock_error_ns") or 0) <= _COMPARABLE_ERROR * max(span, 1),
+    )
+
+
+def why_not(phase: Mapping[str, Any]) -> str:
+    """Why nothing can be recomputed for this phase; empty where it can."""
+    if not phase.get("recorded_all", True):
+        return "not every operation was recorded (see --max-operations of 'iosonde run')"
+    return ""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What is left of Work under a clock: per operation its times, per rank its first start and last end (ns)."""
+
+    of: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    done: npt.NDArray[np.float64]
+    began: npt.NDArray[np.int64]
+    ended: npt.NDArray[np.int64]
+
+
+def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> Timeline:
+    """Cut out what is not inside; ``done`` is the work of each operation (bytes, or 1). All ranks must have any."""
+    outside = work.is_kind(*(name for part in PARTS if part not in inside for name in KINDS[part]))
+    spent = np.where(outside, work.end - work.start, 0)
+    before = np.cumsum(spent) - spent
+    kept = np.flatnonzero(~outside)
+    of = work.of[kept]
+    first = np.searchsorted(of, np.arange(work.ranks))
+    # Only what was cut out after a rank's own first operation moves it forward.
+    cut = before[kept] - before[kept][first][of]
+    start, end = work.start[kept] - cut, work.end[kept] - cut
+    return Timeline(of, start, end, done[kept], start[first], np.maximum.reduceat(end, first))
+
+
+def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
+    """Work per second under ``clock``; None where the record cannot tell it (no time inside, or the ranks' clocks
+    cannot be compared)."""
+    if not done.any() or (not work.comparable and clock.stops not in OWN_TIMES):
+        return None
+    outside = work.is_kind(*(name for part in PARTS if part not in clock.inside for name in KINDS[part]))
+    if np.unique(work.of[~outside]).size < work.ranks:
+        return None  # a rank of which nothing is left has no time
+    line = timeline(work, clock.inside, done)
+    own = np.bincount(line.of, line.done, work.ranks)
+    if clock.stops == SUM_OF_RANKS:
+        return _sum(own, line.ended - line.began, clock)
+    if clock.stops == LONGEST_RANK:
+        return _over(float(own.sum()), int((line.ended - line.began).max()), clock)
+    if clock.stops == SLOWEST_RANK:
+        return _slowest(own, line, clock)
+    span = int(line.ended.max() - line.began.min())
+    if clock.stops == LAST_DONE:
+        return _over(float(own.sum()), span, clock)
+    first_end = int(line.ended.min())
+    early = float(line.done[line.end <= first_end].sum())
+    if clock.stops == FIRST_DONE:
+        return _over(early, first_end - int(line.began.min()), clock)
+    if clock.stops == PARENT:
+        return _over(early, span, clock)
+    return _sum_until(line, work.ranks, first_end, clock)
+
+
+def _sum_until(line: Timeline, ranks: int, first_end: int, clock: Clock) -> float | None:
+    """Each rank until the operation in flight at ``first_end`` is done, which counts as time and not as work."""
+    early = line.end <= first_end
+    own = np.bincount(line.of[early], line.done[early], ranks)
+    flying = (line.start < first_end) & ~early
+    ended = np.full(ranks, np.iinfo(np.int64).min)
+    np.maximum.at(ended, line.of[early | flying], line.end[early | flying])
+    working = own > 0
+    return _sum(own[working], (ended - line.began)[working], clock)
+
+
+def _slowest(own: npt.NDArray[np.float64], line: Timeline, clock: Clock) -> float | None:
+    spans = line.ended.max() - line.began
+    if (spans <= 0).any():
+        return None
+    return float(own.size * (own / _seconds(spans, clock)).min())
+
+
+def _sum(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:
+    return float((own / _seconds(spans, clock)).sum()) if own.size and (spans > 0).all() else None
+
+
+def _over(work: float, span: int, clock: Clock) -> float | None:
+    return float(work / _seconds(np.array(span), clock)) if span > 0 else None
+
+
+def _seconds(spans: npt.NDArray[np.int64], clock: Clock) -> npt.NDArray[np.float64]:
+    step = max(clock.step_ns, 1)
+    return np.ceil(spans / step) * step / 1e9

@@ -1,0 +1,80 @@
+"""IOR's table (src/ior.c, ReduceIterResults of IOR 4): the clock runs from the first open to the last close.
+
+``bw`` = bytes of all tasks ÷ (latest close − earliest open). ``IOPS`` = transfers ÷ (latest end − earliest start of the
+accesses), an fsync of ``-e`` inside. ``Latency`` = the smallest over the tasks of (its access time ÷ its transfers):
+the best task's mean, no percentile. ``open``, ``wr/rd`` and ``close`` are each the latest end − the earliest start over
+the tasks, so that they overlap and do not add up to ``total``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clock import CLOSE, DATA, FSYNC, KINDS, LAST_DONE, OPEN, Clock, Work, rate
+
+CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), LAST_DONE)
+ACCESS = Clock(frozenset({FSYNC}), LAST_DONE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of IOR's table; bytes/s, operations/s, s, bytes. None where a task had several files: IOR has one, and
+    what it calls open, access and close would interleave."""
+
+    access: str
+    bandwidth: float | None
+    iops: float | None
+    latency: float | None
+    block_size: int
+    transfer_size: int
+    open_time: float | None
+    access_time: float | None
+    close_time: float | None
+    total_time: float | None
+    tasks: int
+
+
+def rows(work: Work) -> list[Row]:
+    """One row for each direction in which data moved."""
+    return [_row(work, direction) for direction in work.directions()]
+
+
+def _row(work: Work, direction: str) -> Row:
+    moved = work.bytes_of(direction)
+    transfers = moved > 0
+    transfer = int(work.size[transfers].max())
+    one_file = work.most_files() == 1 and work.comparable
+    accesses = work.is_kind(*DATA[direction], *KINDS[FSYNC])
+    return Row(
+        access=direction,
+        bandwidth=rate(work, moved, CLOCK),
+        iops=_over(float(moved.sum()) / transfer, _span(work, accesses)) if one_file else None,
+        latency=_latency(work, transfers, accesses) if one_file else None,
+        block_size=int(moved.sum()) // work.ranks,
+        transfer_size=transfer,
+        open_time=_span(work, work.is_kind(*KINDS[OPEN])) if one_file else None,
+        access_time=_span(work, accesses) if one_file else None,
+        close_time=_span(work, work.is_kind(*KINDS[CLOSE])) if one_file else None,
+        total_time=_span(work, np.ones(work.of.size, bool)) if work.comparable else None,
+        tasks=work.ranks,
+    )
+
+
+def _span(work: Work, chosen: np.ndarray) -> float | None:
+    return float(work.end[chosen].max() - work.start[chosen].min()) / 1e9 if chosen.any() else None
+
+
+def _over(number: float, seconds: float | None) -> float | None:
+    return number / seconds if seconds else None
+
+
+def _latency(work: Work, transfers: np.ndarray, accesses: np.ndarray) -> float | None:
+    best = None
+    for place in range(work.ranks):
+        mine = work.of == place
+        count, span = int((transfers & mine).sum()), _span(work, accesses & mine)
+        if count and span is not None:
+            best = min(best, span / count) if best is not None else span / count
+    return best

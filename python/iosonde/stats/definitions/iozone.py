@@ -1,0 +1,62 @@
+"""IOzone's throughput mode (iozone.c, thread_write_test and throughput_test of 3.5).
+
+Files are open before the clock starts. ``Children see`` is the sum of every process's own rate, each until the first
+one is done: the record in flight then counts as time and not as work. ``Parent sees`` is that same work over the time
+until the last process has ended (writers finish their file, uncounted), so that it is not all bytes ÷ the whole time.
+fsync is inside with ``-e`` and close with ``-c``, otherwise neither. A kB is 1024 bytes. The parent's polling (1 ms) is
+in no record and left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .clock import CLOSE, FSYNC, OPEN, PARENT, PARTS, SUM_UNTIL_FIRST, Clock, Work, rate, timeline
+
+CLOCK = Clock(frozenset(), SUM_UNTIL_FIRST)
+# What the parent waits for: the close is always before a process ends.
+PARENT_CLOCK = Clock(frozenset({CLOSE}), PARENT)
+FLAGS = {FSYNC: "-e", CLOSE: "-c", OPEN: ""}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One block of throughput mode: bytes/s, and bytes."""
+
+    operation: str
+    processes: int
+    children: float
+    parent: float | None
+    minimum: float
+    maximum: float
+    average: float
+    minimum_transferred: int
+
+
+def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[Row]:
+    """One block for each direction; ``inside`` may hold FSYNC (``-e``) and CLOSE (``-c``)."""
+    assert inside <= set(PARTS)
+    return [row for way in work.directions() if (row := _row(work, way, inside))]
+
+
+def _row(work: Work, direction: str, inside: frozenset[str]) -> Row | None:
+    moved = work.bytes_of(direction)
+    children = rate(work, moved, Clock(inside, CLOCK.stops))
+    if children is None:
+        return None
+    line = timeline(work, inside, moved)
+    own, done = [], []
+    first_end = int(line.ended.min())
+    for place in range(work.ranks):
+        mine = line.of == place
+        counted = mine & (line.end <= first_end)
+        until = mine & (line.start < first_end)
+        done.append(float(line.done[counted].sum()))
+        seconds = float(line.end[until].max() - line.began[place]) / 1e9 if until.any() else 0.0
+        own.append(done[-1] / seconds if seconds else 0.0)
+    parent = rate(work, moved, Clock(inside | PARENT_CLOCK.inside, PARENT))
+    return Row(
+        direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done))
+    )

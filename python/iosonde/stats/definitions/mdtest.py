@@ -1,0 +1,70 @@
+"""mdtest's rates (src/mdtest.c, updateResult and summarize_results_rank0 of mdtest 4).
+
+A phase ends with a barrier, so each task's time runs from its own start until the last task is done. A line of the
+summary is tasks × the smallest of the tasks' (items ÷ that time); where all have as many items this is all items ÷
+the longest time. Open, write, fsync (``-y``) and close of a file are inside. Max, Min, Mean and Std Dev (with
+n − 1, 0 for one) are over the iterations, never over tasks.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .clock import CLOSE, DATA, FSYNC, OPEN, SLOWEST_RANK, Clock, Work, rate
+
+CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), SLOWEST_RANK)
+# In the order of mdtest's summary; (name, the kind that is counted, of directories).
+OPERATIONS = (
+    ("Directory creation", "mkdir", True),
+    ("Directory stat", "stat", True),
+    ("Directory rename", "rename", True),
+    ("Directory removal", "rmdir", True),
+    ("File creation", "create", False),
+    ("File stat", "stat", False),
+    ("File read", "open", False),
+    ("File removal", "unlink", False),
+)
+_ALWAYS = ("mkdir", "rmdir", "create", "unlink")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the summary, operations/s over the iterations; ``phase`` is ours."""
+
+    operation: str
+    phase: str
+    maximum: float
+    minimum: float
+    mean: float
+    standard_deviation: float
+    iterations: int
+
+
+def operation_of(name: str, work: Work) -> tuple[str, str] | None:
+    """(mdtest's name, the kind that is counted) of a phase called ``name``; None for what mdtest does not do.
+
+    stat and rename are of directories where the phase's name says so. A file of several transfers is none of
+    mdtest's, which writes and reads a file in one piece.
+    """
+    if work.directions() and (work.has(*DATA["write"]) and not work.has("create")):
+        return None
+    if any(work.bytes_of(way).astype(bool).sum() > work.count_of("create", "open").sum() for way in work.directions()):
+        return None
+    directories = "director" in name
+    for title, kind, of_directories in OPERATIONS:
+        if work.has(kind) and (kind in _ALWAYS or of_directories == directories):
+            return title, kind
+    return None
+
+
+def iteration(work: Work, kind: str) -> float | None:
+    """One iteration's rate, operations/s."""
+    return rate(work, work.count_of(kind), CLOCK)
+
+
+def summary(operation: str, phase: str, rates: Sequence[float]) -> Row:
+    """The line over all iterations."""
+    deviation = statistics.stdev(rates) if len(rates) > 1 else 0.0
+    return Row(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))
