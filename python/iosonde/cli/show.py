@@ -69,7 +69,9 @@ def command(
     _check(form, operations, incomplete, output, as_json)
     if tool is not None:
         if form is not None:
-            raise InputError("--as and --export cannot be given together", "--as with --json gives numbers to go on with")
+            raise InputError(
+                "--as and --export cannot be given together", "--as with --json gives numbers to go on with"
+            )
         if run is not None:
             conditions = [*conditions, *parse_where([f"run={opened.run(run).id}"])]
         _as_tool(opened, tool, experiment, conditions, as_json)

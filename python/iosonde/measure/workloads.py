@@ -17,7 +17,14 @@ from iosonde.core.units import parse_size
 
 Key = tuple[str | int, ...]
 
-_MODULES = {"envelope": "envelope", "noncontiguous": "noncontiguous", "phases": "phases"}
+_MODULES = {
+    "envelope": "envelope",
+    "ior": "foreign.ior",
+    "iozone": "foreign.iozone",
+    "mdtest": "foreign.mdtest",
+    "noncontiguous": "noncontiguous",
+    "phases": "phases",
+}
 
 
 def names() -> list[str]:

@@ -27,6 +27,9 @@ PARENT = "parent"  # work done by the first rank's end ÷ (last end − first st
 LONGEST_RANK = "longest_rank"  # all work ÷ the longest of the ranks' own times
 SLOWEST_RANK = "slowest_rank"  # ranks × the smallest of work ÷ (last end − its own start)
 STOPS = (LAST_DONE, FIRST_DONE, SUM_OF_RANKS, SUM_UNTIL_FIRST, PARENT, LONGEST_RANK, SLOWEST_RANK)
+# Which moment is one step from which: every other way leads over these.
+_NEXT = {SUM_UNTIL_FIRST: SUM_OF_RANKS, **dict.fromkeys((SUM_OF_RANKS, FIRST_DONE, PARENT, LONGEST_RANK, SLOWEST_RANK),
+                                                        LAST_DONE)}  # fmt: skip
 # These set no rank's clock against another's.
 OWN_TIMES = (SUM_OF_RANKS, LONGEST_RANK)
 
@@ -43,6 +46,19 @@ class Clock:
     step_ns: int = 0
 
 
+def between(start: str, end: str) -> list[str]:
+    """The moments (of STOPS) that lead from one to the other, each a single change; ``end`` is the last."""
+    up, down = [start], [end]
+    while up[-1] in _NEXT:
+        up.append(_NEXT[up[-1]])
+    while down[-1] in _NEXT:
+        down.append(_NEXT[down[-1]])
+    while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:
+        up.pop()
+        down.pop()
+    return up[1:] + down[-2::-1]
+
+
 @dataclass(frozen=True)
 class Work:
     """Operations of one phase, in ns on one clock, sorted by rank and start. ``of`` is the rank's place 0, 1, …
@@ -56,6 +72,7 @@ class Work:
     start: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
     size: npt.NDArray[np.int64]
+    offset: npt.NDArray[np.int64]
     good: npt.NDArray[np.bool_]
     kinds: tuple[str, ...]
     comparable: bool = True
@@ -85,6 +102,13 @@ class Work:
         """``write`` and ``read``, as far as data moved."""
         return [name for name in DATA if self.bytes_of(name).any()]
 
+    def order(self, direction: str) -> str:
+        """``sequential``, ``backward`` or ``random``: where in its file each rank's data went."""
+        moved = np.flatnonzero(self.bytes_of(direction))
+        of, file, offset = self.of[moved], self.file[moved], self.offset[moved]
+        step = np.diff(offset)[(np.diff(of) == 0) & (np.diff(file) == 0)]
+        return "sequential" if (step >= 0).all() else "backward" if (step <= 0).all() else "random"
+
     def most_files(self) -> int:
         """The most files that one rank worked on."""
         pairs = np.unique(np.stack([self.of, self.file]), axis=1)[0]
@@ -108,6 +132,7 @@ def work_of(phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Seque
         start=start[order],
         end=end[order],
         size=rows["size"][order].astype(np.int64),
+        offset=rows["offset"][order].astype(np.int64),
         good=rows["status"][order] == 0,
         kinds=tuple(kinds),
         comparable=(phase.get("clock_error_ns") or 0) <= _COMPARABLE_ERROR * max(span, 1),

@@ -61,9 +61,7 @@ def _row(work: Work, direction: str, target: str) -> Row | None:
     return Row(direction, target, work.ranks, first, last)
 
 
-def _column(
-    work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str
-) -> Column:
+def _column(work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str) -> Column:
     line = timeline(work, inside, moved)
     until = int(line.ended.min() if stops == FIRST_DONE else line.ended.max())
     seconds = (until - int(line.began.min())) / 1e9

@@ -57,6 +57,4 @@ def _row(work: Work, direction: str, inside: frozenset[str]) -> Row | None:
         seconds = float(line.end[until].max() - line.began[place]) / 1e9 if until.any() else 0.0
         own.append(done[-1] / seconds if seconds else 0.0)
     parent = rate(work, moved, Clock(inside | PARENT_CLOCK.inside, PARENT))
-    return Row(
-        direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done))
-    )
+    return Row(direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done)))

@@ -1,0 +1,168 @@
+"""What A and B of ``explain-difference`` name: a recorded run by a tool's definition, or a number in a tool's text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError, InputError
+
+from ._as_tool import flags_of, rows_of, works
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Run
+    from iosonde.stats.definitions.clock import Clock, Work
+    from iosonde.stats.definitions.difference import Side
+
+DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
+SHOWN = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
+         "elbencho's last done", "elbencho/first": "elbencho's first done"}  # fmt: skip
+# Settings without which two results cannot be said to be of the same work.
+WANTED = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
+
+
+def sides(text: str, store: str | None) -> dict[str, Side]:
+    """Operation → the number that ``text`` names. Raises InputError, DataError."""
+    base, at, definition = text.partition("@")
+    if at and definition not in DEFINITIONS:
+        raise InputError(f"'{definition}' is no definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
+    path, _, number = base.rpartition("#")
+    if Path(base).is_file() or (path and Path(path).is_file()):
+        if at:
+            raise InputError(
+                f"'{text}': a tool's text has its own definition", "@ is for runs whose operations were recorded"
+            )
+        return _of_file(base if Path(base).is_file() else path, "" if Path(base).is_file() else number)
+    place, _, run_id = (store, "", base) if store else base.rpartition(":")
+    if not place:
+        raise InputError(f"'{text}' is neither a file nor STORE:RUN", "name a file that is there, or give --store DIR")
+    return _of_store(place, run_id, definition)
+
+
+def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
+    from iosonde.store import Store
+
+    store = Store.open(place)
+    run = store.run(run_id)
+    document = store.document(run_id)
+    if document["operations"]:
+        found = _recorded(store, document, definition or "iosonde")
+        if not found:
+            raise DataError(f"run {run_id} has no phase that {definition} would measure", "'show --as' says why")
+        return found
+    if definition:
+        raise DataError(
+            f"run {run_id} has no recorded operations: {definition}'s definition cannot be set on it",
+            "name it without @: then its own numbers are taken",
+        )
+    return _stated(run, str(run.factors.get("tool", "")), f"{run.source}, run {run_id}")
+
+
+def _of_file(name: str, number: str) -> dict[str, Side]:
+    from iosonde.importers.runs import runs_of
+
+    from .parse import understand_file
+
+    text, understood = understand_file(name)
+    runs = [run for run in runs_of(understood, text, "parsed") if run.observations]
+    if number:
+        if not number.isdigit() or int(number) >= len(runs):
+            raise InputError(f"{name} has no result #{number}", f"there are #0 to #{len(runs) - 1}")
+        runs = [runs[int(number)]]
+    if len(runs) != 1:
+        what = "; ".join(f"#{i} {_cell(run)}" for i, run in enumerate(runs[:6])) or "none"
+        raise InputError(f"{name} tells of {len(runs)} results: {what}", f"choose one: '{name}#0'")
+    tool = understood.format + (f" {understood.tool_version.split()[-1]}" if understood.tool_version else "")
+    return _stated(runs[0], understood.format, f"{tool}, {Path(name).name}")
+
+
+def _cell(run: Run) -> str:
+    return ", ".join(f"{name}={run.factors[name]}" for name in list(run.factors)[-2:])
+
+
+# Recorded runs
+
+
+def _recorded(store: Any, document: Mapping[str, Any], definition: str) -> dict[str, Side]:
+    from iosonde.stats.definitions import mdtest
+    from iosonde.stats.definitions.clock import rate
+    from iosonde.stats.definitions.difference import Side
+
+    found = {}
+    for phase, work, _ in works(store, document):
+        if work is None:
+            continue
+        name = str(phase["name"])
+        counted = mdtest.operation_of(name, work) if phase.get("measures") == "rate" else None
+        clock = _clock(definition, phase, work, flags_of(document))
+        if clock is None or (counted is None and not work.directions()):
+            continue
+        done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
+
+        def at(one: Clock, work: Work = work, done: Any = done) -> float | None:
+            return rate(work, done, one)
+
+        value = at(clock)
+        if value is not None:
+            found[name] = Side(
+                name=f"{SHOWN.get(definition, definition)}, run {document['id']}",
+                operation=name,
+                value=value,
+                unit="operations/s" if counted else "bytes/s",
+                clock=clock,
+                at=at,
+                prefix=1 if counted else 2**20,
+                settings=_settings_of_work(document, phase, work),
+                work=(str(store.path), document["id"], name),
+            )
+    return found
+
+
+def _clock(definition: str, phase: Mapping[str, Any], work: Work, flags: frozenset[str]) -> Clock | None:
+    from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
+    from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARENT, PARTS, Clock
+
+    tool, _, variant = definition.partition("/")
+    if tool == "iosonde":
+        return Clock(frozenset(PARTS), LAST_DONE)
+    if tool == "mdtest":
+        return mdtest.CLOCK if mdtest.operation_of(str(phase["name"]), work) else None
+    if not rows_of(tool, phase, work, flags)[0]:
+        return None
+    if tool == "iozone":
+        return Clock(flags | iozone.PARENT_CLOCK.inside, PARENT) if variant else Clock(flags, iozone.CLOCK.stops)
+    if tool == "elbencho":
+        row = elbencho.rows(work, bool(phase.get("shared")))[0]
+        return Clock(elbencho.INSIDE[row.target], FIRST_DONE if variant else LAST_DONE)
+    return ior.CLOCK if tool == "ior" else fio.CLOCK
+
+
+def _settings_of_work(document: Mapping[str, Any], phase: Mapping[str, Any], work: Work) -> dict[str, Any]:
+    found: dict[str, Any] = {"threads": work.ranks, "shared file": bool(phase.get("shared"))}
+    factors = document["factors"]
+    if factors.get("client_cache"):
+        found["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
+    if "nodes" in factors:
+        found["nodes"] = factors["nodes"]
+    given = document["facts"].get("workload") or document["facts"].get("envelope") or {}
+    if isinstance(given, dict) and "direct" in given:
+        found["O_DIRECT"] = bool(given["direct"])
+    for way in work.directions()[:1]:
+        moved = work.bytes_of(way)
+        found["record order"] = work.order(way)
+        found["record size"] = int(work.size[moved > 0].max())
+        found["bytes of each"] = int(moved.sum()) // work.ranks
+    return found
+
+
+# Numbers in a tool's text
+
+
+def _stated(run: Run, tool: str, name: str) -> dict[str, Side]:
+    from . import _stated_numbers as stated
+
+    found = stated.sides(run, tool, name)
+    if not found:
+        raise DataError(f"{name} has no rate that could be explained", "'iosonde parse' shows what it has")
+    return found

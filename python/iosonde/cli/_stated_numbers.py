@@ -1,0 +1,178 @@
+"""Numbers that a tool printed, as sides of ``explain-difference``: their definition as far as tool and text tell it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from iosonde.stats.definitions import fio, ior, mdtest
+from iosonde.stats.definitions.clock import (
+    CLOSE,
+    FIRST_DONE,
+    FSYNC,
+    LAST_DONE,
+    LONGEST_RANK,
+    OPEN,
+    PARENT,
+    PARTS,
+    SUM_OF_RANKS,
+    SUM_UNTIL_FIRST,
+    Clock,
+)
+from iosonde.stats.definitions.difference import STOPS, Side
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Run
+
+_RATES = ("bandwidth", "rate")
+_ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}
+_DECIMAL = ("dd",)  # tools that print MB of 1000000 bytes
+# What an importer calls a setting → what it is here; "block" is IOR's contiguous part, and others' record.
+_NAMES = {"ranks": "threads", "threads": "threads", "nodes": "nodes", "transfer_size": "record size",
+          "record_size": "record size", "io_depth": "queue depth", "direct": "O_DIRECT",
+          "client_cache": "client cache"}  # fmt: skip
+
+
+def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
+    """Operation → its headline number; other numbers of the same operation are what ``at`` knows."""
+    means: dict[str, dict[str, float]] = {}
+    for row in run.observations:
+        if row.rank is None:
+            means.setdefault(row.operation, {}).setdefault(row.metric, 0.0)
+    for operation, metrics in means.items():
+        for metric in metrics:
+            metrics[metric] = statistics.fmean(
+                row.value
+                for row in run.observations
+                if row.rank is None and (row.operation, row.metric) == (operation, metric)
+            )
+    found = {}
+    for operation, metrics in means.items():
+        includes = {part for row in run.observations if row.operation == operation for part in row.includes.split(",")}
+        table, unknown = _table(tool, operation, metrics, includes, run)
+        if table:
+            clock, value = table[0]
+            bandwidth = any(metric.startswith("bandwidth") for metric in metrics)
+            found[operation] = Side(
+                name=name,
+                operation=operation,
+                value=value,
+                unit="bytes/s" if bandwidth else "operations/s",
+                clock=clock,
+                at=lambda one, table=tuple(table): next((v for known, v in table if known == one), None),  # type: ignore[misc]
+                prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
+                unknown=unknown,
+                settings=_settings(run, tool),
+                notes=_notes(run, tool),
+            )
+    return found
+
+
+def _table(
+    tool: str, operation: str, metrics: Mapping[str, float], includes: set[str], run: Run
+) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
+    """The numbers of one operation with their clocks, the headline first, and what of the clocks is not known."""
+    inside = frozenset(includes & set(PARTS))
+    if tool == "ior" and "bandwidth_last_done" in metrics:
+        return _ior(operation, metrics, inside, run)
+    if tool == "iozone" and "bandwidth_sum_of_ranks" in metrics:
+        table = [(Clock(inside, SUM_UNTIL_FIRST), metrics["bandwidth_sum_of_ranks"])]
+        if "bandwidth_last_done" in metrics:
+            table.append((Clock(inside, PARENT), metrics["bandwidth_last_done"]))
+        return table, frozenset()
+    if tool == "iozone" and "bandwidth_last_done" in metrics:
+        return [(Clock(inside, LAST_DONE), metrics["bandwidth_last_done"])], frozenset()
+    if tool == "fio":
+        ends = {"bandwidth_last_done": LONGEST_RANK, "bandwidth_sum_of_ranks": SUM_OF_RANKS}
+        fsync = {FSYNC} if run.factors.get("end_fsync") or run.factors.get("fsync_on_close") else set()
+        table = [(Clock(frozenset({OPEN, *fsync}), end, fio.STEP_NS), metrics[key]) for key, end in ends.items()
+                 if key in metrics]  # fmt: skip
+        # Its JSON holds the jobs' options, its text does not.
+        told = fsync or operation == "read" or "size" in run.factors
+        return table, frozenset() if told else frozenset({FSYNC})
+    if tool == "elbencho":
+        whole = "directories" in run.factors
+        table = [
+            (Clock(frozenset({OPEN, CLOSE}) if whole else frozenset(), _ENDS[end]), metrics[f"bandwidth_{end}"])
+            for end in ("last_done", "first_done")
+            if f"bandwidth_{end}" in metrics
+        ]
+        return table, frozenset() if whole else frozenset({OPEN, CLOSE})
+    if tool == "mdtest" and (value := metrics.get("rate_last_done") or metrics.get("rate_mean")):
+        return [(mdtest.CLOCK, value)], frozenset()
+    return _any(metrics, inside)
+
+
+def _ior(
+    operation: str, metrics: Mapping[str, float], inside: frozenset[str], run: Run
+) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
+    """bw, and bytes ÷ wr/rd(s): the accesses (and the fsync) without open and close."""
+    table = [(Clock(inside, ior.CLOCK.stops), metrics["bandwidth_last_done"])]
+    rows = {(row.metric, row.repetition): row.value for row in run.observations if row.operation == operation}
+    bare = [
+        bandwidth * rows["total_time", iteration] / rows["access_time", iteration]
+        for (metric, iteration), bandwidth in rows.items()
+        if metric == "bandwidth_last_done"
+        and rows.get(("access_time", iteration))
+        and ("total_time", iteration) in rows
+    ]
+    if bare:
+        table.append((Clock(inside - {OPEN, CLOSE}, ior.CLOCK.stops), statistics.fmean(bare)))
+    told = FSYNC in inside or operation != "write" or run.facts.get("command")
+    return table, frozenset() if told else frozenset({FSYNC})
+
+
+def _any(metrics: Mapping[str, float], inside: frozenset[str]) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
+    """Another tool: its clock as far as the name of the metric says it."""
+    table = [
+        (Clock(inside, _ENDS[end]), metrics[f"{kind}_{end}"])
+        for kind in _RATES
+        for end in _ENDS
+        if f"{kind}_{end}" in metrics
+    ]
+    unknown = frozenset(PARTS) - inside
+    if not table:
+        mean = next((metrics[key] for kind in _RATES for key in (kind, f"{kind}_mean") if key in metrics), None)
+        return ([(Clock(inside, LAST_DONE), mean)] if mean else []), unknown | {STOPS}
+    return table, unknown
+
+
+def _settings(run: Run, tool: str) -> dict[str, Any]:
+    factors = run.factors
+    found = {_NAMES[key]: value for key, value in factors.items() if key in _NAMES}
+    command = str(run.facts.get("command", "")).split()
+    if tool in ("ior", "iozone") and command and "O_DIRECT" not in found:
+        flags = {"ior": ("-B", "--posix.odirect"), "iozone": ("-I",)}[tool]
+        found["O_DIRECT"] = any(word in flags for word in command)
+    if "O_DIRECT" in found:
+        found["O_DIRECT"] = bool(found["O_DIRECT"])
+    if tool in ("fio", "elbencho") and "block_size" in factors:
+        found["record size"] = factors["block_size"]
+    if tool == "ior" and "block_size" in factors:
+        found["bytes of each"] = int(factors["block_size"] or 0) * int(factors.get("segments") or 1)
+    elif "size" in factors or "file_size" in factors:
+        found["bytes of each"] = factors.get("size", factors.get("file_size"))
+    if "ordering" in factors:
+        found["record order"] = "random" if str(factors["ordering"]).startswith("random") else "sequential"
+    elif "random" in factors:
+        found["record order"] = "random" if factors["random"] else "sequential"
+    elif "rw" in factors:
+        found["record order"] = "random" if str(factors["rw"]).startswith("rand") else "sequential"
+    elif tool == "iozone":
+        found["record order"] = "sequential"
+    if "access" in factors:
+        found["shared file"] = factors["access"] == "single-shared-file"
+    return found
+
+
+def _notes(run: Run, tool: str) -> tuple[str, ...]:
+    notes = []
+    if tool == "iozone":
+        notes.append("IOzone's kB are of 1024 bytes")
+    iterations = max((row.repetition for row in run.observations), default=0) + 1
+    if iterations > 1:
+        notes.append(f"its number is the mean of {iterations} iterations")
+    if run.missing:
+        notes.append(f"it is incomplete: {run.missing[0]}")
+    return tuple(notes)

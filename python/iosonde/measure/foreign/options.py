@@ -1,0 +1,114 @@
+"""A tool's options: what each of them takes, and whether it can be done here, changes nothing, or cannot be done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from iosonde.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Option:
+    """``takes`` an argument or not. ``ignored``: why it changes nothing here. ``cannot``: why it cannot be done."""
+
+    takes: bool = False
+    ignored: str = ""
+    cannot: str = ""
+
+
+@dataclass
+class Given:
+    """What stood on the command line, by name; flags have an empty text for each time they were given."""
+
+    tool: str
+    values: dict[str, list[str]] = field(default_factory=dict)
+    ignored: dict[str, str] = field(default_factory=dict)
+    cannot: dict[str, str] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Whether the option was given."""
+        return name in self.values
+
+    def times(self, name: str) -> int:
+        """How often it was given."""
+        return len(self.values.get(name, ()))
+
+    def text(self, name: str, default: str = "") -> str:
+        """Its last argument."""
+        return self.values[name][-1] if name in self.values else default
+
+    def number(self, name: str, default: int) -> int:
+        """Its argument as a whole number. Raises InputError."""
+        text = self.text(name)
+        if not text:
+            return default
+        if not re.fullmatch(r"\d{1,15}", text):
+            raise InputError(f"{self.tool} {name} {text}: not a whole number", f"write it like {name} 4")
+        return int(text)
+
+    def size(self, name: str, default: int, unit: int = 1) -> int:
+        """Its argument in bytes: ``8``, ``4k``, ``2m``, ``1g`` (1024-based); a bare number counts ``unit`` bytes."""
+        text = self.text(name)
+        if not text:
+            return default
+        found = re.fullmatch(r"(\d{1,15})([kmgt]?)", text.lower())
+        if not found:
+            raise InputError(f"{self.tool} {name} {text}: not a size", f"write it like {name} 4k, 1m or 2g")
+        factor = {"": unit, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}[found.group(2)]
+        return int(found.group(1)) * factor
+
+    def refuse(self, name: str, why: str) -> None:
+        """Note that this option cannot be done."""
+        self.cannot[name] = why
+
+    def check(self) -> None:
+        """Raises InputError that names every option that cannot be done, one sentence each."""
+        if self.cannot:
+            said = "; ".join(f"{name}: {why}" for name, why in self.cannot.items())
+            raise InputError(
+                f"{self.tool} cannot be run natively like this: {said}",
+                f"leave these out, or run {self.tool} itself (without --native)",
+            )
+
+
+def read(tool: str, words: Sequence[str], known: Mapping[str, Option]) -> Given:
+    """Split the words of a command line: ``-w -r``, ``-wr``, ``-b 1m``, ``-b1m``, ``-b=1m``, ``--name=value``.
+
+    ``known`` is by name with its dashes (``-b``, ``--name``). Raises InputError for words that are no options.
+    """
+    given, left = Given(tool), list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-") or word == "-":
+            raise InputError(f"{tool}: '{word}' belongs to no option", f"is it a value that '{tool} -h' explains?")
+        if word.startswith(("--", "-+")):
+            name, equals, value = word.partition("=")
+            _take(given, name, known.get(name), value if equals else None, left)
+            continue
+        letters = word[1:]
+        while letters:
+            name, letters = f"-{letters[0]}", letters[1:]
+            option = known.get(name)
+            if option is not None and option.takes:
+                _take(given, name, option, letters.removeprefix("=") if letters else None, left)
+                break
+            _take(given, name, option, None, left)
+    return given
+
+
+def _take(given: Given, name: str, option: Option | None, value: str | None, left: list[str]) -> None:
+    if option is None:
+        given.refuse(name, "unknown here")
+        return
+    if option.takes and value is None:
+        if not left:
+            raise InputError(f"{given.tool} {name}: its value is missing", f"write it like {name} VALUE")
+        value = left.pop(0)
+    if option.cannot:
+        given.refuse(name, option.cannot)
+    elif option.ignored:
+        given.ignored[name] = option.ignored
+    else:
+        given.values.setdefault(name, []).append(value or "")

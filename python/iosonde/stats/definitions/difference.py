@@ -1,0 +1,138 @@
+"""The difference between two numbers for the same work, split into named parts that multiply to the whole.
+
+From A's number one attribute of its definition after the other is set to B's, as far as A's record (or text) gives the
+number that then comes out; what only B's gives is walked from B's side. What is left between the two is the rest: the
+work itself, and what neither tells. The parts depend on the order, their product does not (a telescoping product).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .clock import PARTS, Clock, between
+
+UNITS, STOPS, STEP, REST = "units", "stops", "step", "rest"
+ORDER = (UNITS, *PARTS, STOPS, STEP)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One number. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool prints in (2**20,
+    10**6, or 1). ``unknown``: parts of the definition that the text does not tell. ``at`` gives the number under
+    another clock, None where that cannot be told. ``work`` is equal for two numbers of the same recorded operations.
+    """
+
+    name: str
+    operation: str
+    value: float
+    unit: str
+    clock: Clock
+    at: Callable[[Clock], float | None]
+    prefix: int = 2**20
+    unknown: frozenset[str] = frozenset()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    work: Any = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One step from A to B: ``names`` are the attributes that change in it, ``start`` and ``end`` the numbers before
+    and after, in B's millions. ``on`` is the side whose record gave it (``a``, ``b``, or ``both`` for the rest),
+    ``clock`` what holds after it."""
+
+    names: tuple[str, ...]
+    start: float
+    end: float
+    on: str
+    clock: Clock
+
+    @property
+    def factor(self) -> float:
+        """What the step multiplies the number by."""
+        return self.end / self.start
+
+
+@dataclass(frozen=True)
+class Split:
+    """A's number → parts → B's number. ``left``: attributes that differ and are inside the rest; ``differ``: settings
+    of the two works that differ (A's, B's); ``unsaid``: side → what its text does not tell."""
+
+    a: Side
+    b: Side
+    parts: tuple[Part, ...]
+    left: tuple[str, ...]
+    differ: Mapping[str, tuple[Any, Any]]
+    unsaid: Mapping[str, tuple[str, ...]]
+
+    @property
+    def ratio(self) -> float:
+        """B's printed number ÷ A's."""
+        return (self.b.value / self.b.prefix) / (self.a.value / self.a.prefix)
+
+
+def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
+    """The parts, in ORDER from A; ``wanted`` are settings that should be known and are named where they are not."""
+    front: list[Part] = []
+    back: list[Part] = []
+    scale = 1 / b.prefix
+    if a.prefix != b.prefix:
+        front.append(Part((UNITS,), a.value / a.prefix, a.value * scale, "a", a.clock))
+    unknown = a.unknown | b.unknown
+    here, there, low, high = a.clock, b.clock, a.value, b.value
+    # What cannot be told one by one may be told together: IOR prints the time without open and close.
+    for names in (*((name,) for name in (*PARTS, STOPS, STEP)), PARTS):
+        changed = tuple(name for name in names if name not in unknown and _get(here, name) != _get(there, name))
+        if not changed or (len(names) > 1 and len(changed) < 2):
+            continue
+        for clock, value in _steps(a, here, there, changed):
+            front.append(Part(changed, low * scale, value * scale, "a", clock))
+            here, low = clock, value
+        for clock, value in _steps(b, there, here, changed):
+            back.insert(0, Part(changed, value * scale, high * scale, "b", there))
+            there, high = clock, value
+    left = tuple(name for name in ORDER[1:] if name not in unknown and _get(here, name) != _get(there, name))
+    same = a.work is not None and a.work == b.work and not left and not unknown
+    rest = () if same else (Part((REST,), low * scale, high * scale, "both", there),)
+    differ = {
+        name: (a.settings[name], b.settings[name])
+        for name in a.settings
+        if name in b.settings and a.settings[name] != b.settings[name]
+    }
+    unsaid = {
+        label: tuple(sorted(side.unknown)) + tuple(name for name in wanted if name not in side.settings)
+        for label, side in (("a", a), ("b", b))
+    }
+    return Split(a, b, (*front, *rest, *back), left, differ, unsaid)
+
+
+def _steps(side: Side, clock: Clock, like: Clock, names: tuple[str, ...]) -> list[tuple[Clock, float]]:
+    """From ``clock`` as near to ``like`` as this side can tell, by single changes where it can tell them."""
+    if names != (STOPS,):
+        wanted = _set(clock, like, names)
+        value = None if wanted == clock else side.at(wanted)
+        return [] if value is None else [(wanted, value)]
+    way = [replace(clock, stops=stops) for stops in between(clock.stops, like.stops)]
+    told = [(step, value) for step in way if (value := side.at(step)) is not None]
+    return told if len(told) == len(way) else told[-1:]
+
+
+def _get(clock: Clock, name: str) -> Any:
+    if name in PARTS:
+        return name in clock.inside
+    return clock.stops if name == STOPS else clock.step_ns
+
+
+def _set(clock: Clock, like: Clock, names: Sequence[str]) -> Clock:
+    """``clock`` with these attributes as in ``like``."""
+    for name in names:
+        if name in PARTS:
+            one = frozenset({name})
+            clock = replace(clock, inside=clock.inside | one if name in like.inside else clock.inside - one)
+        elif name == STOPS:
+            clock = replace(clock, stops=like.stops)
+        else:
+            clock = replace(clock, step_ns=like.step_ns)
+    return clock
