@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_stats_definitions import STAGGERED, work
 
 from iosonde.stats.definitions.clock import (
     LAST_DONE,
@@ -19,7 +20,6 @@ from iosonde.stats.definitions.clock import (
     rate,
 )
 from iosonde.stats.definitions.difference import REST, UNITS, Side, split
-from test_stats_definitions import STAGGERED, work
 
 clocks = st.builds(
     Clock, st.frozensets(st.sampled_from(PARTS)), st.sampled_from(STOPS), st.sampled_from([0, 1_000_000])
