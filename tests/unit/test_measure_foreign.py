@@ -224,7 +224,7 @@ def test_what_a_trial_needs_on_the_target_is_foreseen(tmp_path, command):
     translation = translate(command)
     producer = workloads.find(translation.workload)
     execute(tmp_path, command, ranks=2)
-    there = [path for path in tmp_path.rglob("*")]
+    there = list(tmp_path.rglob("*"))
     data = sum(path.stat().st_size for path in there if path.is_file())
     assert data <= producer.bytes_needed(translation.settings, 2)
     assert len(there) <= producer.files_needed(translation.settings, 2)
