@@ -28,6 +28,7 @@ class Settings:
     """What one run of IOR does. Sizes in bytes, ``block_size`` and ``segments`` per task.
 
     ``shift``: how many nodes away a task's reader is (0: it reads its own, -C); ``random_reader`` (-Z) draws it.
+    ``cache`` is ``warm`` (what is there stays, as IOR does) or ``cold`` (dropped before the read phase).
     """
 
     transfer_size: int = 262144
@@ -45,6 +46,7 @@ class Settings:
     random_reader: bool = False
     direct: bool = False
     unique_directories: bool = False
+    cache: str = "warm"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -92,6 +94,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return bytes_needed(settings, ranks) * (1 + settings.read + settings.check_write)
 
 
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return ranks * (2 + settings.read + settings.check_write)
+
+
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank``; every rank has the same number of them."""
     plans = [_plan(settings, "write", rank, rank, ranks, timed=settings.write)]
@@ -126,8 +133,10 @@ def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, ti
         open_flags=("direct",) if settings.direct else (),
         verify=settings.verify or settings.check_write,
     )  # fmt: skip
-    distinct = bytes_needed(settings, ranks) if not settings.file_per_process else 0
-    return PhasePlan(name, phase, BANDWIDTH, kind, timed, shared=not settings.file_per_process, distinct_bytes=distinct)
+    shared = not settings.file_per_process
+    distinct = bytes_needed(settings, ranks) if shared else 0
+    reads = (files,) if kind == "read" else ()
+    return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads, shared=shared, distinct_bytes=distinct)
 
 
 def _accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tuple[Step, ...]:

@@ -36,7 +36,8 @@ _KINDS = {name: kind for tests in TESTS.values() for name, kind in tests}
 @dataclass(frozen=True)
 class Settings:
     """What one run of IOzone does. Sizes in bytes, per process. ``inside``: what of fsync and close its clock
-    contains (-e, -c); it changes the definition of IOzone's number and not the work."""
+    contains (-e, -c); it changes the definition of IOzone's number and not the work. ``cache`` is ``warm`` (what is
+    there stays, as IOzone does) or ``cold`` (dropped before each reading test)."""
 
     file_size: int = 512 * 1024
     record_size: int = 4096
@@ -46,6 +47,7 @@ class Settings:
     synchronous: bool = False
     direct: bool = False
     verify: bool = False
+    cache: str = "warm"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -83,6 +85,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return settings.file_size * ranks * (len(settings.tests) + ("write" not in settings.tests))
 
 
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return ranks * (len(settings.tests) + 2)
+
+
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank``. IOzone's processes read what they wrote: ``shift`` is not used."""
     plans = [] if "write" in settings.tests else [_plan(settings, "write", rank, timed=False)]
@@ -94,11 +101,12 @@ def _plan(settings: Settings, name: str, rank: int, timed: bool) -> PhasePlan:
     first = Step("create" if name == "write" else "open")
     last = (Step("fsync"), Step("close")) if kind == "write" else (Step("close"),)
     flags = [flag for flag, wanted in (("direct", settings.direct), ("sync", settings.synchronous)) if wanted]
+    files = Files("iozone/iozone.DUMMY.", 1, first=rank)
     phase = Phase(
-        name, Files("iozone/iozone.DUMMY.", 1, first=rank), (first, *_records(settings, name, kind, rank), *last),
+        name, files, (first, *_records(settings, name, kind, rank), *last),
         open_flags=tuple(flags), verify=settings.verify,
     )  # fmt: skip
-    return PhasePlan(name, phase, BANDWIDTH, kind, timed)
+    return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads=(files,) if kind == "read" else ())
 
 
 def _records(settings: Settings, name: str, kind: str, rank: int) -> tuple[Step, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.workload import FileNames, Files, Phase, Step
 
-from ..envelope import PhasePlan
+from ..envelope import RATE, PhasePlan
 from . import Translation
 from .options import Option, read
 
@@ -23,7 +23,10 @@ MOST_NAMES = 1_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """What one run of mdtest does. Items per task, sizes in bytes; ``phases`` are those that are timed."""
+    """What one run of mdtest does. Items per task, sizes in bytes; ``phases`` are those that are timed.
+
+    ``cache`` is ``warm`` (what is there stays, as mdtest does) or ``cold`` (data is dropped before files are read).
+    """
 
     items: int = 100
     files: bool = True
@@ -38,6 +41,7 @@ class Settings:
     stride: int = 0
     random_stat: bool = False
     verify: bool = False
+    cache: str = "warm"
     phases: tuple[str, ...] = PHASES
 
     def __post_init__(self) -> None:
@@ -51,6 +55,8 @@ class Settings:
             )
         if self.items > MOST_NAMES and self._leaves > 1:
             raise InputError(f"mdtest: more than {MOST_NAMES} items of a task in a tree", "lower -n or -I")
+        if self.cache == "cold" and self._leaves > 1:
+            raise InputError("mdtest: cold reads of a tree of directories cannot be had", "leave out -b and -z")
         if self.read_bytes > self.write_bytes:
             raise InputError(
                 f"mdtest: -e {self.read_bytes} reads more than -w {self.write_bytes} writes", "choose -e not above -w"
@@ -98,6 +104,11 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     return settings.made * each * ranks if settings.files else 0
 
 
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens, looks at or removes an item."""
+    return ranks * settings.made * (settings.files * 4 + settings.directories * 3)
+
+
 def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
     """The phases of ``rank``; every rank has the same number of them. ``shift`` reaches the next node."""
     neighbour = settings.stride * max(shift, 1)
@@ -111,8 +122,10 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
             owner = (rank + PHASES.index(name) * neighbour) % ranks
             title = f"{what}_{_TITLES[name]}"
             order = "shuffled" if settings.random_stat and name in ("stat", "read") else "listed"
-            phase = Phase(title, _items(settings, what, owner), steps, order=order, verify=settings.verify)
-            plans.append(PhasePlan(title, phase, counted_kind=steps[0].kind, timed=name in settings.phases))
+            items = _items(settings, what, owner)
+            phase = Phase(title, items, steps, order=order, verify=settings.verify)
+            reads = (items,) if name == "read" and isinstance(items, Files) else ()
+            plans.append(PhasePlan(title, phase, RATE, steps[0].kind, name in settings.phases, reads))
     return plans
 
 
