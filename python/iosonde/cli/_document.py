@@ -56,6 +56,10 @@ def is_file(word: str) -> bool:
 
 def _source(asked: dict[str, Any]) -> Document:
     what, named = asked["what"], asked["spec_file"]
+    if asked["native"]:
+        from ._native_command import native_document
+
+        return native_document(asked)
     if what is not None and named is not None:
         raise click.UsageError(f"two things to measure: '{what}' and --file {named}; give one of them.")
     if named is not None or (what is not None and is_file(what)):

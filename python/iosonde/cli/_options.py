@@ -69,6 +69,8 @@ ON = ("single", "all", "each")
 OPTIONS = [
     click.argument("what", metavar="[SPEC|'COMMAND']", required=False),
     click.option("--file", "spec_file", metavar="FILE", help="An experiment file, whatever its name ends in."),
+    click.option("--native", is_flag=True,
+                 help="Do what COMMAND (of ior, mdtest or iozone) would do with our own engine."),
     click.option("--on", type=click.Choice(ON), help="Where COMMAND runs [default: all]."),
     click.option("--parse", metavar="auto|none|TOOL", help="What reads COMMAND's output [default: auto]."),
     click.option("--set", "levels", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),

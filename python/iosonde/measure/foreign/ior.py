@@ -246,7 +246,7 @@ def translate(words: list[str]) -> Translation:
     return Translation(
         workload="ior",
         settings=settings,
-        repetitions=given.number("-i", 1),
+        repetitions=given.number("-i", 1) if given.has("-i") else None,
         target=str(PurePath(path).parent) if path else None,
         ignored=tuple(given.ignored.items()),
         notes=_notes(settings),

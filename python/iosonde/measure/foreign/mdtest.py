@@ -236,7 +236,7 @@ def translate(words: list[str]) -> Translation:
     return Translation(
         workload="mdtest",
         settings=settings,
-        repetitions=given.number("-i", 1),
+        repetitions=given.number("-i", 1) if given.has("-i") else None,
         target=given.text("-d") or None,
         ignored=tuple(given.ignored.items()),
         notes=_notes(settings),
