@@ -59,7 +59,7 @@ def run(trial: int) -> Run:
         seconds=3.0,
         factors={"nodes": 2, "ranks_per_node": 2, "ranks": 4, "repetition": trial, "client_cache": "cold-verified"},
         observations=[],
-        facts={"nodes": [0, 0, 1, 1], "target": "/mnt/zeus", "envelope": {"direct": False}},
+        facts={"nodes": [0, 0, 1, 1], "target": "/mnt/zeus", "steps": [{"workload": "envelope", "direct": False}]},
         operations=operations(trial),
         phases=[
             phase(0, "create", "rate"),

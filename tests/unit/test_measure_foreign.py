@@ -229,3 +229,24 @@ def test_what_a_trial_needs_on_the_target_is_foreseen(tmp_path, command):
     assert data <= producer.bytes_needed(translation.settings, 2)
     assert len(there) <= producer.files_needed(translation.settings, 2)
     assert producer.bytes_moved(translation.settings, 2) >= data
+
+
+@pytest.mark.parametrize(
+    ("workload", "settings", "said"),
+    [
+        ("ior", {"transfer_size": "much"}, "is not a size"),
+        ("ior", {"fsync": "yes"}, "write true or false"),
+        ("ior", {"cache": "lukewarm"}, "is unknown"),
+        ("mdtest", {"phases": ["create", "link"]}, "'link' is unknown"),
+        ("iozone", {"tests": "write"}, "tests is 'write'"),
+        ("iozone", {"inside": ["open"]}, "'open' is unknown"),
+    ],
+)
+def test_settings_in_an_experiment_file_are_checked(workload, settings, said):
+    with pytest.raises(InputError) as caught:
+        workloads.find(workload).Settings(**settings)
+    assert said in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_settings_in_an_experiment_file_may_have_units():
+    assert workloads.find("ior").Settings(transfer_size="1MiB", block_size="16MiB").block_size == 2**24

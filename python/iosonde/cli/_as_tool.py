@@ -103,10 +103,16 @@ def rows_of(tool: str, phase: Mapping[str, Any], work: Work, inside: frozenset[s
     return list(fio.rows(work) if tool == "fio" else elbencho.rows(work, bool(phase.get("shared")))), ""
 
 
+def settings_of(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run's native workload; empty where it has none, or several."""
+    steps = run["facts"].get("steps") or ()
+    native = [step for step in steps if isinstance(step, dict) and "workload" in step]
+    return native[0] if len(native) == 1 else {}
+
+
 def flags_of(run: Mapping[str, Any]) -> frozenset[str]:
     """What -e and -c of the IOzone command that a run was made of put inside the clock."""
-    settings = run["facts"].get("workload", {})
-    return frozenset(settings.get("inside", ())) if isinstance(settings, dict) else frozenset()
+    return frozenset(settings_of(run).get("inside") or ())
 
 
 def lines(tool: str, found: list[Recomputed]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
 
-from ._as_tool import flags_of, rows_of, works
+from ._as_tool import flags_of, rows_of, settings_of, works
 
 if TYPE_CHECKING:
     from iosonde.core.types import Run
@@ -145,8 +145,8 @@ def _settings_of_work(document: Mapping[str, Any], phase: Mapping[str, Any], wor
         found["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
     if "nodes" in factors:
         found["nodes"] = factors["nodes"]
-    given = document["facts"].get("workload") or document["facts"].get("envelope") or {}
-    if isinstance(given, dict) and "direct" in given:
+    given = settings_of(document)
+    if "direct" in given:
         found["O_DIRECT"] = bool(given["direct"])
     for way in work.directions()[:1]:
         moved = work.bytes_of(way)

@@ -8,12 +8,14 @@ it gives is run and recorded like any native workload; its numbers by the tool's
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
+
+from ..workloads import SettingError, read_count
 
 TOOLS = ("ior", "mdtest", "iozone")
 _LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "orterun", "prterun")
@@ -34,6 +36,34 @@ class Translation:
     ranks: int | None = None
     ignored: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def read_settings(settings: Any) -> None:
+    """Check the types of a Settings as an experiment file may give them: sizes as ``1MiB`` become bytes, lists tuples.
+
+    Raises SettingError.
+    """
+    for field in fields(settings):
+        name, value = field.name, getattr(settings, field.name)
+        if field.type == "int":
+            object.__setattr__(settings, name, read_count(name, value, size=True, least=0))
+        elif field.type == "bool" and not isinstance(value, bool):
+            raise SettingError((name,), f"{name} is {value!r}", "write true or false")
+        elif field.type == "str" and not isinstance(value, str):
+            raise SettingError((name,), f"{name} is {value!r}", "write a word")
+        elif field.type == "tuple[str, ...]":
+            if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+                raise SettingError((name,), f"{name} is {value!r}", "write a list of words")
+            object.__setattr__(settings, name, tuple(value))
+    if settings.cache not in ("cold", "warm"):
+        raise SettingError(("cache",), f"cache regime '{settings.cache}' is unknown", "use cold or warm")
+
+
+def known_words(name: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
+    """Raises SettingError for a word that is none of the ``known``."""
+    for word in words:
+        if word not in known:
+            raise SettingError((name,), f"{name}: '{word}' is unknown", f"there are: {', '.join(known)}")
 
 
 def translate(command: str) -> Translation:

@@ -16,7 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import Files, Phase, Step
 
 from ..envelope import BANDWIDTH, PhasePlan
-from . import Translation
+from . import Translation, read_settings
 from .options import Option, read
 
 # Where every transfer (or segment) needs a step of its own, so many at most.
@@ -50,6 +50,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        read_settings(self)
         if self.transfer_size < 1 or self.segments < 1 or self.block_size < self.transfer_size:
             raise InputError("ior: -t, -b and -s must be at least 1, and -b not below -t", "as -t 1m -b 16m -s 1")
         if self.block_size % self.transfer_size:

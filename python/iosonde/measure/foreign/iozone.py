@@ -16,7 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import Files, Phase, Step
 
 from ..envelope import BANDWIDTH, PhasePlan
-from . import Translation
+from . import Translation, known_words, read_settings
 from .options import Given, Option, read
 
 MOST_STEPS = 65_536
@@ -51,8 +51,9 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tests", tuple(self.tests))
-        object.__setattr__(self, "inside", tuple(self.inside))
+        read_settings(self)
+        known_words("tests", self.tests, tuple(_KINDS))
+        known_words("inside", self.inside, ("fsync", "close"))
         if self.record_size < 1 or self.file_size < self.record_size or self.file_size % self.record_size:
             raise InputError(
                 f"iozone: the file (-s, {self.file_size} B) is no multiple of the record (-r, {self.record_size} B)",

@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import FileNames, Files, Phase, Step
 
 from ..envelope import RATE, PhasePlan
-from . import Translation
+from . import Translation, known_words, read_settings
 from .options import Option, read
 
 PHASES = ("create", "stat", "read", "remove")
@@ -45,7 +45,10 @@ class Settings:
     phases: tuple[str, ...] = PHASES
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phases", tuple(self.phases))
+        read_settings(self)
+        known_words("phases", self.phases, PHASES)
+        if self.branches < 1:
+            raise InputError("mdtest: a tree has at least one branch", "give -b 1 or more")
         if self.items < 1:
             raise InputError("mdtest: there are no items", "say how many each task makes: -n 1000")
         if self.items // self._leaves < 1:
