@@ -36,7 +36,7 @@ def recorded(one: Clock, prefix: int = 2**20, of: str = "run") -> Side:
 
 def printed(one: Clock, value: float, *others: tuple[Clock, float], **more) -> Side:
     table = dict([(one, value), *others])
-    return Side("text", "write", value, "bytes/s", one, table.get, **more)
+    return Side("text", "write", value, "bytes/s", one, table.get, known=tuple(table), **more)
 
 
 @given(a=clocks, b=clocks, prefixes=st.tuples(*[st.sampled_from([2**20, 10**6])] * 2))
@@ -85,11 +85,10 @@ def test_what_a_text_tells_together_is_one_part_and_what_it_does_not_tell_stays_
     )
     iozone = printed(Clock(frozenset({"fsync"}), SUM_UNTIL_FIRST), 300.0, (Clock(frozenset({"fsync"}), PARENT), 250.0))
     found = split(ior, iozone)
-    assert [(part.names, part.factor) for part in found.parts] == [
-        (("open", "close"), 1.25),
-        ((REST,), pytest.approx(2.4)),
-    ]
-    assert found.left == ("stops",)
+    assert [(part.names, pytest.approx(part.factor)) for part in found.parts] == [
+        (("open", "close"), 1.25), ((REST,), 2.0), (("stops",), 1.2),
+    ]  # fmt: skip
+    assert found.left == ("stops",)  # the parent's number is nearer to IOR's, and still another
 
 
 def test_what_only_b_tells_is_walked_from_bs_side():

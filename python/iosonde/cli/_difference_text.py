@@ -31,6 +31,10 @@ ENDS = {
     LONGEST_RANK: "all work over the longest rank's own time",
     SLOWEST_RANK: "ranks times the slowest rank's rate",
 }
+# The same where other words stand before it.
+SHORT = {LAST_DONE: "until the last is done", FIRST_DONE: "until the first is done", SUM_OF_RANKS: "summed over ranks",
+         SUM_UNTIL_FIRST: "summed until the first is done", PARENT: "time until the last is done",
+         LONGEST_RANK: "longest rank's time", SLOWEST_RANK: "slowest rank's rate"}  # fmt: skip
 _SIZES = ("record size", "bytes of each")
 
 
@@ -104,10 +108,12 @@ def _what(part: Part, found: Split) -> str:
         return f"clock: {ENDS[part.clock.stops]}"
     if part.names == (STEP,):
         return "time in whole ms" if b.step_ns else "time not in whole ms"
-    gone = [name for name in part.names if name in a.inside]
-    come = [name for name in part.names if name not in a.inside]
-    said = [f"{_and(gone)} outside the clock"] if gone else []
-    return " and ".join(said + ([f"{_and(come)} inside the clock"] if come else []))
+    gone = [name for name in part.names if name in PARTS and name in a.inside]
+    come = [name for name in part.names if name in PARTS and name not in a.inside]
+    said = [f"{_and(gone)} outside"] if gone else []
+    said += [f"{_and(come)} inside"] if come else []
+    words = " and ".join(said)
+    return f"{words}; {SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
 
 
 def _rest(found: Split) -> Iterator[str]:
@@ -121,11 +127,10 @@ def _rest(found: Split) -> Iterator[str]:
 
 
 def _left(name: str, found: Split) -> str:
+    a, b = found.rest
     if name == STOPS:
-        return f"when the clock stops ({ENDS[found.a.clock.stops]}; {ENDS[found.b.clock.stops]})"
-    if name == STEP:
-        return "the rounding of the time"
-    return f"{name} (inside {'A' if name in found.a.clock.inside else 'B'}'s clock only)"
+        return f"when the clock stops ({ENDS[a.stops]}; {ENDS[b.stops]})"
+    return "the rounding of the time" if name == STEP else f"{name} (inside {'A' if name in a.inside else 'B'}'s only)"
 
 
 def _unsaid(found: Split) -> Iterator[str]:

@@ -17,7 +17,9 @@ def native_document(asked: dict[str, Any]) -> Document:
     from iosonde.report.text import escape
 
     if asked["what"] is None or asked["spec_file"] is not None or asked["on"] or asked["parse"]:
-        raise InputError("--native needs the command of another tool", "as: iosonde run 'ior -w -r -t 1m -b 1g' --native")
+        raise InputError(
+            "--native needs the command of another tool", "as: iosonde run 'ior -w -r -t 1m -b 1g' --native"
+        )
     found = translate(asked["what"])
     for name, why in found.ignored:
         click.echo(f"note: {escape(name)} is ignored: {why}", err=True)

@@ -121,7 +121,7 @@ def _recorded(store: Any, document: Mapping[str, Any], definition: str) -> dict[
 
 def _clock(definition: str, phase: Mapping[str, Any], work: Work, flags: frozenset[str]) -> Clock | None:
     from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
-    from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARENT, PARTS, Clock
+    from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock
 
     tool, _, variant = definition.partition("/")
     if tool == "iosonde":
@@ -131,7 +131,7 @@ def _clock(definition: str, phase: Mapping[str, Any], work: Work, flags: frozens
     if not rows_of(tool, phase, work, flags)[0]:
         return None
     if tool == "iozone":
-        return Clock(flags | iozone.PARENT_CLOCK.inside, PARENT) if variant else Clock(flags, iozone.CLOCK.stops)
+        return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
     if tool == "elbencho":
         row = elbencho.rows(work, bool(phase.get("shared")))[0]
         return Clock(elbencho.INSIDE[row.target], FIRST_DONE if variant else LAST_DONE)

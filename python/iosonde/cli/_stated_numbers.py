@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from iosonde.stats.definitions import fio, ior, mdtest
+from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     CLOSE,
     FIRST_DONE,
@@ -14,7 +14,6 @@ from iosonde.stats.definitions.clock import (
     LAST_DONE,
     LONGEST_RANK,
     OPEN,
-    PARENT,
     PARTS,
     SUM_OF_RANKS,
     SUM_UNTIL_FIRST,
@@ -61,6 +60,7 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 unit="bytes/s" if bandwidth else "operations/s",
                 clock=clock,
                 at=lambda one, table=tuple(table): next((v for known, v in table if known == one), None),  # type: ignore[misc]
+                known=tuple(known for known, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
                 settings=_settings(run, tool),
@@ -79,7 +79,7 @@ def _table(
     if tool == "iozone" and "bandwidth_sum_of_ranks" in metrics:
         table = [(Clock(inside, SUM_UNTIL_FIRST), metrics["bandwidth_sum_of_ranks"])]
         if "bandwidth_last_done" in metrics:
-            table.append((Clock(inside, PARENT), metrics["bandwidth_last_done"]))
+            table.append((iozone.parent_clock(inside), metrics["bandwidth_last_done"]))
         return table, frozenset()
     if tool == "iozone" and "bandwidth_last_done" in metrics:
         return [(Clock(inside, LAST_DONE), metrics["bandwidth_last_done"])], frozenset()

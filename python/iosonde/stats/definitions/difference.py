@@ -21,7 +21,8 @@ ORDER = (UNITS, *PARTS, STOPS, STEP)
 class Side:
     """One number. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool prints in (2**20,
     10**6, or 1). ``unknown``: parts of the definition that the text does not tell. ``at`` gives the number under
-    another clock, None where that cannot be told. ``work`` is equal for two numbers of the same recorded operations.
+    another clock, None where that cannot be told; ``known`` are the few clocks of which a text has numbers. ``work`` is
+    equal for two numbers of the same recorded operations.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Side:
     clock: Clock
     at: Callable[[Clock], float | None]
     prefix: int = 2**20
+    known: tuple[Clock, ...] = ()
     unknown: frozenset[str] = frozenset()
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -57,13 +59,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Split:
-    """A's number → parts → B's number. ``left``: attributes that differ and are inside the rest; ``differ``: settings
-    of the two works that differ (A's, B's); ``unsaid``: side → what its text does not tell."""
+    """A's number → parts → B's number. ``left``: attributes that differ and are inside the rest, between the clocks
+    ``rest``; ``differ``: settings of the two works that differ (A's, B's); ``unsaid``: side → what its text does not
+    tell."""
 
     a: Side
     b: Side
     parts: tuple[Part, ...]
     left: tuple[str, ...]
+    rest: tuple[Clock, Clock]
     differ: Mapping[str, tuple[Any, Any]]
     unsaid: Mapping[str, tuple[str, ...]]
 
@@ -82,20 +86,25 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
         front.append(Part((UNITS,), a.value / a.prefix, a.value * scale, "a", a.clock))
     unknown = a.unknown | b.unknown
     here, there, low, high = a.clock, b.clock, a.value, b.value
-    # What cannot be told one by one may be told together: IOR prints the time without open and close.
-    for names in (*((name,) for name in (*PARTS, STOPS, STEP)), PARTS):
-        changed = tuple(name for name in names if name not in unknown and _get(here, name) != _get(there, name))
-        if not changed or (len(names) > 1 and len(changed) < 2):
+    for name in (*PARTS, STOPS, STEP):
+        if name in unknown:
             continue
-        for clock, value in _steps(a, here, there, changed):
-            front.append(Part(changed, low * scale, value * scale, "a", clock))
+        for clock, value in _steps(a, here, there, name):
+            front.append(Part((name,), low * scale, value * scale, "a", clock))
             here, low = clock, value
-        for clock, value in _steps(b, there, here, changed):
-            back.insert(0, Part(changed, value * scale, high * scale, "b", there))
+        for clock, value in _steps(b, there, here, name):
+            back.insert(0, Part((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
+    # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
+    if (clock := _nearer(a, here, there, unknown)) and (value := a.at(clock)) is not None:
+        front.append(Part(_changed(here, clock), low * scale, value * scale, "a", clock))
+        here, low = clock, value
+    if (clock := _nearer(b, there, here, unknown)) and (value := b.at(clock)) is not None:
+        back.insert(0, Part(_changed(there, clock), value * scale, high * scale, "b", there))
+        there, high = clock, value
     left = tuple(name for name in ORDER[1:] if name not in unknown and _get(here, name) != _get(there, name))
     same = a.work is not None and a.work == b.work and not left and not unknown
-    rest = () if same else (Part((REST,), low * scale, high * scale, "both", there),)
+    between_them = () if same else (Part((REST,), low * scale, high * scale, "both", there),)
     differ = {
         name: (a.settings[name], b.settings[name])
         for name in a.settings
@@ -105,13 +114,29 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
         label: tuple(sorted(side.unknown)) + tuple(name for name in wanted if name not in side.settings)
         for label, side in (("a", a), ("b", b))
     }
-    return Split(a, b, (*front, *rest, *back), left, differ, unsaid)
+    return Split(a, b, (*front, *between_them, *back), left, (here, there), differ, unsaid)
 
 
-def _steps(side: Side, clock: Clock, like: Clock, names: tuple[str, ...]) -> list[tuple[Clock, float]]:
-    """From ``clock`` as near to ``like`` as this side can tell, by single changes where it can tell them."""
-    if names != (STOPS,):
-        wanted = _set(clock, like, names)
+def _nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
+    """Of the clocks that a text has numbers of, the one nearest to ``like``; None if ``clock`` is as near."""
+    best = min(side.known, key=lambda one: _distance(one, like, unknown), default=clock)
+    return best if _distance(best, like, unknown) < _distance(clock, like, unknown) else None
+
+
+def _distance(one: Clock, other: Clock, unknown: frozenset[str]) -> int:
+    """How many single changes lead from one clock to the other."""
+    names = [name for name in _changed(one, other) if name not in unknown]
+    return len(names) + (len(between(one.stops, other.stops)) - 1 if STOPS in names else 0)
+
+
+def _changed(one: Clock, other: Clock) -> tuple[str, ...]:
+    return tuple(name for name in (*PARTS, STOPS, STEP) if _get(one, name) != _get(other, name))
+
+
+def _steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[Clock, float]]:
+    """From ``clock`` as near to ``like`` in this attribute as this side can tell, by single changes where it can."""
+    if name != STOPS:
+        wanted = _set(clock, like, name)
         value = None if wanted == clock else side.at(wanted)
         return [] if value is None else [(wanted, value)]
     way = [replace(clock, stops=stops) for stops in between(clock.stops, like.stops)]
@@ -125,14 +150,9 @@ def _get(clock: Clock, name: str) -> Any:
     return clock.stops if name == STOPS else clock.step_ns
 
 
-def _set(clock: Clock, like: Clock, names: Sequence[str]) -> Clock:
-    """``clock`` with these attributes as in ``like``."""
-    for name in names:
-        if name in PARTS:
-            one = frozenset({name})
-            clock = replace(clock, inside=clock.inside | one if name in like.inside else clock.inside - one)
-        elif name == STOPS:
-            clock = replace(clock, stops=like.stops)
-        else:
-            clock = replace(clock, step_ns=like.step_ns)
-    return clock
+def _set(clock: Clock, like: Clock, name: str) -> Clock:
+    """``clock`` with this attribute as in ``like``; not for STOPS, which has steps between."""
+    if name == STEP:
+        return replace(clock, step_ns=like.step_ns)
+    one = frozenset({name})
+    return replace(clock, inside=clock.inside | one if name in like.inside else clock.inside - one)

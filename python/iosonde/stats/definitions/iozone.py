@@ -2,9 +2,10 @@
 
 Files are open before the clock starts. ``Children see`` is the sum of every process's own rate, each until the first
 one is done: the record in flight then counts as time and not as work. ``Parent sees`` is that same work over the time
-until the last process has ended (writers finish their file, uncounted), so that it is not all bytes ÷ the whole time.
-fsync is inside with ``-e`` and close with ``-c``, otherwise neither. A kB is 1024 bytes. The parent's polling (1 ms) is
-in no record and left out.
+until the last process has ended (writers finish their file, uncounted): it is not all bytes ÷ the whole time.
+fsync is inside the children's clock with ``-e`` and close with ``-c``, otherwise neither. The parent waits for both: a
+writer flushes and closes before it ends (with ``-c`` and without ``-e`` it does not flush). A kB is 1024 bytes. The
+parent's polling (1 ms) is in no record and left out.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .clock import CLOSE, FSYNC, OPEN, PARENT, PARTS, SUM_UNTIL_FIRST, Clock, Work, rate, timeline
+from .clock import CLOSE, FSYNC, PARENT, PARTS, SUM_UNTIL_FIRST, Clock, Work, rate, timeline
 
 CLOCK = Clock(frozenset(), SUM_UNTIL_FIRST)
-# What the parent waits for: the close is always before a process ends.
-PARENT_CLOCK = Clock(frozenset({CLOSE}), PARENT)
-FLAGS = {FSYNC: "-e", CLOSE: "-c", OPEN: ""}
+
+
+def parent_clock(inside: frozenset[str]) -> Clock:
+    """What the parent waits for, where ``inside`` is what -e and -c put into the children's clock."""
+    return Clock(frozenset({CLOSE}) if inside == {CLOSE} else frozenset({FSYNC, CLOSE}), PARENT)
 
 
 @dataclass(frozen=True)
@@ -56,5 +59,5 @@ def _row(work: Work, direction: str, inside: frozenset[str]) -> Row | None:
         done.append(float(line.done[counted].sum()))
         seconds = float(line.end[until].max() - line.began[place]) / 1e9 if until.any() else 0.0
         own.append(done[-1] / seconds if seconds else 0.0)
-    parent = rate(work, moved, Clock(inside | PARENT_CLOCK.inside, PARENT))
+    parent = rate(work, moved, parent_clock(inside))
     return Row(direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done)))
