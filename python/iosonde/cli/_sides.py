@@ -114,6 +114,7 @@ def _recorded(store: Any, document: Mapping[str, Any], definition: str) -> dict[
                 at=at,
                 prefix=1 if counted else 2**20,
                 settings=_settings_of_work(document, phase, work),
+                notes=tuple(f"it is incomplete: {why}" for why in document["missing"][:1]),
                 work=(str(store.path), document["id"], name),
             )
     return found

@@ -27,7 +27,7 @@ COMMANDS = {
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
     "anova": "which factors the variation belongs to",
-    "explain-difference": "why two tools, or two definitions, disagree: named parts",
+    "explain-difference": "why two numbers disagree, in named parts",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
