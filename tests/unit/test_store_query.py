@@ -35,7 +35,7 @@ def test_results_are_joined_with_factors(store: Store) -> None:
     assert table.column_names == [
         *("run", "experiment", "started_at", "source", "complete"),
         *("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes"),
-        *("fs", "nodes", "factor_repetition", "direct"),
+        *("nodes", "fs", "factor_repetition", "direct"),
     ]
     assert table["run"].to_pylist() == ["b", "b", "a", "a"]
     assert table["nodes"].to_pylist() == [1, 1, 2, 2]

@@ -103,9 +103,11 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             bench.workspace.remove_trial(name)
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     observed = (reader, collected.client_cache or nobody_looked, _server_cache(bench), bench.allocation)
-    factors = collected.factors | trial.factors
+    # Those that were set first: an analysis groups by the first of several that tell the same runs apart.
+    factors = dict(trial.factors)
     factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
     factors |= dict(zip(OBSERVED_FACTORS, observed, strict=True))
+    factors = factors | collected.factors | factors
     return Run(
         id=run_id,
         experiment=bench.experiment,

@@ -26,6 +26,8 @@ from .stopping import stein_interval
 from .summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from .table import Table
 
+# The parts of a command's time: shown when they are asked for.
+_BESIDE = ("user_seconds", "system_seconds")
 CLOCKS = ("last_done", "first_done", "sum_of_ranks", "overlap")
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
@@ -171,7 +173,7 @@ def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
         known = ", ".join([*CLOCKS, "all", *sorted(set(metrics))])
         raise DataError(f"'{clock}' is neither a clock nor a metric of this store", f"known: {known}")
     others = tuple(f"_{name}" for name in CLOCKS if name != clock)
-    keep = np.array([not metric.endswith(others) for metric in metrics], dtype=bool)
+    keep = np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
     operations = _texts(whole, "operation")
     without = sorted(set(operations) - set(operations[keep]))
     if not without:

@@ -111,9 +111,15 @@ def experiment_from(text: bytes, name: str) -> Experiment:
 
 
 def encode(document: dict[str, Any]) -> bytes:
-    """JSON, indent 2, sorted. A lone surrogate (a file name that is no UTF-8) becomes its JSON escape."""
-    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    """JSON, indent 2, keys in order. A lone surrogate (a file name that is no UTF-8) becomes its JSON escape."""
+    text = json.dumps(_in_order(document), indent=2, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def _in_order(document: dict[str, Any]) -> dict[str, Any]:
+    """Keys by the alphabet, so that two files can be compared; factors in their own order: those set come first."""
+    kept = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
+    return json.loads(json.dumps(document, sort_keys=True, allow_nan=False)) | kept  # type: ignore[no-any-return]
 
 
 def decode(text: bytes) -> Any:
