@@ -21,7 +21,6 @@ from .features import Examples
 
 Rows = npt.NDArray[np.intp]
 TOGETHER = ("twins", "cells", "rows")
-_MOST_CELLS = 20_000  # so many cells are looked at for copies
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ def _twins(examples: Examples) -> list[tuple[int, int]]:
     """Pairs of cells of which one is a copy of the other, or that share single copied trials."""
     order = np.argsort(examples.cells, kind="stable")
     starts = np.flatnonzero(np.diff(examples.cells[order], prepend=-1))
-    if starts.size > _MOST_CELLS:
-        return []
     cells = []
     for rows in np.split(order, starts[1:]):
         number = str(examples.cells[rows[0]])

@@ -6,6 +6,7 @@ classifier (Gini). Each leaf keeps how often each class was seen in it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -34,7 +35,10 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     seen_classes, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
     factors = factors_json(examples.features)
     seen, _ = nodes.matrix_of(factors, examples.x)
-    grown = DecisionTreeClassifier(**limits(options, len(examples)), random_state=seed).fit(seen.ranks, seen_classes)
+    grown = DecisionTreeClassifier(**limits(options, len(examples)), random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
+        grown.fit(seen.ranks, seen_classes)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
     leaves = [_leaf(np.rint(row).astype(int), grown.classes_, middles) for row in counts]
     return {"bounds": bounds.tolist(), "factors": factors,
