@@ -51,8 +51,8 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The family with the options that differ from its defaults."""
-        defaults = family(self.family).OPTIONS
+        """The family with the options that differ from its defaults; a linear model's terms are in its form."""
+        defaults = {**family(self.family).OPTIONS, "terms": self.options.get("terms")}
         told = [f"{key}={value}" for key, value in self.options.items() if value != defaults.get(key)]
         return " ".join([self.family, *told])
 

@@ -46,7 +46,7 @@ def read_out(tree: Any, factors: Factors, seen: Ranked, leaves: Sequence[Node]) 
     feature, thresholds = tree.feature, np.zeros(tree.node_count)
     for number, levels in enumerate(seen.levels):
         here = feature == number
-        thresholds[here] = np.interp(tree.threshold[here], np.arange(levels.size), levels)
+        thresholds[here] = _between(levels, tree.threshold[here])
     numbers = zip(feature.tolist(), thresholds.tolist(), tree.children_left.tolist(), tree.children_right.tolist(),
                   tree.n_node_samples.tolist(), leaves, strict=True)  # fmt: skip
     nodes: list[Node] = []
@@ -60,6 +60,17 @@ def read_out(tree: Any, factors: Factors, seen: Ranked, leaves: Sequence[Node]) 
         else:  # its rank is 1 where it is this level: the right-hand child
             nodes.append({"factor": factor["name"], "is": factor["levels"][code], "yes": right, "no": left, "n": n})
     return nodes
+
+
+def _between(levels: Array, ranks: Array) -> Array:
+    """The values at ranks such as 2.5: the middle between two levels, in 6 digits where these tell them apart."""
+    exact = np.interp(ranks, np.arange(levels.size), levels)
+    short = np.array([float(f"{value:.6g}") for value in exact])
+    low, high = (
+        levels[np.floor(ranks).astype(int)],
+        levels[np.minimum(np.floor(ranks).astype(int) + 1, levels.size - 1)],
+    )
+    return np.where((low <= short) & (short < high), short, exact)
 
 
 def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np.intp]:
