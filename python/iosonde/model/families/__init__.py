@@ -1,5 +1,47 @@
 """The kinds of models, each a module: ``NAME``, ``fit(examples, options, seed) -> form``, ``predict(form, x) -> y``.
 
 A form is plain JSON data that a person can read; a prediction is computed from it by our own few lines, so that
-loading a model executes nothing.
+loading a model executes nothing. ``OPTIONS`` are a family's options with their defaults.
 """
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from iosonde.core.errors import InputError
+from iosonde.model.features import Array, Examples
+
+# From the simplest to what is hardest to understand: of equally good ones the first is taken.
+NAMES = ("mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "boosting", "forest")
+
+
+class Family(Protocol):
+    """What a module of this package holds."""
+
+    NAME: str
+    OPTIONS: dict[str, Any]
+
+    def fit(self, examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """The form: plain JSON data."""
+
+    def predict(self, form: Mapping[str, Any], x: Array) -> Array:
+        """The response at rows × features."""
+
+
+def family(name: str) -> Family:
+    """The module of this name. Raises InputError."""
+    if name not in NAMES:
+        raise InputError(f"there is no model family '{name}'", f"families: {', '.join(NAMES)}")
+    return importlib.import_module(f"{__name__}.{name}")  # type: ignore[return-value]
+
+
+def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a family: those given, the defaults for the others. Raises InputError for one it has not."""
+    known = family(name).OPTIONS
+    for option in options:
+        if option not in known:
+            has = f"its options: {', '.join(known)}" if known else "it has none"
+            raise InputError(f"the family {name} has no option '{option}'", has)
+    return {**known, **options}

@@ -1,0 +1,106 @@
+"""What ``iosonde fit`` says: what was tried, what was taken and why, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ._models_text import data_line, errors_table, number, remarks, short, twins_line, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.model.choose import Choice
+    from iosonde.model.features import Examples
+    from iosonde.stats.regress import Regression
+
+_AGAINST = ("S301", "S302", "S303", "S304")  # what least squares assumes of the errors
+_MOST_RULES = 30
+
+
+def lines(
+    examples: Examples, made: Choice, linear: Regression | None, below: dict[str, float], together: str, level: float,
+    rules: bool,
+) -> Iterator[str]:  # fmt: skip
+    """The lines of the text."""
+    names = [feature.name for feature in examples.features]
+    yield from wrapped(data_line(examples.response, names, made.model.rows, made.model.settings))
+    n_folds = len(made.tried[made.chosen].folds)
+    how = f"{n_folds} folds of whole settings" if n_folds > 1 else "learned from 75 % of the rows, at random"
+    yield from wrapped(f"error: mean |predicted - observed| on rows not seen ({how}); {100 * level:g} % intervals")
+    if twins_line(made.groups, together):
+        yield from wrapped(twins_line(made.groups, together))
+    if made.n_choice < made.model.rows:
+        yield from wrapped(f"chosen on {made.n_choice} rows at random; the error of * is that of all rows")
+    yield ""
+    shown = list(made.tried)
+    if all(one.candidate.family != "mean" for one in shown):
+        shown.insert(0, made.baseline)
+    yield from errors_table(shown, shown.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
+    yield ""
+    for warning in made.model.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from remarks(shown, made.noise)
+    yield from _linear(made, linear, below)
+    if rules:
+        yield ""
+        yield from _rules(made)
+    yield ""
+    yield from wrapped(_sentence(made))
+
+
+def _linear(made: Choice, linear: Regression | None, below: dict[str, float]) -> Iterator[str]:
+    for name, share in below.items():
+        yield from wrapped(
+            f"~ {name} predicts below 0 in {number(100 * share)} % of the designs that these levels allow: "
+            "predict refuses there; loglinear and trees stay above", "  "
+        )  # fmt: skip
+    if linear is None:
+        return
+    against = [finding for finding in linear.findings if finding.code in _AGAINST]
+    if made.model.family == "linear":
+        f = linear.fit
+        yield from wrapped(f"the line explains {100 * f.r2:.1f} % of the rows it was fitted to (adjusted R² "
+                           f"{f.adjusted_r2:.3f}), {_unseen(made)} of rows not seen", "  ")  # fmt: skip
+        for finding in linear.findings:
+            yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    if against:
+        codes = ", ".join(finding.code for finding in against)
+        yield from wrapped(f"~ a line's assumptions do not hold ({codes}): which factor matters is told without them "
+                           "by iosonde rank", "  ")  # fmt: skip
+
+
+def _unseen(made: Choice) -> str:
+    errors = made.tried[made.chosen].errors
+    return "~" if errors is None or errors.r2 is None else f"{100 * errors.r2:.1f} %"
+
+
+def _rules(made: Choice) -> Iterator[str]:
+    if "nodes" not in made.model.form:
+        yield f"a {made.model.family} model has no rules: --family tree or classes has"
+        return
+    from iosonde.model.nodes import rules
+
+    found = rules(made.model.form["nodes"])
+    for rule in found[:_MOST_RULES]:
+        yield from wrapped(f"{rule}: {number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
+    if len(found) > _MOST_RULES:
+        yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
+
+
+def _sentence(made: Choice) -> str:
+    judged, baseline = made.tried[made.chosen], made.baseline.mae.value
+    name = short(judged.candidate.name)
+    if judged.candidate.family == "mean":
+        return "No model is better than the mean of everything: these factors tell nothing of the response here."
+    error = f"it errs by {number(judged.mae.value)} on rows not seen, the mean of everything by {number(baseline)}"
+    if len(made.tried) == 1:
+        return f"{name}: {error}."
+    best = min((one for one in made.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
+    why = "the smallest error" if best.candidate == judged.candidate else (
+        f"the simplest within one standard error of {short(best.candidate.name)}"
+    )  # fmt: skip
+    text = f"{name} is taken, {why}: {error}."
+    if made.nested is not None:
+        e = made.nested
+        text += f" Choosing like this errs by {number(e.value)} ({number(e.low)}–{number(e.high)}; nested folds"
+        text += f", {made.n_choice} rows)." if made.n_choice < made.model.rows else ")."
+    return text

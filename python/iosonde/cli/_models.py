@@ -1,0 +1,148 @@
+"""What fit, predict and validate share: candidates as people write them, examples of DATA, model files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from iosonde.core.errors import DataError, InputError
+
+from ._data import Source, open_data, split_names
+
+if TYPE_CHECKING:
+    from iosonde.model.features import Examples, Feature
+    from iosonde.model.fitted import Model
+    from iosonde.model.validate import Candidate
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def data_options(command: _F) -> _F:
+    """The options that say what is learned from, and how rows are kept together."""
+    for option in (
+        click.option("--seed", type=int, default=0, show_default=True, help="Folds and forests are drawn from it."),
+        click.option("--together", type=click.Choice(["twins", "cells", "rows"]), default="twins", show_default=True,
+                     help="Kept in one fold: repeats and copies, only repeats, or nothing."),
+        click.option("--folds", "n_folds", type=int, metavar="K", help="Number of folds; 10 by default."),
+        click.option("--terms", metavar="T,…", help="Of linear models: log2(a), C(a), a:b, a*b. Default: the factors."),
+        click.option("--on", metavar="X,…", help="The factors."),
+        click.option("--response", metavar="Y", help="The column to predict."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def open_examples(data: str, response: str | None, on: str | None, where: Sequence[str]) -> tuple[Source, Examples]:
+    """The rows to learn from. Raises InputError where --response or --on is missing, DataError."""
+    from iosonde.model.features import examples
+
+    source = open_data(data, where)
+    for name, value in (("--response", response), ("--on", on)):
+        if not value:
+            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
+    assert response is not None
+    return source, examples(source.trials(response, split_names(on)), response, split_names(on))
+
+
+def candidates(texts: Sequence[str], n_rows: int, terms: str | None) -> list[Candidate]:
+    """``auto``, ``linear,tree``, ``tree depth=4 min_leaf=5`` → candidates, from the simplest. Raises InputError."""
+    from iosonde.model.choose import auto
+    from iosonde.model.families import NAMES, checked
+    from iosonde.model.validate import Candidate
+
+    found: list[Candidate] = []
+    for text in texts or ("auto",):
+        for part in [text] if "=" in text else split_names(text):
+            name, *options = part.split()
+            if name == "auto":
+                found += auto(n_rows, terms or "")
+                continue
+            given = dict(_option(name, option) for option in options)
+            if terms and "terms" in checked(name, {}):
+                given = {"terms": terms, **given}
+            checked(name, given)
+            found.append(Candidate(name, given))
+    if not found:
+        raise InputError("no family is named", f"families: auto, {', '.join(NAMES)}")
+    named = {candidate.name: candidate for candidate in found}
+    order = list(named)
+    return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
+
+
+def _option(family: str, text: str) -> tuple[str, Any]:
+    from iosonde.model.families import checked
+
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"'{text}' is no option of a family", "write --family 'tree depth=4'")
+    known = checked(family, {}).get(key, "")
+    if isinstance(known, str):
+        return key, value
+    try:
+        number = type(known)(value)
+    except ValueError:
+        raise InputError(f"{family} {key}={value} is not a number", f"write it like {key}={known or 4}") from None
+    if not 0 <= number < 1e9:
+        raise InputError(f"{family} {key}={value} is out of range", "use a number of 0 or more")
+    return key, number
+
+
+def read_model(path: str) -> Model:
+    """A model file. Raises InputError, DataError."""
+    from iosonde.model.document import MOST_BYTES, from_text
+
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", "make one: iosonde fit DATA … -o FILE") from error
+    return from_text(text, path)
+
+
+def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
+    from iosonde.stats.column_units import split_unit
+
+    labels: dict[str, str] = {}
+    for feature in features:
+        labels.setdefault(split_unit(feature.name)[0], feature.name)
+    known = {feature.name: feature for feature in features}
+    read: dict[str, Any] = {}
+    for name, value in given.items():
+        full = name if name in known else labels.get(name, name)
+        read[full] = _number(value) if full in known and known[full].numeric else _text(value)
+    return read
+
+
+def _number(value: Any) -> Any:
+    """The number that a text writes, or the text, which is then refused by the model."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def rows_of(model: Model, source: Source) -> tuple[list[dict[str, Any]], Any]:
+    """Every row of a table as a setting of the model, and the table. Raises DataError for a missing cell."""
+    from iosonde.stats.table import tidy
+
+    table = source.table if source.store is None else source.trials(model.response, [f.name for f in model.features])
+    columns = [table.column(feature.name) for feature in model.features]
+    for column in columns:
+        if column.missing.any():
+            row = int(column.missing.argmax())
+            raise DataError(f"{table.place(row)}, column '{column.name}': no value", "fill it, or leave the row out")
+    rows = []
+    for row in range(len(table)):
+        cells = [tidy(float(c.values[row])) if c.numeric else c.values[row] for c in columns]
+        rows.append({f.name: cell for f, cell in zip(model.features, cells, strict=True)})
+    return rows, table

@@ -1,0 +1,90 @@
+"""Errors of models as text: the table that fit and validate share, and what it means in words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import significant
+from iosonde.report.text import escape, estimate_parts, table
+
+if TYPE_CHECKING:
+    from iosonde.model.errors_of import Noise
+    from iosonde.model.folds import Groups
+    from iosonde.model.validate import Judged
+
+WIDTH = 79
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Digits that matter; ``~`` where there is no value."""
+    return "~" if value is None else significant(float(f"{value:.12g}"), digits)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines that fit a terminal."""
+    return textwrap.wrap(escape(text), WIDTH, subsequent_indent=indent, break_long_words=True)
+
+
+def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterator[str]:
+    """A line for each model; ``*`` marks the one that was taken."""
+    several = any(len(one.folds) > 1 for one in judged)
+    rows = []
+    for place, one in enumerate(judged):
+        mark = "* " if place == chosen else ""
+        name = mark + short(one.candidate.name)
+        if one.errors is None:
+            rows.append([name, "~"] + [""] * (5 if several else 4))
+            continue
+        value, interval = estimate_parts(one.mae)
+        ends = one.extremes("mae")
+        folds = [f"{number(ends[0])}–{number(ends[1])}" if ends else "~"] if several else []
+        rows.append([name, value, interval, *folds, _percent(one.errors.relative), number(one.errors.class_error),
+                     "~" if one.errors.r2 is None else f"{one.errors.r2:.3f}"])  # fmt: skip
+    headers = ["model", "error", "interval", *(["of folds"] if several else []), "relative", "classes", "R²"]
+    yield from table(headers, rows, "l" + "r" * (len(headers) - 1), WIDTH).splitlines()
+
+
+def short(name: str) -> str:
+    """A candidate's name without the terms of a linear model, which are as long as they are."""
+    return name.partition(" terms=")[0]
+
+
+def _percent(share: float | None) -> str:
+    return "~" if share is None else f"{number(100 * share)} %"
+
+
+def remarks(judged: Sequence[Judged], noise: Noise | None) -> Iterator[str]:
+    """What could not be fitted, what R² below 0 means, and the floor."""
+    for one in judged:
+        if one.refused:
+            yield from wrapped(f"~ {short(one.candidate.name)} is left out: {one.refused}", "  ")
+    if any(one.errors and (one.errors.r2 or 0) < 0 for one in judged if one.candidate.family != "mean"):
+        yield from wrapped("~ R² below 0: worse than the mean of the very rows that were to be predicted", "  ")
+    yield from wrapped(noise_line(noise), "  ")
+
+
+def noise_line(noise: Noise | None) -> str:
+    """The floor in words."""
+    if noise is None:
+        return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"
+    return (
+        f"noise of repeats, the floor: {number(noise.mae)} (sd {number(noise.sd)}, "
+        f"{_percent(noise.share)} of the variance; {noise.n} rows)"
+    )
+
+
+def data_line(response: str, names: Sequence[str], n: int, settings: int) -> str:
+    """What was learned from."""
+    rows = f"{n} rows" if n == settings else f"{n} rows of {settings} settings"
+    return f"{response} on {', '.join(names)}; {rows}"
+
+
+def twins_line(groups: Groups, together: str) -> str:
+    """What is kept in one fold; empty where every row is a group."""
+    if together == "rows":
+        return "~ repeats and copies are spread over the folds: the errors are too small where there are any"
+    if groups.twins:
+        return f"{groups.twins} rows are copies of another setting's: they are kept in one fold (iosonde check)"
+    return ""

@@ -1,0 +1,97 @@
+"""``iosonde fit``: a model of a table, chosen by cross-validation, kept in a file that a person can read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._data import check_level, options
+from ._models import candidates, data_options, open_examples
+from ._output import replace_file, talk
+
+if TYPE_CHECKING:
+    from iosonde.model.choose import Choice
+    from iosonde.model.features import Examples
+    from iosonde.stats.regress import Regression
+    from iosonde.stats.table import Table
+
+
+@click.command(epilog="Example: iosonde fit runs.csv --response speed --on size,fs -o model.json")
+@click.argument("data")
+@data_options
+@click.option("--family", multiple=True, metavar="NAME…", help="auto, linear,tree or 'tree depth=4'. Repeatable.")
+@click.option("-o", "--output", metavar="FILE", help="Keep the model here, as JSON.")
+@click.option("--rules", is_flag=True, help="Print a tree as rules.")
+@click.option("--plot", metavar="FILE", help="Predicted against observed, errors, the tree: .png, .svg or .pdf.")
+@options
+def command(
+    data: str, response: str | None, on: str | None, terms: str | None, n_folds: int | None, together: str, seed: int,
+    family: tuple[str, ...], output: str | None, rules: bool, plot: str | None, where: tuple[str, ...], level: float,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Fit a model that predicts a response from factors.
+
+    Every family is judged on rows that it has not seen; of those as good as the best the simplest is taken. Beside
+    them stand the mean of everything and the noise of repeats.
+    """
+    check_level(level)
+    from iosonde.model import choose
+    from iosonde.model.folds import groups
+
+    source, examples = open_examples(data, response, on, where)
+    found = candidates(family, len(examples), terms)
+    made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
+    linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
+    below = _below_zero(examples, made)
+    if output:
+        from iosonde.model.document import to_text
+
+        replace_file(Path(output), to_text(made.model).encode())
+        talk(f"wrote {output}")
+    if plot:
+        from ._models_plot import draw_fit
+
+        draw_fit(plot, examples, made)
+    if as_json:
+        content: dict[str, Any] = {"schema": 1, "response": examples.response, "unit": examples.unit, **made.to_json(),
+                                   "negative_share": below,
+                                   "linear_findings": [f.to_json() for f in linear.findings] if linear else None,
+                                   "form": dict(made.model.form)}  # fmt: skip
+        click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    from ._fit_text import lines
+
+    for line in lines(examples, made, linear, below, together, level, rules):
+        click.echo(line)
+
+
+def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Regression | None:
+    """The regression of the linear model that was tried, with what speaks against it; None where none was fitted."""
+    from iosonde.core.errors import IosondeError
+    from iosonde.model.families.linear import expand_terms
+    from iosonde.stats.regress import regress
+
+    tried = next((one for one in made.tried if one.candidate.family == "linear" and not one.refused), None)
+    if tried is None:
+        return None
+    terms = expand_terms(str(tried.candidate.options.get("terms", ""))) or [f.name for f in examples.features]
+    try:
+        return regress(table, examples.response, terms, level)
+    except IosondeError:
+        return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
+
+
+def _below_zero(examples: Examples, made: Choice) -> dict[str, float]:
+    """Model → the share of valid designs in which it predicts below 0 what never was."""
+    from iosonde.model.families import checked
+    from iosonde.model.fitted import negative_share, train
+
+    shares = {made.model.family: negative_share(made.model)}
+    for one in made.tried:
+        if one.candidate.family == "linear" and not one.refused and "linear" not in shares:
+            options = checked("linear", one.candidate.options)
+            shares["linear"] = negative_share(train(examples, "linear", options, made.model.seed))
+    return {name: share for name, share in shares.items() if share > 0}

@@ -1,0 +1,122 @@
+"""``iosonde predict``: a what-if with an interval for one new trial."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.errors import InputError, IosondeError
+
+from ._data import check_level, open_data
+from ._models import read_model, rows_of, setting
+from ._models_text import number, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.model.fitted import Model, Prediction
+
+
+_FEW = 3
+
+
+@click.command(epilog="Example: iosonde predict model.json size=4096 fs=nfs")
+@click.argument("model")
+@click.argument("settings", nargs=-1, metavar="X=V…")
+@click.option("--data", metavar="FILE", help="Predict every row of this table instead.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
+@click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
+def command(model: str, settings: tuple[str, ...], data: str | None, level: float, as_json: bool) -> None:
+    """What a model of ``iosonde fit`` says of a setting: the value, and an interval for one new trial there.
+
+    Beyond what was tried it says so, and gives no interval; far beyond it gives nothing.
+    """
+    check_level(level)
+    fitted = read_model(model)
+    if bool(settings) == bool(data):
+        raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
+                         f"write iosonde predict {model} {_example(fitted)}")  # fmt: skip
+    made = _of_table(fitted, str(data), level) if data else [_one(fitted, _given(settings), level)]
+    if as_json:
+        content: dict[str, Any] = {"schema": 1, "model": fitted.name, "response": fitted.response,
+                                   "unit": fitted.unit, "level": level}  # fmt: skip
+        if len(made) == 1:
+            content |= made[0].to_json()
+        content["predictions"] = [one.to_json() for one in made]
+        click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    for line in _lines(fitted, made, level):
+        click.echo(line)
+
+
+def _given(texts: Sequence[str]) -> dict[str, str]:
+    """``a=9 b=nfs``, or with commas between → {"a": "9", "b": "nfs"}. Raises InputError."""
+    given: dict[str, str] = {}
+    for text in texts:
+        for part in text.split(",") if text.count("=") > 1 else [text]:
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or not name or not value:
+                raise InputError(f"'{part}' is no setting", "write size=4096")
+            if name in given:
+                raise InputError(f"{name} is given twice", "give it once")
+            given[name] = value
+    return given
+
+
+def _one(model: Model, given: dict[str, Any], level: float) -> Prediction:
+    from iosonde.model.fitted import ask
+
+    return ask(model, setting(model.features, given), level)
+
+
+def _of_table(model: Model, data: str, level: float) -> list[Prediction]:
+    from iosonde.model.fitted import ask
+
+    rows, table = rows_of(model, open_data(data))
+    made = []
+    for number_, row in enumerate(rows):
+        try:
+            made.append(ask(model, row, level))
+        except IosondeError as error:
+            raise InputError(f"{table.place(number_)}: {error.message}", error.hint) from error
+    return made
+
+
+def _lines(model: Model, made: Sequence[Prediction], level: float) -> list[str]:
+    from iosonde.report.text import table
+
+    unit = f" in {model.unit}" if model.unit else ""
+    told = wrapped(f"{model.response}{unit} by the {model.name} model of {model.rows} rows")
+    names = [feature.name for feature in model.features] if len(made) > 1 else []
+    if not names:
+        told += wrapped("at " + ", ".join(f"{name}={_value(value)}" for name, value in made[0].at.items()))
+    rows = []
+    for one in made:
+        e = one.value
+        interval = "~" if e.low is None else f"{number(e.low, 4)} to {number(e.high, 4)}"
+        beyond = "extrapolated" if one.extrapolated else ""
+        rows.append([*[_value(one.at[name]) for name in names], number(e.value, 4), interval, beyond])
+    headers = [*names, "fit", f"one new trial, {100 * level:g} %", ""]
+    told += ["", *table(headers, rows, "l" * len(names) + "rrl").splitlines()]
+    warnings = [*dict.fromkeys(warning for one in made for warning in one.value.warnings), *_sparse(made)]
+    for warning in warnings:
+        told += wrapped(f"~ {warning}", "  ")
+    return told
+
+
+def _sparse(made: Sequence[Prediction]) -> list[str]:
+    """Predictions that hang on one or two measurements."""
+    few = [one for one in made if one.n_alike is not None and one.n_alike < _FEW]
+    if not few:
+        return []
+    who = "it comes" if len(made) == 1 else f"{len(few)} of {len(made)} come"
+    return [f"{who} from a leaf of fewer than {_FEW} measurements: hardly known"]
+
+
+def _value(value: Any) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _example(model: Model) -> str:
+    return " ".join(f"{feature.name}={feature.levels[0]}" for feature in model.features)

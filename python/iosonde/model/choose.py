@@ -1,0 +1,157 @@
+"""Which model: all are judged on the same folds, and of those that are as good as the best the simplest is taken.
+
+One standard error: Breiman et al. 1984, §3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The error of a choice is
+not the error of what was chosen, which was chosen for its small one: nested folds choose anew without the rows that
+judge (Varma & Simon, BMC Bioinformatics 7, 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+
+from .calibration import calibrate
+from .errors_of import Noise, class_bounds, grouped_mean, noise_of, standard_error
+from .families import checked, family
+from .features import Examples
+from .fitted import Model, train
+from .folds import Fold, Groups, Rows, k_folds, split
+from .validate import Candidate, Judged, judge
+
+AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
+    Candidate("tree", {"depth": 3}), Candidate("tree"), Candidate("neighbours"), Candidate("gaussian"),
+    Candidate("boosting"), Candidate("forest"),
+)  # fmt: skip
+GAUSSIAN_MOST = 150  # rows; its time grows with their cube
+MANY = 20_000  # rows from which one split does what folds do
+CHOICE_MOST = 2000  # rows that a choice is made on
+OUTER, INNER = 4, 3
+FOLDS = 10
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was tried and what was taken. ``nested`` is the honest error of choosing like this, None where nothing
+    was chosen. ``noise`` is the floor."""
+
+    tried: tuple[Judged, ...]
+    chosen: int
+    baseline: Judged
+    nested: Estimate | None
+    noise: Noise | None
+    model: Model
+    groups: Groups
+    n_choice: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        judged = self.tried[self.chosen]
+        return {
+            **judged.to_json(), "tried": [{k: v for k, v in one.to_json().items() if k != "folds"}
+                                          for one in self.tried],
+            "mean_model": self.baseline.to_json()["mae"], "noise": self.noise.to_json() if self.noise else None,
+            "nested": self.nested.to_json() if self.nested else None, "n": self.model.rows,
+            "n_settings": self.model.settings, "n_groups": self.groups.n, "rows_with_twin": self.groups.twins,
+            "seed": self.model.seed, "warnings": list(self.model.warnings),
+        }  # fmt: skip
+
+
+def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
+    """So many folds; by default 10 (fewer where there are fewer groups), and one split of many rows."""
+    if n_folds is None and together.of.size > MANY:
+        return [split(together.of, 0.75, seed)]
+    return k_folds(together.of, n_folds or min(FOLDS, together.n), seed)
+
+
+def choose(
+    examples: Examples, candidates: Sequence[Candidate], together: Groups, n_folds: int | None, level: float, seed: int
+) -> Choice:
+    """The choice among candidates (from the simplest), and the model of all rows. Raises DataError where none can be
+    fitted."""
+    if together.n < 2:
+        raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
+                        "measure other settings")  # fmt: skip
+    folds = standard_folds(together, n_folds, seed)
+    part, group = examples, together.of
+    if len(candidates) > 1 and len(examples) > CHOICE_MOST:
+        rows = np.sort(_some(together.of, CHOICE_MOST, seed))
+        part, group = examples.take(rows), together.of[rows]
+    tried = _tried(part, candidates, group, folds if part is examples else k_folds(group, INNER, seed), level, seed)
+    chosen = simplest(tried, part, group)
+    nested = _nested(part, candidates, group, level, seed) if len(candidates) > 1 else None
+    winner = tried[chosen].candidate
+    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together.of, level, seed)
+    baseline = judge(examples, Candidate("mean"), folds, together.of, level, seed)
+    if judged.refused:
+        raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
+    tried[chosen] = judged
+    noise = noise_of(examples)
+    calibration = calibrate(examples.y[judged.rows], judged.predicted, together.of[judged.rows])
+    errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+              "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
+    model = train(examples, winner.family, checked(winner.family, winner.options), seed, calibration, errors,
+                  examples.warnings)  # fmt: skip
+    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part))
+
+
+def _tried(
+    examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int
+) -> list[Judged]:
+    bounds = class_bounds(examples.y)
+    return [judge(examples, candidate, folds, group, level, seed, bounds) for candidate in candidates]
+
+
+def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> int:
+    """The first whose error is within one standard error of the smallest. Raises DataError where all were
+    refused."""
+    values = [one.mae.value for one in tried]
+    known = [value for value in values if value is not None]
+    if not known:
+        raise DataError(f"no model could be fitted: {tried[-1].refused}", "use fewer factors, or measure more")
+    best = tried[values.index(min(known))]
+    off = np.abs(best.predicted - examples.y[best.rows])
+    limit = min(known) + standard_error(off, group[best.rows])
+    return next(i for i, value in enumerate(values) if value is not None and value <= limit)
+
+
+def _nested(
+    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int
+) -> Estimate | None:
+    """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
+    there are too few groups to do so."""
+    if np.unique(group).size < 2 * max(OUTER, INNER):
+        return None
+    rows, said = [], []
+    for fold in k_folds(group, OUTER, seed + 1):
+        inside, own = examples.take(fold.train), group[fold.train]
+        tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed)
+        winner = tried[simplest(tried, inside, own)].candidate
+        module = family(winner.family)
+        form = module.fit(inside, checked(winner.family, winner.options), seed)
+        rows.append(fold.test)
+        said.append(module.predict(form, examples.x[fold.test]))
+    at = np.concatenate(rows)
+    return grouped_mean(np.abs(np.concatenate(said) - examples.y[at]), group[at], level)
+
+
+def _some(group: Rows, most: int, seed: int) -> Rows:
+    """Whole groups at random, of about so many rows together."""
+    numbers, sizes = np.unique(group, return_counts=True)
+    order = np.random.default_rng(seed).permutation(numbers.size)
+    taken = numbers[order[np.cumsum(sizes[order]) <= most]]
+    if taken.size < 2 * FOLDS:
+        taken = numbers[order[: 2 * FOLDS]]
+    return np.flatnonzero(np.isin(group, taken))
+
+
+def auto(n_rows: int, terms: str = "") -> list[Candidate]:
+    """The candidates of ``--family auto``, from the simplest."""
+    chosen = [c for c in AUTO if c.family != "gaussian" or n_rows <= GAUSSIAN_MOST]
+    return [Candidate(c.family, {"terms": terms}) if terms and "terms" in family(c.family).OPTIONS else c
+            for c in chosen]  # fmt: skip

@@ -1,0 +1,52 @@
+"""Factors as the columns that trees and distances read: a number as it is, a text by one column for each level.
+
+A text with two levels has one column (is it the second?). A form names its factors (``factors_json``), so that a
+prediction needs nothing but the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .features import Array, Feature
+
+
+@dataclass(frozen=True)
+class Coded:
+    """One column: the number of a factor (``code`` is None), or whether a text factor has level number ``code``."""
+
+    index: int
+    code: int | None = None
+
+    def values(self, x: Array) -> Array:
+        """The column for rows × features ``x``."""
+        here = x[:, self.index]
+        return here if self.code is None else (here == self.code).astype(float)
+
+
+def factors_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
+    """What a form keeps of the factors: names in the order of ``x``, and the levels of text."""
+    return [{"name": f.name, **({} if f.numeric else {"levels": list(f.levels)})} for f in features]
+
+
+def coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
+    """The columns of factors as a form keeps them."""
+    made = []
+    for index, factor in enumerate(factors):
+        levels = factor.get("levels")
+        if levels is None:
+            made.append(Coded(index))
+        elif len(levels) == 2:
+            made.append(Coded(index, 1))
+        else:
+            made += [Coded(index, code) for code in range(len(levels))]
+    return made
+
+
+def expand(factors: Sequence[dict[str, Any]], x: Array) -> Array:
+    """Rows × columns."""
+    return np.column_stack([column.values(x) for column in coded_columns(factors)])

@@ -1,0 +1,44 @@
+"""Gradient boosting (Friedman, Annals of Statistics 29, 2001): small trees, each fitted to what the others left over.
+
+Prediction: start + rate × the sum of the trees' values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iosonde.model import nodes
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples
+
+NAME = "boosting"
+OPTIONS: dict[str, Any] = {"trees": 100, "depth": 3, "rate": 0.1, "min_leaf": 1}
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"start": mean, "rate": 0.1, "factors": […], "trees": [nodes, …]}``."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    chosen = {**OPTIONS, **options}
+    factors = factors_json(examples.features)
+    seen, _ = nodes.matrix_of(factors, examples.x)
+    grown = GradientBoostingRegressor(
+        n_estimators=int(chosen["trees"]), max_depth=int(chosen["depth"]) or None, learning_rate=float(chosen["rate"]),
+        min_samples_leaf=int(chosen["min_leaf"]) or 1, random_state=seed,
+    ).fit(seen.ranks, examples.y)  # fmt: skip
+    trees = []
+    for (one,) in grown.estimators_:
+        leaves = [{"value": float(value)} for value in one.tree_.value[:, 0, 0]]
+        trees.append(nodes.read_out(one.tree_, factors, seen, leaves))
+    return {"start": float(examples.y.mean()), "rate": float(chosen["rate"]), "factors": factors, "trees": trees}
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """Start + rate × the sum of the trees."""
+    total = np.zeros(len(x))
+    for tree in form["trees"]:
+        total += nodes.predict(tree, form["factors"], x)
+    return float(form["start"]) + float(form["rate"]) * total

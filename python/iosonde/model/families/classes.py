@@ -1,0 +1,56 @@
+"""Class tree: performance is put into classes, a tree says the class, the class's middle is the prediction.
+
+The classes are those of ``iosonde.model.speed_classes``; ``reading`` is one of its two. The tree is a CART
+classifier (Gini). Each leaf keeps how often each class was seen in it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.model import nodes, speed_classes
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples
+
+from .tree import limits
+
+NAME = "classes"
+OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0}
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"bounds": upper ends of the classes, "factors": […], "nodes": […]}``. Raises DataError for a response
+    below 0."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    if examples.y.min() < 0:
+        raise DataError(f"{examples.response} is below 0 in places: it has no speed classes", "use --family tree")
+    maximum = float(options.get("maximum") or examples.y.max())
+    bounds = speed_classes.upper_bounds(maximum, str(options.get("reading", "width")))
+    seen_classes, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
+    factors = factors_json(examples.features)
+    seen, _ = nodes.matrix_of(factors, examples.x)
+    grown = DecisionTreeClassifier(**limits(options, len(examples)), random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
+        grown.fit(seen.ranks, seen_classes)
+    counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
+    leaves = [_leaf(np.rint(row).astype(int), grown.classes_, middles) for row in counts]
+    return {"bounds": bounds.tolist(), "factors": factors,
+            "nodes": nodes.read_out(grown.tree_, factors, seen, leaves)}  # fmt: skip
+
+
+def _leaf(counts: Any, numbers: Any, middles: Array) -> dict[str, Any]:
+    chosen = int(numbers[counts.argmax()])
+    there = {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count}
+    return {"class": chosen, "value": float(middles[chosen - 1]), "classes": there}
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """The middle of the class that a row's leaf says."""
+    return nodes.predict(form["nodes"], form["factors"], x)

@@ -1,0 +1,44 @@
+"""Random forest (Breiman, Machine Learning 45, 2001): the mean of many trees, each of a resample of the rows.
+
+A third of the columns is tried at each branch. Its form is its trees; with so many of them it can be read, but
+hardly understood: a tree says more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iosonde.model import nodes
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples
+
+from .tree import limits
+
+NAME = "forest"
+OPTIONS: dict[str, Any] = {"trees": 50, "depth": 0, "min_leaf": 0}
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"factors": […], "trees": [nodes, …]}``."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    factors = factors_json(examples.features)
+    seen, columns = nodes.matrix_of(factors, examples.x)
+    share = max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns)
+    grown = RandomForestRegressor(
+        int(options.get("trees") or OPTIONS["trees"]), max_features=share, random_state=seed,
+        **limits(options, len(examples)),
+    ).fit(seen.ranks, examples.y)  # fmt: skip
+    trees = []
+    for one in grown.estimators_:
+        leaves = [{"value": float(value)} for value in one.tree_.value[:, 0, 0]]
+        trees.append(nodes.read_out(one.tree_, factors, seen, leaves))
+    return {"factors": factors, "trees": trees}
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """The mean of the trees' predictions."""
+    return np.mean([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0)

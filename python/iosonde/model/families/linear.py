@@ -1,0 +1,105 @@
+"""The linear model: least squares on terms as ``iosonde regress`` knows them, ``log2(size)``, ``C(size)``, ``size:fs``.
+
+``terms`` are written with commas between them; ``a*b`` stands for ``a, b, a:b``. Without terms every factor is
+one. The form keeps for each coefficient what it is multiplied with, its interval, and its direction in words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples
+from iosonde.stats import formula, ols
+from iosonde.stats.table import Column, Table
+
+NAME = "linear"
+OPTIONS: dict[str, Any] = {"terms": ""}
+LEVEL = 0.95
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"factors": […], "intercept": {…}, "terms": [{"term", "product", "estimate", "low", "high", "direction"}]}``.
+    Raises InputError for a term that does not exist, DataError where least squares is not possible."""
+    return fit_to(examples, examples.y, options)
+
+
+def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for another response on these rows."""
+    factors = factors_json(examples.features)
+    table = _table(examples)
+    written = expand_terms(str(options.get("terms") or "")) or table.names
+    columns: list[tuple[str, list[dict[str, Any]], Array]] = []
+    for term in formula.parse_terms(written, table):
+        raw = {factor.column: formula.column_values(table, factor) for factor in term.factors}
+        products = itertools.product(*[_parts(factor) for factor in term.factors])
+        for (name, values), product in zip(term.columns(raw), products, strict=True):
+            # A level or a combination that these rows lack has no effect that could be estimated.
+            if np.ptp(values) > 0 or not any("is" in part for part in product):
+                columns.append((name, list(product), values))
+    made = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], LEVEL)
+    first, *rest = made.coefficients()
+    return {
+        "factors": factors, "level": LEVEL,
+        "intercept": {"estimate": first.estimate, "low": first.low, "high": first.high},
+        "terms": [
+            {"term": name, "product": product, "estimate": c.estimate, "low": c.low, "high": c.high,
+             "direction": direction(name, c.low, c.high, examples.response)}
+            for (name, product, _), c in zip(columns, rest, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """Intercept + the sum of estimate × product."""
+    factors = {factor["name"]: (index, factor.get("levels")) for index, factor in enumerate(form["factors"])}
+    made = np.full(len(x), float(form["intercept"]["estimate"]))
+    for term in form["terms"]:
+        product = np.full(len(x), float(term["estimate"]))
+        for part in term["product"]:
+            index, levels = factors[part["factor"]]
+            if "is" in part:
+                product *= x[:, index] == (part["is"] if levels is None else list(levels).index(part["is"]))
+            else:
+                product *= formula.apply(part.get("transform", ""), x[:, index], part["factor"])
+        made += product
+    return made
+
+
+def expand_terms(text: str) -> list[str]:
+    """``a*b, c`` → ["a", "b", "a:b", "c"]: every product of the parts, each once."""
+    found: list[str] = []
+    for written in (part.strip() for part in text.split(",")):
+        parts = [part.strip() for part in written.split("*") if part.strip()]
+        for size in range(1, len(parts) + 1):
+            found += [":".join(chosen) for chosen in itertools.combinations(parts, size)]
+    return list(dict.fromkeys(found))
+
+
+def direction(term: str, low: float, high: float, response: str) -> str:
+    """What the sign of a coefficient says."""
+    if low <= 0 <= high:
+        return f"whether {term} raises or lowers {response} cannot be told"
+    return f"more {term}, {'more' if low > 0 else 'less'} {response}"
+
+
+def _parts(factor: formula.Factor) -> Sequence[dict[str, Any]]:
+    if factor.levels is not None:
+        return [{"factor": factor.column, "is": level} for level in factor.levels[1:]]
+    if factor.transform:
+        return [{"factor": factor.column, "transform": factor.transform}]
+    return [{"factor": factor.column}]
+
+
+def _table(examples: Examples) -> Table:
+    columns = {}
+    for feature, values in zip(examples.features, examples.x.T, strict=True):
+        cells: Any = values
+        if not feature.numeric:
+            cells = np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
+        columns[feature.name] = Column(feature.name, cells, feature.name, feature.unit)
+    return Table(columns)

@@ -1,0 +1,65 @@
+"""Nearest neighbours: the mean of the ``k`` nearest settings, weighted by 1 ÷ distance (Shepard 1968).
+
+Distance counts levels: each number is placed by its rank among the levels that were measured, from 0 to 1, between
+two levels in proportion; so sizes by powers of two are as far apart as counts. Repeats of a setting are one
+neighbour, their mean. Settings as far away as the k-th are neighbours too. A setting that was measured predicts itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.model.coding import coded_columns, factors_json
+from iosonde.model.features import Array, Examples
+
+NAME = "neighbours"
+OPTIONS: dict[str, Any] = {"k": 5}
+MOST_SETTINGS = 5000
+_BLOCK = 256
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"k": 5, "factors": […], "settings": [{"at": […], "value": mean, "n": repeats}]}``. Raises DataError where
+    there are too many settings to compare with."""
+    settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
+    if len(settings) > MOST_SETTINGS:
+        raise DataError(f"{len(settings)} settings are too many neighbours", "use --family tree or forest")
+    means = np.bincount(inverse.reshape(-1), examples.y) / counts
+    kept = [{"at": at.tolist(), "value": float(value), "n": int(n)}
+            for at, value, n in zip(settings, means, counts, strict=True)]  # fmt: skip
+    return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": kept}
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """The weighted mean of the nearest settings."""
+    known = np.array([setting["at"] for setting in form["settings"]], dtype=float)
+    values = np.array([setting["value"] for setting in form["settings"]], dtype=float)
+    here, there = placed(form["factors"], known, known), placed(form["factors"], known, x)
+    k = min(int(form["k"]), len(values))
+    made = np.empty(len(x))
+    for start in range(0, len(x), _BLOCK):
+        block = there[start : start + _BLOCK]
+        distance = np.sqrt(((block[:, None, :] - here[None, :, :]) ** 2).sum(axis=2))
+        limit = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
+        with np.errstate(divide="ignore"):
+            weight = np.where(distance <= limit * (1 + 1e-12), 1 / distance, 0.0)
+        same = distance == 0
+        weight = np.where(same.any(axis=1, keepdims=True), same, weight)
+        made[start : start + _BLOCK] = weight @ values / weight.sum(axis=1)
+    return made
+
+
+def placed(factors: Sequence[dict[str, Any]], known: Array, x: Array) -> Array:
+    """Rows of ``x`` in the coordinates of the distance: numbers by their place among the levels of ``known``."""
+    columns = []
+    for column in coded_columns(factors):
+        values = column.values(x)
+        if column.code is None:
+            levels = np.unique(known[:, column.index])
+            values = np.interp(values, levels, np.linspace(0, 1, levels.size)) if levels.size > 1 else 0 * values
+        columns.append(values)
+    return np.column_stack(columns)

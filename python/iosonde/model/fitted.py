@@ -1,0 +1,168 @@
+"""A fitted model: its form, the range it was fitted in, how wrong it was on unseen rows; and asking it.
+
+A prediction beyond the range says so and has no interval; further beyond it than the range is wide, or at a level of
+text that was never tried, there is none. A response that is never below 0 is never predicted below 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
+from iosonde.stats.table import Cell, tidy
+
+from . import nodes
+from .calibration import Calibration, groups_needed
+from .families import family
+from .features import Array, Examples, Feature, encode, outside
+
+MOST_DESIGNS = 20_000
+
+
+@dataclass(frozen=True)
+class Model:
+    """A map from factors to a response. ``low`` and ``high`` are the smallest and largest response that was
+    measured; ``settings`` the number of different ones; ``errors`` what validation said (JSON)."""
+
+    family: str
+    options: Mapping[str, Any]
+    seed: int
+    features: tuple[Feature, ...]
+    response: str
+    unit: str
+    low: float
+    high: float
+    rows: int
+    settings: int
+    form: Mapping[str, Any]
+    calibration: Calibration | None
+    errors: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    def values(self, x: Array) -> Array:
+        """The prediction at rows × features, as the form has it."""
+        return family(self.family).predict(self.form, x)
+
+    @property
+    def name(self) -> str:
+        """The family with the options that differ from its defaults; a linear model's terms are in its form."""
+        defaults = {**family(self.family).OPTIONS, "terms": self.options.get("terms")}
+        told = [f"{key}={value}" for key, value in self.options.items() if value != defaults.get(key)]
+        return " ".join([self.family, *told])
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One setting: the value with the interval for one new trial there, and whether it is beyond what was tried.
+    ``n_alike``: of a tree, the measurements in the leaf that it comes from; None of other families."""
+
+    at: Mapping[str, Cell]
+    value: Estimate
+    extrapolated: bool
+    n_alike: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form: fit, low, high, level, n, n_alike, extrapolated, warnings."""
+        e = self.value
+        return {"at": dict(self.at), "fit": e.value, "low": e.low, "high": e.high, "level": e.level, "n": e.n,
+                "n_alike": self.n_alike, "extrapolated": self.extrapolated, "warnings": list(e.warnings)}  # fmt: skip
+
+
+def train(
+    examples: Examples, name: str, options: Mapping[str, Any], seed: int, calibration: Calibration | None = None,
+    errors: Mapping[str, Any] | None = None, warnings: Sequence[str] = (),
+) -> Model:  # fmt: skip
+    """The model of all rows. Raises DataError where the family cannot be fitted to them."""
+    form = family(name).fit(examples, options, seed)
+    return Model(name, dict(options), seed, examples.features, examples.response, examples.unit,
+                 float(examples.y.min()), float(examples.y.max()), len(examples), int(np.unique(examples.cells).size),
+                 form, calibration, dict(errors or {}), tuple(warnings))  # fmt: skip
+
+
+def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
+    """The response at one setting. Raises InputError for a setting far outside, or a prediction that cannot be."""
+    row = encode(model.features, setting)
+    _refuse_far(model.features, row)
+    value = float(model.values(row[None, :])[0])
+    if not np.isfinite(value):
+        raise DataError(f"the {model.name} model predicts no number there", "stay within what was tried")
+    if value < 0 <= model.low:
+        raise InputError(
+            f"the {model.name} model predicts {model.response} = {value:.4g} there, which cannot be: "
+            f"it was never below {tidy(model.low)}",
+            "fit --family loglinear or tree, which stay above 0",
+        )
+    beyond = outside(model.features, row)
+    why = _no_interval(model, row, beyond, level)
+    found = None if why or model.calibration is None else model.calibration.interval(value, level)
+    low, high = found or (None, None)
+    n = model.calibration.groups if model.calibration else 0
+    at = {feature.name: setting[feature.name] for feature in model.features}
+    return Prediction(at, Estimate(value, low, high, level, n, (*beyond, *why)), bool(beyond), _n_alike(model, row))
+
+
+def _n_alike(model: Model, row: Array) -> int | None:
+    if "nodes" not in model.form:
+        return None
+    leaf = nodes.leaf_of(model.form["nodes"], model.form["factors"], row[None, :])[0]
+    return int(model.form["nodes"][leaf]["n"])
+
+
+def _refuse_far(features: Sequence[Feature], row: Array) -> None:
+    for feature, value in zip(features, row, strict=True):
+        if not feature.numeric:
+            continue
+        width = feature.high - feature.low
+        if not feature.low - width <= value <= feature.high + width:
+            raise InputError(
+                f"{feature.name}={tidy(float(value))} is far outside {tidy(feature.low)} to {tidy(feature.high)}: "
+                "nothing that was measured speaks of it",
+                f"measure there, or stay between {tidy(feature.low - width)} and {tidy(feature.high + width)}",
+            )
+
+
+def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
+    """Why there is no interval, with the cure; empty where there is one."""
+    if beyond:
+        return ("no interval: errors within what was tried say nothing of what lies beyond; measure there",)
+    between = [
+        feature.name
+        for feature, value in zip(model.features, row, strict=True)
+        if feature.numeric and tidy(float(value)) not in feature.levels and 2 * len(feature.levels) <= model.settings
+    ]
+    if between:
+        return (
+            f"no interval: this {' and '.join(between)} was never tried; "
+            f"validate --leave-out {between[0]} says how wrong the model is at such levels",
+        )
+    if model.calibration is None:
+        return ("no interval: the model was fitted without validation",)
+    needed = groups_needed(level)
+    if model.calibration.groups < needed:
+        return (
+            f"no interval: {100 * level:g} % needs {needed} settings, and {model.calibration.groups} were measured",
+        )
+    return ()
+
+
+def negative_share(model: Model) -> float:
+    """The share of the designs that the tried levels allow (all of them, or 20,000 at random) where the model
+    predicts below 0, though the response never was; 0 where it was."""
+    if model.low < 0:
+        return 0.0
+    axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
+    total = 1
+    for axis in axes:
+        total *= axis.size
+    if total <= MOST_DESIGNS:
+        designs = np.array(list(itertools.product(*axes)))
+    else:
+        rng = np.random.default_rng(model.seed)
+        designs = np.column_stack([rng.choice(axis, MOST_DESIGNS) for axis in axes])
+    return float(np.mean(model.values(designs) < 0))

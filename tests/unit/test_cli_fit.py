@@ -1,0 +1,201 @@
+"""``iosonde fit``, ``predict``, ``validate``: keys that others rely on, text, figures, and wrong input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli import fit, predict, validate
+from iosonde.core.errors import DataError, InputError
+
+COMMANDS = {"fit": fit.command, "predict": predict.command, "validate": validate.command}
+RATE = "speed (MB/s)"
+
+
+def invoke(name: str, *args: str) -> str:
+    made = CliRunner().invoke(COMMANDS[name], list(args), catch_exceptions=False, standalone_mode=False)
+    return made.stdout
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> str:
+    """32 settings, two repeats each; size doubles, fs is text."""
+    path = tmp_path_factory.mktemp("fit") / "runs.csv"
+    rows = [
+        f"{2**s},{fs},{20 + 3 * s + 15 * i + 0.01 * ((7 * s + 3 * i + 5 * r) % 11)}"
+        for s in range(10, 18) for i, fs in enumerate(("ext4", "nfs", "xfs", "zfs")) for r in range(2)
+    ]  # fmt: skip
+    path.write_text("\n".join([f"size,fs,{RATE}", *rows]) + "\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def model(runs, tmp_path_factory) -> str:
+    path = str(tmp_path_factory.mktemp("model") / "m.json")
+    invoke("fit", runs, *ARGS, "--family", "linear", "--terms", "log2(size),fs", "-o", path)
+    return path
+
+
+ARGS = ("--response", "speed", "--on", "size,fs")
+
+
+def test_fit_has_every_promised_key(runs):
+    made = json.loads(invoke("fit", runs, *ARGS, "--family", "mean,linear,tree", "--folds", "4", "--json"))
+    assert {"r2", "mae", "mae_low", "mae_high", "folds", "tried", "nested", "noise", "seed", "form"} <= set(made)
+    assert {"name", "n_train", "n_test", "mae", "relative", "class_error", "r2"} <= set(made["folds"][0])
+    assert [one["family"] for one in made["tried"]] == ["mean", "linear", "tree"]
+    assert (made["n"], made["n_settings"], len(made["folds"])) == (64, 32, 4)
+
+
+def test_validate_has_every_promised_key(runs):
+    made = json.loads(invoke("validate", runs, *ARGS, "--family", "linear,tree", "--folds", "4", "--curve", "--json"))
+    assert {"r2", "mae", "folds", "models", "noise", "curve", "crossings", "how"} <= set(made)
+    assert [one["model"] for one in made["models"]] == ["linear", "tree"]
+    assert set(made["curve"][0]) == {"n_train", "mae"} and set(made["curve"][0]["mae"]) == {"linear", "tree"}
+
+
+def test_predict_has_every_promised_key(model):
+    made = json.loads(invoke("predict", model, "size=4096", "fs=nfs", "--json"))
+    assert {"fit", "low", "high", "extrapolated", "level", "predictions"} <= set(made)
+    assert made["fit"] == pytest.approx(20 + 36 + 15, abs=0.1) and made["low"] <= made["fit"] <= made["high"]
+    beyond = json.loads(invoke("predict", model, "size=200000", "fs=nfs", "--json"))
+    assert beyond["extrapolated"] and beyond["low"] is None
+
+
+def test_what_was_predicted_from_the_file_is_what_was_fitted(runs, model):
+    said = json.loads(invoke("predict", model, "--data", runs, "--json"))["predictions"]
+    assert len(said) == 64
+    judged = json.loads(invoke("validate", runs, "--model", model, "--json"))
+    assert judged["r2"] > 0.999 and judged["n_intervals"] == 64 and judged["coverage"] >= 0.95
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("fit", *ARGS, "--family", "mean,linear,tree", "--folds", "4"),
+        ("fit", *ARGS, "--family", "linear"),
+        ("fit", *ARGS, "--family", "tree depth=2", "--rules"),
+        ("fit", *ARGS, "--family", "forest trees=3", "--rules"),
+        ("fit", *ARGS, "--family", "tree", "--together", "rows"),
+        ("validate", *ARGS, "--family", "linear,tree", "--split", "0.75"),
+        ("validate", *ARGS, "--family", "tree", "--inverse", "--folds", "4"),
+        ("validate", *ARGS, "--family", "tree", "--leave-out", "fs"),
+        ("validate", *ARGS, "--family", "linear,tree", "--curve"),
+    ],
+)
+def test_text_fits_a_terminal_and_ends_with_a_sentence(runs, args):
+    text = invoke(args[0], runs, *args[1:])
+    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
+
+
+def test_text_of_predictions_fits_a_terminal(runs, model):
+    for text in (invoke("predict", model, "size=3000", "fs=nfs"), invoke("predict", model, "--data", runs),
+                 invoke("validate", runs, "--model", model)):  # fmt: skip
+        assert max(map(len, text.splitlines())) < 80
+    assert "this size was never tried" in invoke("predict", model, "size=3000,fs=nfs").replace("\n  ", " ")
+
+
+def test_a_name_may_be_written_without_its_unit(tmp_path):
+    path, file = tmp_path / "t.csv", str(tmp_path / "m.json")
+    path.write_text("size (MB),y\n" + "".join(f"{i},{3 * i + i % 2}\n" for i in range(24)))
+    invoke("fit", str(path), "--response", "y", "--on", "size", "--family", "linear", "-o", file)
+    assert json.loads(invoke("predict", file, "size=4", "--json"))["at"] == {"size (MB)": 4.0}
+
+
+def test_copies_and_assumptions_are_said(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [(a, mode, (a * 7919 % 101) + 0.137 * a) for a in range(30) for mode in "xy"]  # y copies x
+    path.write_text("a,mode,speed\n" + "".join(f"{a},{mode},{y}\n" for a, mode, y in rows))
+    text = invoke("fit", str(path), "--response", "speed", "--on", "a,mode", "--family", "tree").replace("\n", " ")
+    assert "60 rows are copies of another setting's: they are kept in one fold" in text
+    curved = tmp_path / "c.csv"
+    curved.write_text("a,speed\n" + "".join(f"{a},{100 * 2.0**-a + 0.01 * r}\n" for a in range(8) for r in range(4)))
+    text = invoke("fit", str(curved), "--response", "speed", "--on", "a", "--family", "linear").replace("\n  ", " ")
+    assert "S301" in text and "iosonde rank" in text and "predicts below 0 in" in text
+    made = json.loads(invoke("fit", str(curved), "--response", "speed", "--on", "a", "--family", "linear", "--json"))
+    assert made["negative_share"]["linear"] > 0 and "S301" in [f["code"] for f in made["linear_findings"]]
+
+
+@pytest.mark.parametrize("form", ["png", "svg", "pdf"])
+def test_figures_are_files(runs, tmp_path, form):
+    one, two = (tmp_path / f"{name}.{form}" for name in ("fit", "validate"))
+    invoke("fit", runs, *ARGS, "--family", "tree", "--plot", str(one))
+    if form == "svg":
+        invoke("validate", runs, *ARGS, "--family", "linear,tree", "--curve", "--plot", str(two))
+        assert "Learning curve" in two.read_text() and "the tree" in one.read_text()
+    assert one.read_bytes()[:5].strip().startswith({"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[form])
+
+
+def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,f\x1b[31m,y\n" + "".join(f"{i},{'uv'[i % 2]}\x1b[2J,{i}\n" for i in range(24)))
+    text = invoke("fit", str(path), "--response", "y", "--on", "a,f\x1b[31m", "--family", "tree", "--rules")
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("fit",), "--response is missing"),
+        (("fit", "--response", "speed"), "--on is missing"),
+        (("fit", "--response", "speed", "--on", "siz"), "no column 'siz'"),
+        (("fit", *ARGS, "--family", "svm"), "no model family 'svm'"),
+        (("fit", *ARGS, "--family", "tree deep=3"), "no option 'deep'"),
+        (("fit", *ARGS, "--family", "tree depth=x"), "is not a number"),
+        (("fit", *ARGS, "--family", "tree depth=-1"), "out of range"),
+        (("fit", *ARGS, "--family", "tree depth"), "is no option of a family"),
+        (("fit", *ARGS, "--family", ","), "no family is named"),
+        (("fit", *ARGS, "--family", "tree", "--folds", "33"), "32 settings cannot make 33 folds"),
+        (("fit", *ARGS, "--family", "tree", "--folds", "1"), "1 folds"),
+        (("fit", *ARGS, "--family", "linear", "--terms", "logg(size)"), "logg"),
+        (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "no figure's name"),
+        (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "cannot write"),
+        (("validate", *ARGS, "--inverse", "--split", "0.5"), "three ways to fold"),
+        (("validate", *ARGS, "--leave-out", "rank"), "no factor of the model"),
+        (("validate", *ARGS, "--model", "none.json"), "cannot read none.json"),
+    ],
+)
+def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
+    with pytest.raises((InputError, DataError)) as refused:
+        invoke(args[0], runs, *args[1:])
+    assert said in refused.value.message and refused.value.hint and "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "a setting is missing"),
+        (("size=4096", "--data", "x.csv"), "both given"),
+        (("size",), "is no setting"),
+        (("size=1", "size=2"), "given twice"),
+        (("size=4096",), "no value for fs"),
+        (("size=4096", "fs=lustre"), "fs=lustre was never tried"),
+        (("size=big", "fs=nfs"), "size=big is no number"),
+        (("size=nan", "fs=nfs"), "size=nan is far outside"),
+        (("size=4194304", "fs=nfs"), "far outside 1024 to 131072"),
+        (("size=4096", "fs=nfs", "x=1"), "no factor 'x'"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_one_sentence_with_a_cure(model, args, said):
+    with pytest.raises((InputError, DataError)) as refused:
+        invoke("predict", model, *args)
+    assert said in refused.value.message and refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("a,y\n1,2\n1,3\n", "one level"),
+        ("a,y\n1,2\n2,2\n", "y is 2 in all rows"),
+        ("a,b,c,y\n1,2,1,4\n2,1,1,5\n3,5,2,9\n", "cannot fit"),
+        ("a,y\n1,\n2,\n", "no row has y"),
+    ],
+)
+def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, said):
+    path = tmp_path / "t.csv"
+    path.write_text(rows)
+    on = rows.partition(",y\n")[0]
+    with pytest.raises((InputError, DataError), match=said):
+        invoke("fit", str(path), "--response", "y", "--on", on, "--family", "linear")

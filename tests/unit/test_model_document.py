@@ -1,0 +1,130 @@
+"""A model file is read as it was written, or refused in one sentence; nothing in it is executed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.core.errors import DataError, IosondeError, SchemaTooNewError
+from iosonde.model import document
+from iosonde.model.choose import choose
+from iosonde.model.families import NAMES, checked
+from iosonde.model.features import examples
+from iosonde.model.fitted import train
+from iosonde.model.folds import groups
+from iosonde.model.validate import Candidate
+from iosonde.stats.table import table_of
+
+
+def data():
+    a, b = np.arange(32) % 8, np.arange(32) // 8
+    y = 10.0 + 3 * a + b + np.random.default_rng(1).normal(0, 0.1, 32)
+    return examples(table_of({"a": a, "fs": [f"fs{i}" for i in b], "rate (MB/s)": y}), "rate (MB/s)", ["a", "fs"])
+
+
+def model():
+    d = data()
+    return choose(d, [Candidate("tree", {"depth": 3})], groups(d), 4, 0.95, 0).model
+
+
+def changed(**keys) -> bytes:
+    content = json.loads(document.to_text(model())) | keys
+    content["sha256"] = document._hash({k: v for k, v in content.items() if k != "sha256"})
+    return json.dumps(content).encode()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_family_is_read_as_it_was_written(name):
+    d = data()
+    made = train(d, name, checked(name, {}), 3)
+    text = document.to_text(made)
+    again = document.from_text(text.encode(), "m.json")
+    assert again == made and document.to_text(again) == text
+    assert np.array_equal(again.values(d.x), made.values(d.x))
+
+
+def test_a_person_can_read_it_and_the_calibration_comes_along():
+    made = model()
+    text = document.to_text(made)
+    assert document.from_text(text.encode(), "m.json").calibration == made.calibration
+    first = text.splitlines()[:3]
+    assert first == ["{", '  "iosonde_model": 1,', '  "family": "tree",']
+    assert '      {"factor": "a", "at_most": 3.5, "yes": 1, "no": 8, "n": 32},' in text.splitlines()
+
+
+def test_an_edit_by_hand_is_seen():
+    text = document.to_text(model()).replace('"at_most": 3.5', '"at_most": 4.5', 1)
+    with pytest.raises(DataError, match="was changed after it was fitted"):
+        document.from_text(text.encode(), "m.json")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_part_of_a_file_is_no_model(share):
+    text = document.to_text(model()).encode()
+    with pytest.raises(DataError, match=r"m\.json is no whole JSON"):
+        document.from_text(text[: int(share * len(text))], "m.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"[" * 200_000, "nested deeper"),
+        (b'{"a":' * 200_000, "nested deeper"),
+        (b"[1]", "no JSON object"),
+        (b"{}", "no model of iosonde"),
+        (b"\xff\xfe", "no whole JSON"),
+        (b'{"iosonde_model": 1, "x": NaN}', "NaN"),
+        (b'{"iosonde_model": 1, "x": 1e999, "sha256": ""}', "m.json"),
+        (b'{"iosonde_model": 0}', "version 0"),
+        (b'{"iosonde_model": 1}', "hash"),
+    ],
+)
+def test_what_is_no_model_is_one_sentence_with_a_cure(text, said):
+    with pytest.raises(DataError, match=said) as refused:
+        document.from_text(text, "m.json")
+    assert refused.value.hint and "\n" not in refused.value.message
+
+
+def test_a_newer_version_is_refused():
+    with pytest.raises(SchemaTooNewError, match="version 2"):
+        document.from_text(changed(iosonde_model=2), "m.json")
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"family": "svm"},
+        {"family": "os"},
+        {"form": {}},
+        {"form": {"factors": [], "nodes": []}},
+        {"form": {"factors": [{"name": "a"}], "nodes": [{"factor": "a", "at_most": 1, "yes": 0, "no": 0}]}},
+        {"form": {"factors": [{"name": "a"}], "nodes": "x"}},
+        {"factors": []},
+        {"factors": [{"name": "a", "unit": "", "numeric": True, "levels": ["x", "y"]}]},
+        {"interval": {"kind": "ratio", "groups": 3, "floor": True, "scores": [1]}},
+        {"seed": "1"},
+        {"more": 1},
+    ],
+)
+def test_a_file_with_the_right_hash_and_the_wrong_content_is_refused(keys):
+    with pytest.raises(IosondeError) as refused:
+        document.from_text(changed(**keys), "m.json")
+    assert refused.value.hint
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_no_damage_is_a_traceback(drawn):
+    text = bytearray(document.to_text(MODEL).encode())
+    at = drawn.draw(st.integers(0, len(text) - 1))
+    text[at] = drawn.draw(st.integers(0, 255))
+    with contextlib.suppress(DataError):
+        assert document.from_text(bytes(text), "m.json") == MODEL
+
+
+MODEL = train(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)

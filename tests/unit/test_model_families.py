@@ -1,0 +1,212 @@
+"""Every family predicts from plain JSON what the library that fitted it predicts, to 1e-9."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.model import nodes
+from iosonde.model.families import NAMES, checked, family, linear
+from iosonde.model.features import examples
+from iosonde.stats.table import table_of
+
+FILE_SYSTEMS = ("ext4", "nfs", "lustre")
+
+
+def sample(n: int = 60, seed: int = 3, repeats: int = 1):
+    """size × fs × mode → rate, numbers and text, all above 0."""
+    rng = np.random.default_rng(seed)
+    size = 2.0 ** rng.integers(9, 24, n)
+    fs, mode = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    rate = 20 + 4 * np.log2(size) * (1 + fs) + 30 * mode + rng.normal(0, 3, n)
+    rows = {"size": size, "fs": [FILE_SYSTEMS[i] for i in fs], "mode": ["ab"[i] for i in mode],
+            "depth": rng.uniform(1, 64, n), "rate": rate}  # fmt: skip
+    table = table_of({name: [v for v in values for _ in range(repeats)] for name, values in rows.items()})
+    return examples(table, "rate", ["size", "fs", "mode", "depth"])
+
+
+def through_json(form):
+    return json.loads(json.dumps(form, allow_nan=False))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_family_is_plain_json_and_gives_the_same_for_the_same_seed(name):
+    data, module = sample(), family(name)
+    form = module.fit(data, checked(name, {}), 7)
+    assert through_json(form) == form == module.fit(data, checked(name, {}), 7)
+    predicted = module.predict(form, data.x)
+    assert predicted.shape == data.y.shape and np.isfinite(predicted).all()
+    assert np.abs(predicted - data.y).mean() <= np.abs(data.y - data.y.mean()).mean() * 1.001
+
+
+def _ranks(data):
+    """The columns as the trees learn them, from the definition: rank of numbers, indicator of levels."""
+    size, fs, mode, depth = data.x.T
+    columns = [np.unique(size, return_inverse=True)[1], fs == 0, fs == 1, fs == 2, mode == 1,
+               np.unique(depth, return_inverse=True)[1]]  # fmt: skip
+    return np.column_stack(columns).astype(float)
+
+
+def _library(name, data, seed):
+    from sklearn import ensemble, tree
+
+    made = {
+        "tree": tree.DecisionTreeRegressor(random_state=seed),
+        "forest": ensemble.RandomForestRegressor(50, max_features=2, random_state=seed),
+        "boosting": ensemble.GradientBoostingRegressor(random_state=seed),
+    }[name]
+    return made.fit(_ranks(data), data.y).predict(_ranks(data))
+
+
+@pytest.mark.parametrize("name", ["tree", "forest", "boosting"])
+def test_trees_predict_what_scikit_learn_does(name):
+    data = sample()
+    form = through_json(family(name).fit(data, {"trees": 0} if name == "forest" else {}, 5))
+    assert family(name).predict(form, data.x) == pytest.approx(_library(name, data, 5), rel=1e-9, abs=1e-9)
+
+
+def test_a_tree_of_raw_numbers_is_scikit_learns_between_the_levels_too():
+    from sklearn.tree import DecisionTreeRegressor
+
+    rng = np.random.default_rng(1)
+    a, b = rng.uniform(0, 10, 80), rng.uniform(0, 10, 80)
+    y = np.where(a < 5, 1.0, 2.0) + (b > 7)
+    data = examples(table_of({"a": a, "b": b, "y": y}), "y", ["a", "b"])
+    form, new = family("tree").fit(data, {}, 0), rng.uniform(-2, 12, (500, 2))
+    library = DecisionTreeRegressor(random_state=0).fit(data.x, data.y)
+    assert np.mean(family("tree").predict(form, new) == library.predict(new)) > 0.98  # thresholds differ in rank
+
+
+def test_a_tree_tells_sizes_apart_that_32_bits_do_not():
+    size = 1e9 + np.arange(8.0)
+    data = examples(table_of({"size": size, "y": np.arange(8.0)}), "y", ["size"])
+    form = family("tree").fit(data, {}, 0)
+    assert family("tree").predict(form, data.x).tolist() == list(range(8))
+
+
+def test_the_class_tree_predicts_what_scikit_learn_does():
+    from sklearn.tree import DecisionTreeClassifier
+
+    from iosonde.model import speed_classes
+
+    data = sample(repeats=2)
+    form = through_json(family("classes").fit(data, {"depth": 4}, 2))
+    bounds = np.array(form["bounds"])
+    library = DecisionTreeClassifier(random_state=2, max_depth=4).fit(
+        _ranks(data), speed_classes.classify(data.y, bounds)
+    )
+    expected = speed_classes.middles(bounds)[library.predict(_ranks(data)) - 1]
+    assert family("classes").predict(form, data.x) == pytest.approx(expected, rel=1e-9)
+    leaves = [node for node in form["nodes"] if "value" in node]
+    assert sum(sum(leaf["classes"].values()) for leaf in leaves) == len(data)
+
+
+def test_neighbours_predict_what_scikit_learn_does():
+    from sklearn.neighbors import KNeighborsRegressor
+
+    from iosonde.model.coding import factors_json
+    from iosonde.model.families.neighbours import placed
+
+    data = sample(40)
+    form = through_json(family("neighbours").fit(data, {"k": 3}, 0))
+    new = data.x[:20] + np.array([0, 0, 0, 0.11])
+    here, there = (placed(factors_json(data.features), data.x, x) for x in (data.x, new))
+    library = KNeighborsRegressor(3, weights="distance").fit(here, data.y)
+    assert family("neighbours").predict(form, new) == pytest.approx(library.predict(there), rel=1e-9)
+    assert family("neighbours").predict(form, data.x) == pytest.approx(data.y)
+
+
+def test_the_gaussian_process_predicts_what_scikit_learn_does():
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    from iosonde.model.families.neighbours import placed
+
+    data = sample(40)
+    form = through_json(family("gaussian").fit(data, {}, 0))
+    kernel = ConstantKernel(form["amplitude"]) * RBF(form["scales"]) + WhiteKernel(form["noise"])
+    u = placed(form["factors"], data.x, data.x)
+    library = GaussianProcessRegressor(kernel, optimizer=None).fit(u, (data.y - form["mean"]) / form["sd"])
+    new = data.x[:20] + np.array([0, 0, 0, 0.3])
+    expected = form["mean"] + form["sd"] * library.predict(placed(form["factors"], data.x, new))
+    assert family("gaussian").predict(form, new) == pytest.approx(expected, rel=1e-9)
+
+
+def test_linear_models_predict_what_least_squares_does():
+    data = sample()
+    _, fs, mode, depth = data.x.T
+    form = through_json(family("linear").fit(data, {"terms": "log2(size)*fs, mode, depth"}, 0))
+    log2 = np.log2(data.x[:, 0])
+    # Treatment coding against the first level.
+    levels = [(fs == i).astype(float) for i in (1, 2)]
+    x = np.column_stack([np.ones(len(data)), log2, *levels, *[log2 * i for i in levels], mode, depth])
+    beta = np.linalg.lstsq(x, data.y, rcond=None)[0]
+    assert family("linear").predict(form, data.x) == pytest.approx(x @ beta, rel=1e-9)
+    log = through_json(family("loglinear").fit(data, {"terms": "log2(size)*fs, mode, depth"}, 0))
+    beta = np.linalg.lstsq(x, np.log(data.y), rcond=None)[0]
+    assert family("loglinear").predict(log, data.x) == pytest.approx(np.exp(x @ beta), rel=1e-9)
+
+
+def test_a_coefficient_says_its_direction():
+    form = family("linear").fit(sample(), {"terms": "log2(size), mode, depth"}, 0)
+    words = {term["term"]: term["direction"] for term in form["terms"]}
+    assert words["log2(size)"] == "more log2(size), more rate"
+    assert words["depth"] == "whether depth raises or lowers rate cannot be told"
+
+
+def test_products_are_written_once():
+    assert linear.expand_terms("a*b, b, c") == ["a", "b", "a:b", "c"]
+    assert linear.expand_terms("a*b*c") == ["a", "b", "c", "a:b", "a:c", "b:c", "a:b:c"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_rules_say_what_the_tree_does_on_every_row(seed, deep):
+    data = sample(40, seed)
+    form = family("tree").fit(data, {"depth": deep}, 0)
+    leaf = nodes.leaf_of(form["nodes"], form["factors"], data.x)
+    names = [feature.name for feature in data.features]
+    for row, at in zip(data.x, leaf, strict=True):
+        setting = {
+            name: value if feature.numeric else feature.levels[int(value)]
+            for name, value, feature in zip(names, row, data.features, strict=True)
+        }
+        true = [rule for rule in nodes.rules(form["nodes"]) if all(_holds(c, setting) for c in rule.conditions)]
+        assert len(true) == 1 and true[0].leaf is form["nodes"][at]
+
+
+def _holds(condition: str, setting) -> bool:
+    words = condition.split()
+    if "is" in words:
+        return str(setting[words[0]]) not in words[3::2]
+    if "=" in words:
+        return str(setting[words[0]]) == words[2]
+    if len(words) == 5:
+        return float(words[0]) < setting[words[2]] and setting[words[2]] <= float(words[4]) * (1 + 1e-9)
+    return setting[words[0]] <= float(words[2]) if words[1] == "<=" else setting[words[0]] > float(words[2])
+
+
+def test_a_tree_in_a_circle_is_refused():
+    bad = [{"factor": "a", "at_most": 1, "yes": 0, "no": 1, "n": 2}, {"value": 1, "n": 2}]
+    with pytest.raises(ValueError, match="no later node"):
+        nodes.predict(bad, [{"name": "a"}], np.zeros((1, 1)))
+
+
+def test_what_a_family_cannot_do_is_one_sentence():
+    with pytest.raises(InputError, match="no model family 'svm'"):
+        family("svm")
+    with pytest.raises(InputError, match="no option 'trees'"):
+        checked("tree", {"trees": 3})
+    below = examples(table_of({"a": [1, 2, 3, 4.0], "y": [-1, 2, 3, 4.0]}), "y", ["a"])
+    for name in ("loglinear", "classes"):
+        with pytest.raises(DataError):
+            family(name).fit(below, {}, 0)
+    with pytest.raises(DataError, match="cannot fit 9 parameters"):
+        family("linear").fit(examples(table_of({"a": list("abcdefghi"), "y": range(9)}), "y", ["a"]), {}, 0)
+    with pytest.raises(DataError, match="too many for a Gaussian process"):
+        family("gaussian").fit(sample(301), {}, 0)

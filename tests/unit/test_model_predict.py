@@ -1,0 +1,186 @@
+"""Intervals hold what they claim, a model knows its range, and the simplest of equally good models is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.model.calibration import Calibration, calibrate, groups_needed
+from iosonde.model.choose import auto, choose, standard_folds
+from iosonde.model.errors_of import standard_error
+from iosonde.model.features import examples
+from iosonde.model.fitted import ask, negative_share
+from iosonde.model.folds import Groups, groups
+from iosonde.model.validate import Candidate
+from iosonde.stats.table import table_of
+
+
+def fitted(d, *candidates, n_folds=None, level=0.95):
+    return choose(d, [Candidate(*c) if isinstance(c, tuple) else Candidate(c) for c in candidates], groups(d), n_folds,
+                  level, 0)  # fmt: skip
+
+
+def grid(noise=1.0, seed=2, repeats=1):
+    rng = np.random.default_rng(seed)
+    a, fs = np.repeat(np.arange(8) % 8, 3 * repeats), np.tile(["x", "y", "z"], 8 * repeats)
+    y = 100 + 10 * a + 30 * (fs == "y") + noise * rng.standard_normal(a.size)
+    return examples(table_of({"a": a, "fs": fs, "y": y}), "y", ["a", "fs"])
+
+
+@pytest.mark.parametrize(("level", "needed"), [(0.95, 19), (0.9, 9), (0.99, 99), (0.8, 4)])
+def test_a_level_needs_so_many_settings(level, needed):
+    scores = np.arange(1.0, needed + 1)
+    enough = calibrate(np.zeros(needed), scores, np.arange(needed))
+    assert groups_needed(level) == needed
+    assert enough.interval(0.0, level) == (0.0, needed)  # the largest error of all
+    assert calibrate(np.zeros(needed - 1), scores[1:], np.arange(needed - 1)).interval(0.0, level) is None
+
+
+@given(st.integers(19, 400), st.sampled_from([0.8, 0.9, 0.95]))
+def test_the_quantile_of_single_rows_is_the_conformal_one(n, level):
+    scores = np.random.default_rng(n).permutation(n) + 1.0
+    found = calibrate(np.zeros(n), scores, np.arange(n)).interval(0.0, level)
+    exact = np.sort(scores)[int(np.ceil(level * (n + 1) - 1e-9)) - 1]
+    assert exact <= found[1] <= exact + 1 + n / 1000
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.9])
+def test_a_new_setting_is_covered_as_often_as_claimed(alike):
+    rng, covered = np.random.default_rng(4), []
+    for _ in range(400):
+        mine = np.sqrt(alike) * rng.standard_normal((41, 1)) + np.sqrt(1 - alike) * rng.standard_normal((41, 5))
+        made = calibrate(mine[:40].ravel(), np.zeros(200), np.repeat(np.arange(40), 5))
+        low, high = made.interval(0.0, 0.9)
+        covered.append(low <= mine[40, 0] <= high)
+    assert 0.87 <= np.mean(covered) <= 0.95
+
+
+@pytest.mark.parametrize(("family", "trials"), [("linear", 150), ("tree", 60)])
+def test_a_models_interval_covers_a_new_trial_as_often_as_claimed(family, trials):
+    rng, covered = np.random.default_rng(8), []
+    for _ in range(trials):
+        a = rng.uniform(0, 1, 31)
+        y = np.exp(1 + 3 * a + 0.1 * rng.standard_normal(31)) - 20 * (family == "linear")
+        d = examples(table_of({"a": a[:30], "y": y[:30]}), "y", ["a"])
+        setting = float(np.clip(a[30], a[:30].min(), a[:30].max()))
+        e = ask(fitted(d, family).model, {"a": setting}, 0.9).value
+        covered.append(e.low <= y[30] <= e.high)
+    assert np.mean(covered) >= 0.9 - 2.5 * np.sqrt(0.09 / trials)
+
+
+def test_errors_are_in_proportion_where_the_response_spans_much():
+    wide, narrow = np.geomspace(1, 100, 20), np.linspace(10, 20, 20)
+    assert calibrate(wide, wide * 1.1, np.arange(20)).interval(50.0, 0.9) == pytest.approx((50 / 1.1, 55))
+    assert calibrate(narrow, narrow + 1, np.arange(20)).interval(50.0, 0.9) == pytest.approx((49, 51))
+    assert calibrate(narrow, narrow + 12, np.arange(20)).interval(5.0, 0.9) == pytest.approx((0, 17))
+    below = np.linspace(-10, 20, 20)
+    assert calibrate(below, below + 12, np.arange(20)).interval(5.0, 0.9) == pytest.approx((-7, 17))
+
+
+def test_calibration_survives_json():
+    made = calibrate(np.arange(20.0), np.zeros(20), np.arange(20))
+    assert Calibration.from_json(made.to_json()) == made
+
+
+def test_inside_the_range_there_is_an_interval_and_a_count():
+    model = fitted(grid(), ("tree", {"depth": 4})).model
+    made = ask(model, {"a": 3, "fs": "y"}, 0.95)
+    assert made.value.low < 160 < made.value.high and not made.extrapolated and made.n_alike >= 1
+    assert set(made.to_json()) == {"at", "fit", "low", "high", "level", "n", "n_alike", "extrapolated", "warnings"}
+
+
+def test_a_level_between_those_tried_has_no_interval_and_the_cure_is_named():
+    made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.95)
+    assert made.value.low is None and not made.extrapolated
+    assert "this a was never tried; validate --leave-out a" in made.value.warnings[0]
+
+
+def test_a_continuous_factor_has_intervals_between_its_values():
+    a = np.random.default_rng(1).uniform(0, 1, 40)
+    d = examples(table_of({"a": a, "y": 3 * a}), "y", ["a"])
+    assert ask(fitted(d, "linear").model, {"a": 0.5}, 0.95).value.low is not None
+
+
+def test_beyond_the_range_is_said_and_far_beyond_is_refused():
+    model = fitted(grid(), "linear").model
+    beyond = ask(model, {"a": 10, "fs": "x"}, 0.95)
+    assert beyond.extrapolated and beyond.value.low is None and "a=10 is outside 0 to 7" in beyond.value.warnings[0]
+    assert ask(model, {"a": 14, "fs": "x"}, 0.95).extrapolated
+    for setting, said in (({"a": 14.1, "fs": "x"}, "a=14.1 is far outside 0 to 7"), ({"a": -7.5, "fs": "x"}, "far"),
+                          ({"a": 1, "fs": "nfs"}, "fs=nfs was never tried"), ({"a": 1}, "no value for fs"),
+                          ({"a": 1, "fs": "x", "b": 2}, "no factor 'b'")):  # fmt: skip
+        with pytest.raises(InputError, match=said):
+            ask(model, setting, 0.95)
+
+
+def test_too_few_settings_are_said_with_how_many_are_needed():
+    made = ask(fitted(grid(), "linear").model, {"a": 1, "fs": "x"}, 0.99)
+    assert made.value.low is None and "99 % needs 99 settings, and 24 were measured" in made.value.warnings[0]
+
+
+def test_a_speed_below_zero_is_refused_and_its_share_is_known():
+    a, b = np.repeat(np.arange(6.0), 6), np.tile(np.arange(6.0), 6)
+    d = examples(table_of({"a": a, "b": b, "y": 100 * np.exp(-a - b)}), "y", ["a", "b"])
+    linear, log = fitted(d, "linear").model, fitted(d, "loglinear").model
+    designs = np.column_stack([a, b])
+    assert negative_share(linear) == pytest.approx(np.mean(linear.values(designs) < 0)) and negative_share(linear) > 0.2
+    assert negative_share(log) == 0
+    with pytest.raises(InputError, match="which cannot be") as refused:
+        ask(linear, {"a": 5, "b": 3}, 0.95)
+    assert "loglinear" in refused.value.hint
+    assert ask(log, {"a": 5, "b": 3}, 0.95).value.value == pytest.approx(100 * np.exp(-8))
+    below = examples(table_of({"a": a, "b": b, "y": 3 - a - b}), "y", ["a", "b"])
+    assert negative_share(fitted(below, "linear").model) == 0
+
+
+def test_the_simplest_of_equally_good_models_is_taken():
+    made = fitted(grid(noise=4.0, repeats=2), "mean", "linear", "tree", "forest")
+    assert made.tried[made.chosen].candidate.family == "linear"
+    values = [one.mae.value for one in made.tried]
+    best = made.tried[int(np.argmin(values))]
+    d = grid(noise=4.0, repeats=2)
+    one_se = standard_error(np.abs(best.predicted - d.y[best.rows]), groups(d).of[best.rows])
+    assert values[made.chosen] <= min(values) + one_se
+    assert made.nested is not None and made.nested.n == 24
+    assert {"r2", "mae", "folds", "tried", "nested", "noise"} <= set(made.to_json())
+
+
+def test_nothing_to_learn_leaves_the_mean():
+    rng = np.random.default_rng(3)
+    d = examples(table_of({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y",
+                 ["a", "b"])  # fmt: skip
+    assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
+
+
+def test_the_same_seed_gives_the_same_choice():
+    runs = [fitted(grid(noise=5.0), "mean", "linear", "tree", "boosting").to_json() for _ in range(2)]
+    assert runs[0] == runs[1]
+
+
+def test_candidates_by_the_number_of_rows():
+    assert "gaussian" in [c.family for c in auto(100)] and "gaussian" not in [c.family for c in auto(1000)]
+    assert auto(1000, "a*b")[1].options == {"terms": "a*b"}
+    many = Groups(np.arange(30_000), 30_000, 0)
+    assert [fold.test.size for fold in standard_folds(many, None, 0)] == [7500]
+    assert len(standard_folds(many, 3, 0)) == 3
+
+
+def test_all_of_one_setting_is_refused():
+    d = examples(table_of({"a": [1, 1, 2, 2], "y": [3, 4, 3, 4]}), "y", ["a"])
+    one = Groups(np.zeros(4, np.intp), 1, 4)
+    with pytest.raises(DataError, match="copies of each other"):
+        choose(d, [Candidate("tree")], one, None, 0.95, 0)
+    rows = examples(table_of({"a": [1, 2, 3], "b": [1, 3, 2], "c": [3, 1, 1], "y": [3, 4, 5]}), "y", ["a", "b", "c"])
+    with pytest.raises(DataError, match="cannot fit"):
+        choose(rows, [Candidate("linear")], groups(rows), None, 0.95, 0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(1e-6, 1e6), st.floats(0.5, 0.99))
+def test_the_value_lies_inside_its_interval(value, level):
+    for observed in (np.geomspace(1, 1000, 99), np.linspace(5, 9, 99)):
+        low, high = calibrate(observed, observed * 1.05, np.arange(99)).interval(value, level)
+        assert low <= value <= high
