@@ -79,7 +79,9 @@ def test_replication_by_the_client_divides_every_term():
 
 def test_erasure_code_of_full_stripes():
     made = ceiling(small(redundancy="erasure", data_chunks=4, parity_chunks=2))
-    assert {t.name: t.bytes_per_s / MB for t in made.terms} == pytest.approx({"network_clients": 400 * 4 / 6, "network_servers": 400 * 4 / 6, "disks": 320})
+    assert {t.name: t.bytes_per_s / MB for t in made.terms} == pytest.approx(
+        {"network_clients": 400 * 4 / 6, "network_servers": 400 * 4 / 6, "disks": 320}
+    )
 
 
 @pytest.mark.parametrize(
