@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "is B different from A, and by how much",
     "regress": "least squares, and whether to believe it",
     "anova": "which factors the variation belongs to",
+    "bound": "the most that the hardware can deliver, and what limits it",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
