@@ -28,6 +28,7 @@ COMMANDS = {
     "regress": "least squares, and whether to believe it",
     "anova": "which factors the variation belongs to",
     "bound": "the most that the hardware can deliver, and what limits it",
+    "time-model": "where the time of one operation goes, and which condition it tells of",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",
