@@ -35,15 +35,10 @@ def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
             except InputError as error:
                 raise InputError(f"{flag}: {error.message}", error.hint) from error
             if is_rate and not number > 0:
-                raise InputError(f"{flag} {text}: a rate must be above 0", _written(flag))
+                raise InputError(f"{flag} {text}: a rate must be above 0", f"write {flag} 10GB/s or {flag} numa=5GB/s")
             entry = found.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
     return _with_shared_latency([Part(name, variant=variant, **values) for (name, variant), values in found.items()])
-
-
-def error_hint(flag: str) -> str:
-    """How the option is written."""
-    return f"write {flag} 10GB/s or {flag} numa=5GB/s"
 
 
 def _with_shared_latency(parts: list[Part]) -> list[Part]:
