@@ -31,6 +31,8 @@ COMMANDS = {
     "fit": "a model that predicts, chosen by cross-validation",
     "predict": "what a model says of a setting, with an interval",
     "validate": "how wrong models are on rows they have not seen",
+    "bound": "the most that the hardware can deliver, and what limits it",
+    "time-model": "where the time of one operation goes, and which condition it tells of",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

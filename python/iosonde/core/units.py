@@ -52,6 +52,30 @@ def parse_seconds(text: str | float | int) -> float:
     return total
 
 
+_RATE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([KMGTP]?)(i?)(B|bytes?|bit)\s*(?:/|p)\s*s\s*$", re.IGNORECASE)
+_PER_BYTE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-zµ]+)\s*/\s*([KMGTP]?)(i?)B\s*$", re.IGNORECASE)
+_HOW_RATE = "write it like 117MB/s, 1GiB/s or 1Gbit/s"
+
+
+def parse_rate(text: str) -> float:
+    """Bytes/s of ``117MB/s``, ``1GiB/s``, ``94.11Mbit/s``. Raises InputError, also for a number without a unit and
+    for ``Mb/s``, which some take for bits and some for bytes."""
+    found = _RATE.match(text)
+    if not found or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
+        raise InputError(f"'{text}' is no rate of bytes", _HOW_RATE)
+    share = 1 / 8 if found[4].lower() == "bit" else 1.0
+    return float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
+
+
+def parse_per_byte(text: str) -> float:
+    """Seconds a byte of ``0.02s/MB`` or ``3ns/B``. Raises InputError."""
+    found = _PER_BYTE.match(text)
+    if not found or found[2].lower() not in _SECONDS:
+        raise InputError(f"'{text}' is no time for each byte", "write it like 0.02s/MB or 5ns/B")
+    size = (_BINARY if found[4] else _DECIMAL | {"": 1})[found[3].upper()]
+    return float(found[1]) * _SECONDS[found[2].lower()] / size
+
+
 def format_size(n_bytes: float) -> str:
     """A short exact-looking text of a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
     return _scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])

@@ -1,0 +1,196 @@
+"""What ``iosonde bound`` is given: options as numbers with units or as columns of DATA, and what a probe found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
+
+if TYPE_CHECKING:
+    from iosonde.model.bound_system import System
+    from iosonde.stats.table import Table
+
+
+def count(text: str) -> float:
+    """A positive number of things. Raises InputError."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f"'{text}' is no number", "write it like 4") from error
+
+
+def _whole(text: str) -> int:
+    value = count(text)
+    if value != int(value):
+        raise InputError(f"'{text}' is no whole number", "write it like 4")
+    return int(value)
+
+
+def _size(text: str) -> float:
+    return float(parse_size(text))
+
+
+# Option → field of System, what reads it, metavar, help.
+OPTIONS: dict[str, tuple[str, Callable[[str], Any], str, str]] = {
+    "--clients": ("clients", count, "N", "Clients [default: 1; a store's nodes]."),
+    "--servers": ("servers", count, "M", "Servers that hold data [default: 1]."),
+    "--disks": ("disks", count, "P", "Disks of all servers together."),
+    "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
+    "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
+    "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
+    "--fabric": ("fabric", parse_rate, "F", "What all links together can carry (bisection)."),
+    "--disk": ("disk", parse_rate, "R", "One disk."),
+    "--disk-read": ("disk_read", parse_rate, "R", "One disk when it reads."),
+    "--disk-write": ("disk_write", parse_rate, "R", "One disk when it writes."),
+    "--cpu": ("cpu", parse_per_byte, "C", "What a client computes for the data: 0.02s/MB."),
+    "--server-cpu": ("server_cpu", parse_per_byte, "C", "What a server computes for the data."),
+    "--memory-copy": ("memory_copy", parse_rate, "B", "What a client can copy in memory."),
+    "--copies": ("copies", count, "K", "How often a client copies each byte [default: 1]."),
+    "--latency": ("latency", parse_seconds, "L", "One request's time, as 2ms; with --request."),
+    "--request": ("request_size", _size, "SIZE", "One request's size, as 64KiB."),
+    "--queue-depth": ("queue_depth", count, "Q", "Requests under way at each client [default: 1]."),
+    "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
+    "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations of each file [default: 1]."),
+    "--file-size": ("file_size", _size, "SIZE", "One file's size."),
+    "--replicas": ("replicas", _whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
+    "--chunk": ("chunk_size", _size, "SIZE", "One chunk of an erasure code."),
+    "--stripe": ("stripe_count", _whole, "S", "Each file lies on so many servers."),
+    "--files": ("files", _whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
+}
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options that describe the system; they arrive as keyword arguments, as text."""
+    for flag, (name, _, metavar, text) in reversed(OPTIONS.items()):
+        command = click.option(flag, name, metavar=metavar, help=text)(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The systems that options and probe describe: as they are, and with every measured input at its worst and best
+    end (the same where nothing was measured). ``columns``: field → column of DATA that gives it row by row."""
+
+    system: System
+    worst: System
+    best: System
+    columns: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def read(
+    given: Mapping[str, Any], words: Mapping[str, Any], table: Table | None, probe: str | None
+) -> Inputs:  # fmt: skip
+    """``given``: field → text of the options; ``words``: further fields, ready. Raises InputError, DataError."""
+    from iosonde.model.bound_system import System, with_settings
+
+    fixed, columns = dict(words), {}
+    for flag, (name, parse, _, _) in OPTIONS.items():
+        text = given.get(name)
+        if text is None:
+            continue
+        try:
+            fixed[name] = parse(text)
+        except InputError as error:
+            if table is None or not _has(table, text):
+                raise InputError(f"{flag}: {error.message}", _hint(error.hint, table)) from error
+            columns[name] = table.column(text).name
+    if "replicas" in {*fixed, *columns} and fixed.get("redundancy", "none") == "none":
+        fixed["redundancy"] = "client"
+    measured, notes = _probe(probe, str(fixed.get("operation", "write"))) if probe else ({}, ())
+    systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
+    return Inputs(systems[0], systems[1], systems[2], columns, tuple(notes))
+
+
+def _has(table: Table, name: str) -> bool:
+    try:
+        table.column(name)
+    except DataError:
+        return False
+    return True
+
+
+def _hint(hint: str, table: Table | None) -> str:
+    return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"
+
+
+def of_column(table: Table, field: str, column: str, rows: Any) -> Any:
+    """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
+    from iosonde.stats.column_units import bytes_per_s
+
+    found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
+    if len(values) != 1 or found.missing[rows].any():
+        raise InputError(f"column '{column}' is not the same in all trials of a cell", f"add {column} to --by")
+    text = values.pop()
+    if not found.numeric:
+        return next(parse for name, parse, _, _ in OPTIONS.values() if name == field)(text)
+    value = float(text)
+    parse = next(parse for name, parse, _, _ in OPTIONS.values() if name == field)
+    if parse is _whole:
+        return _whole(text)
+    return value * bytes_per_s(found.unit)[0] if parse is parse_rate and bytes_per_s(found.unit) else value
+
+
+_OF_NODE = {"disk_read": "disk_read", "disk_write": "disk_write", "memory_copy": "memory_copy_all_cores"}
+
+
+def _probe(place: str, operation: str) -> tuple[dict[str, tuple[float, float, float]], list[str]]:
+    """(field → value, worst, best, and notes) of what ``iosonde probe`` found: its JSON, or the newest in a store."""
+    document = _document(place)
+    pairs, nodes, notes = document.get("pairs") or [], document.get("nodes") or [], list(document.get("warnings") or [])
+    found: dict[str, tuple[float, float, float]] = {}
+    links = [pair[way] for pair in pairs for way in ("bandwidth", "bandwidth_back") if pair["medium"] == "network"]
+    if links:
+        found["network"] = _slowest(links)
+    elif pairs:
+        notes.append("the probe saw no network between its ranks: give --net")
+    for name, key in _OF_NODE.items():
+        if nodes and all(node.get(key) for node in nodes):
+            found[name] = _slowest([node[key] for node in nodes])
+    key = "cpu_read" if operation == "read" else "cpu_write"
+    if nodes and all(node.get(key) for node in nodes):
+        slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
+        found["cpu"] = tuple(  # type: ignore[assignment]
+            _end(slow[key], end) / slow["cores"] for end in ("value", "high", "low")
+        )
+    if not found:
+        raise DataError(f"{place}: the probe holds nothing that limits", "probe with --target and on several nodes")
+    return found, notes
+
+
+def _slowest(estimates: list[Mapping[str, Any]]) -> tuple[float, float, float]:
+    slow = min(estimates, key=lambda one: one["value"])
+    return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
+
+
+def _end(estimate: Mapping[str, Any], end: str) -> float:
+    return float(estimate["value"] if estimate[end] is None else estimate[end])
+
+
+def _document(place: str) -> Mapping[str, Any]:
+    path = Path(place)
+    if path.is_dir():
+        from iosonde.store import Store
+
+        held = [run for run in Store.open(place).runs() if (run.get("facts") or {}).get("probe")]
+        for run in reversed(held):
+            made = run["facts"]["probe"]
+            if made.get("nodes") and "memory_copy_all_cores" in made["nodes"][0]:
+                return made  # type: ignore[no-any-return]
+        raise DataError(f"{place}: no run of this store knows a probe", "iosonde probe --json > probe.json")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {place}: {error.strerror}", "iosonde probe --json > probe.json") from error
+    except ValueError as error:
+        raise DataError(f"{place} is not JSON: {error}", "iosonde probe --json > probe.json") from error
+    if not isinstance(document, dict) or not {"pairs", "nodes"} <= set(document):
+        raise DataError(f"{place} is not what iosonde probe --json prints", "iosonde probe --json > probe.json")
+    return document

@@ -1,0 +1,108 @@
+"""What the bound is computed from: how many of what, how fast each is, and how the file system spreads its data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from iosonde.core.errors import InputError
+
+READ, WRITE = "read", "write"
+REDUNDANCIES = ("none", "client", "chained", "erasure")
+PLACEMENTS = ("round_robin", "random")
+
+
+@dataclass(frozen=True)
+class System:
+    """A cluster in base units (bytes, s, bytes/s, s/byte, operations/s); None: not known, and its term is left out.
+
+    ``network`` is one link of a client and of a server, unless ``client_network`` or ``server_network`` says other;
+    ``fabric`` is what all links together carry. ``disk`` is one disk, ``disk_read`` and ``disk_write`` by direction.
+    ``cpu`` is what a client computes for each byte, ``server_cpu`` a server. ``memory_copy`` is what one client copies
+    a second, ``copies`` how often it copies each byte. ``queue_depth`` requests of ``request_size`` are under way at
+    each client, and each takes ``latency``. Metadata servers together do ``metadata_rate`` operations a second, and
+    every file of ``file_size`` needs ``metadata_operations``.
+
+    ``redundancy``: ``none``; ``client`` sends ``replicas`` copies itself; ``chained``: servers pass them on;
+    ``erasure``: the client makes ``parity_chunks`` for every ``data_chunks`` chunks of ``chunk_size``.
+    ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each.
+    """
+
+    operation: str = WRITE
+    clients: float = 1
+    servers: float = 1
+    disks: float | None = None
+    network: float | None = None
+    client_network: float | None = None
+    server_network: float | None = None
+    fabric: float | None = None
+    disk: float | None = None
+    disk_read: float | None = None
+    disk_write: float | None = None
+    cpu: float | None = None
+    server_cpu: float | None = None
+    memory_copy: float | None = None
+    copies: float = 1
+    queue_depth: float = 1
+    request_size: float | None = None
+    latency: float | None = None
+    metadata_rate: float | None = None
+    metadata_operations: float = 1
+    file_size: float | None = None
+    redundancy: str = "none"
+    replicas: int = 1
+    data_chunks: int = 1
+    parity_chunks: int = 0
+    chunk_size: float | None = None
+    stripe_count: int | None = None
+    files: int | None = None
+    placement: str = "round_robin"
+
+    def disk_rate(self, operation: str) -> float | None:
+        """R of one disk when it reads or writes."""
+        own = self.disk_read if operation == READ else self.disk_write
+        return own if own is not None else self.disk
+
+
+FIELDS = tuple(field.name for field in fields(System))
+_WORDS = {"operation": (READ, WRITE), "redundancy": REDUNDANCIES, "placement": PLACEMENTS}
+_MAY_BE_ZERO = ("cpu", "server_cpu", "parity_chunks", "latency")
+
+
+def with_settings(system: System, settings: Mapping[str, Any]) -> System:
+    """The system with some fields set anew. Raises InputError for a field that there is not."""
+    for name in settings:
+        if name not in FIELDS:
+            near = get_close_matches(name, FIELDS, 1)
+            raise InputError(f"a system has no '{name}'", f"did you mean {near[0]}?" if near else ", ".join(FIELDS))
+    return replace(system, **settings) if settings else system
+
+
+def check(system: System) -> System:
+    """The system, if it can be one. Raises InputError with what is wrong."""
+    for name in FIELDS:
+        value = getattr(system, name)
+        if name in _WORDS:
+            if value not in _WORDS[name]:
+                raise InputError(f"{name} '{value}' is unknown", f"one of {', '.join(_WORDS[name])}")
+        elif value is not None and not (value > 0 or (value == 0 and name in _MAY_BE_ZERO)):
+            raise InputError(f"{name} {value:g} must be above 0", "leave out what you do not know")
+        elif value is not None and not math.isfinite(value):
+            raise InputError(f"{name} must be finite", "leave out what you do not know")
+    if system.disks is not None and system.disks < system.servers:
+        raise InputError(
+            f"{system.disks:g} disks for {system.servers:g} servers: every server needs one (P/M must be >= 1)",
+            "count the disks of all servers together",
+        )
+    if system.stripe_count is not None and system.stripe_count > system.servers:
+        raise InputError(
+            f"a stripe over {system.stripe_count:g} of {system.servers:g} servers", "stripe over as many as there are"
+        )
+    for name in ("servers", "stripe_count", "files", "replicas", "data_chunks", "parity_chunks"):
+        value = getattr(system, name)
+        if system.stripe_count is not None and value is not None and value != int(value):
+            raise InputError(f"{name} {value:g} is no whole number", "stripes lie on whole servers")
+    return system

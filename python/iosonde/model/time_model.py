@@ -1,0 +1,174 @@
+"""Time of one operation: t(size) = m + p(size) + n(size) + c(size) + d(size, state).
+
+m: switch into the kernel and back. p: copy between user space and page cache. n: network between client and server.
+c: copy between page cache and device cache. d: the device, d_seq(size) + d_prep where it has to prepare (seek, flush an
+erase block). Which parts an operation pays says where its data was: the four conditions of Kunkel, "Analysis
+of Input/Output Phenomena using Statistics and Machine Learning" (2017). p, n and c depend on where data lies (core, memory,
+other socket), so each may have several variants, and every combination is a condition of its own.
+
+What it ignores: an operation of mixed condition (part of it cached, part not) is put to the nearest pure one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+from iosonde.stats import ols
+
+PARTS = {
+    "m": "mode switch",
+    "p": "copy between user and kernel space",
+    "n": "network",
+    "c": "copy between page cache and device cache",
+    "d": "device",
+}
+# Condition → the parts it pays. An operation on data that is thrown away or overwritten in memory pays m only.
+CONDITIONS = {"discard": "m", "client_cached": "mp", "server_cached": "mpn", "uncached": "mpncd"}
+SEQUENTIAL, PREPARED = "sequential", "prepared"
+LIMITS = (
+    "operations of mixed condition (partly cached, partly read ahead) are put to the nearest pure one",
+    "conditions whose times lie together cannot be told apart by time",
+    "nobody else uses the path: queueing is not in it",
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the time: ``fixed_s`` and, where it moves the data, ``bytes_per_s``. ``variant`` says where."""
+
+    name: str
+    fixed_s: float = 0.0
+    bytes_per_s: float | None = None
+    variant: str = ""
+
+    def seconds(self, size: float) -> float:
+        """This part's time for so many bytes."""
+        return self.fixed_s + (size / self.bytes_per_s if self.bytes_per_s else 0.0)
+
+    @property
+    def label(self) -> str:
+        """``p`` or ``p (numa)``."""
+        return f"{self.name} ({self.variant})" if self.variant else self.name
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A name and the parts that an operation pays under it."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+    def seconds(self, size: float) -> float:
+        """t(size)."""
+        return sum(part.seconds(size) for part in self.parts)
+
+
+def conditions(parts: Sequence[Part], state: str = PREPARED) -> list[Condition]:
+    """Every condition whose parts are all known, for each combination of their variants.
+
+    ``state`` sequential: the device prepares nothing (d_prep = 0). Raises InputError for a part that no complete
+    condition pays.
+    """
+    by_name: dict[str, list[Part]] = {name: [] for name in PARTS}
+    for part in parts:
+        if part.name not in PARTS:
+            raise InputError(f"the time has no part '{part.name}'", f"parts: {', '.join(PARTS)}")
+        if part.name == "d" and state == SEQUENTIAL:
+            part = Part("d", 0.0, part.bytes_per_s, part.variant)
+        by_name[part.name].append(part)
+    if not by_name["m"]:
+        by_name["m"] = [Part("m")]
+    # A local file system has no network: its uncached operation goes without.
+    local = not by_name["n"]
+    found = [condition for name, needs in CONDITIONS.items() for condition in _condition(name, needs, by_name, local)]
+    paid = {part.name for condition in found for part in condition.parts}
+    idle = next((name for name, known in by_name.items() if known and name not in paid), None)
+    if idle:
+        needs = next(needs for needs in CONDITIONS.values() if idle in needs)
+        lacks = [name for name in needs if not by_name[name] and name != "n"]
+        raise InputError(
+            f"{idle} ({PARTS[idle]}) is given, but no condition with it is complete", f"give {', '.join(lacks)} too"
+        )
+    return found
+
+
+def _condition(name: str, needs: str, by_name: Mapping[str, Sequence[Part]], local: bool) -> Iterator[Condition]:
+    if local:
+        if name == "server_cached":
+            return
+        needs = needs.replace("n", "")
+    for chosen in itertools.product(*(by_name[need] for need in needs)):
+        variants = [part.variant for part in chosen if part.variant]
+        yield Condition(f"{name} ({', '.join(variants)})" if variants else name, chosen)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """An observed time: the nearest condition, the best-case time, and what was lost against it (s; below zero where
+    the operation was faster than the model's best). ``margin``: the next nearest condition is so much farther off,
+    0 where two are equally near; below 0.25 a second look is due."""
+
+    size: float
+    observed_s: float
+    condition: str
+    model_s: float
+    best_s: float
+    lost_s: float
+    margin: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diagnosis:
+    """The condition with the least |t − observed|."""
+    ordered = sorted(found, key=lambda one: abs(one.seconds(size) - observed_s))
+    near = abs(ordered[0].seconds(size) - observed_s)
+    far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
+    best = best_case(found, size)
+    margin = 1.0 if not far or far == float("inf") else 1 - near / far
+    return Diagnosis(size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin)
+
+
+def best_case(found: Sequence[Condition], size: float) -> float:
+    """The least time that any condition allows: what an operation would take if every optimisation worked."""
+    return min(one.seconds(size) for one in found)
+
+
+@dataclass(frozen=True)
+class Line:
+    """lm(size) = c + b·size of one condition, fitted: both with intervals (s, s/byte), R², s_e (s) and rows."""
+
+    name: str
+    fixed: ols.Coefficient
+    per_byte: ols.Coefficient
+    r2: float
+    s_e: float
+    n: int
+
+    def condition(self) -> Condition:
+        """The fitted line as a condition, to diagnose with. A slope that is not above 0 moves nothing."""
+        slope = self.per_byte.estimate
+        return Condition(self.name, (Part("m", self.fixed.estimate, 1 / slope if slope > 0 else None),))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form: Estimates of both parameters."""
+        ends = {}
+        for key, one in (("fixed_s", self.fixed), ("s_per_byte", self.per_byte)):
+            ends |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
+        return {"condition": self.name, "n": self.n, "r2": self.r2, "s_e": self.s_e, **ends}
+
+
+def fit_line(name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float) -> Line:
+    """Least squares of the times on the sizes of one condition. Raises DataError where that is not possible."""
+    made = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
+    fixed, per_byte = made.coefficients()
+    return Line(name, fixed, per_byte, made.r2, made.s_e, made.n)

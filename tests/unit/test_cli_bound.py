@@ -1,0 +1,148 @@
+"""``iosonde bound``: text, JSON, columns of DATA, stores, a probe, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+_native = pytest.importorskip("iosonde._native")
+from stats_sample import store  # noqa: E402
+
+from iosonde.cli.bound import command  # noqa: E402
+from iosonde.core.errors import IosondeError  # noqa: E402
+
+WRITES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")
+
+
+def invoke(*args: str) -> str:
+    done = CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def document(*args: str) -> dict:
+    return json.loads(invoke(*args, "--json"))
+
+
+def refused(*args: str) -> IosondeError:
+    with pytest.raises(IosondeError) as error:
+        CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert error.value.exit_code == 2 and error.value.hint
+    return error.value
+
+
+def test_by_hand():
+    made = document("--clients", "8", "--servers", "4", "--disks", "8", "--net", "117MB/s", "--disk", "25MB/s",
+                    "--cpu", "0.02s/MB", "--data", "3GB")  # fmt: skip
+    assert made["s"] == 200e6 and made["limit"] == ["disks"] and made["t"] == 15.0
+    assert {t["name"]: t["bytes_per_s"] for t in made["terms"]}["cpu"] == pytest.approx(8 / 2e-8)
+    assert len(made["assumptions"]) >= 4 and "forgot" in made["case"] and made["advice"]
+
+
+def test_the_text_names_the_limit_the_assumptions_and_what_comes_next():
+    text = invoke("--clients", "1", "--servers", "4", "--disks", "4", "--net", "94.11Mbit/s", "--disk", "40MB/s")
+    words = " ".join(text.split())
+    assert "At most 11.2 MiB/s: the clients' network limits." in words and "4 times as much" not in words
+    assert "the network alone (I)" in words and "traffic with the metadata server is small" in words
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_every_measurement_of_a_table_gets_its_share():
+    made = document(WRITES, "--net", "94.11Mbit/s", "--response", "write_kb_s", "--by", "fs", "--unit", "kB/s")
+    shares = {row["by"]["fs"]: row for row in made["rows"]}
+    assert shares["NFS"]["share"] == pytest.approx(10280.1 / 11763.75)
+    assert shares["CASTOR"]["share_low"] < shares["CASTOR"]["share"] < shares["CASTOR"]["share_high"]
+    assert not any(row["verdict"] for row in made["rows"])
+    assert shares["NFS"]["n"] == 10 and shares["AFS"]["n"] == 9
+
+
+def test_a_unit_in_doubt_is_said():
+    text = " ".join(invoke(WRITES, "--net", "94.11Mbit/s", "--response", "write_kb_s", "--by", "fs").split())
+    assert "were it 1024" in text and "nothing is known of the disks" in text
+
+
+def test_above_the_bound_is_flagged_with_its_interval(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n,rate_MB/s\n1,9\n1,10\n1,11\n2,30\n2,30.1\n2,30.2\n4,41\n4,40\n4,42\n")
+    made = document(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
+    assert [(row["s"], row["verdict"]) for row in made["rows"]] == [
+        (1e7, None), (2e7, "above the bound"), (4e7, "may be above the bound")]  # fmt: skip
+    assert "2 of 3 are above the bound" in " ".join(
+        invoke(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s").split()
+    )
+
+
+def test_times_of_known_data_are_rates_too(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("rep,time_ms\n1,1000\n2,1000\n3,2000\n")
+    made = document(str(path), "--net", "10MB/s", "--data", "10MB", "--response", "time_ms", "--by", "")
+    assert made["rows"][0]["share"] == pytest.approx((1 + 1 + 0.5) / 3)
+
+
+def test_a_store_gives_its_nodes_and_its_operations(tmp_path):
+    store(tmp_path / "s")
+    made = document(str(tmp_path / "s"), "--servers", "4", "--net", "2.5GB/s", "--disks", "4", "--disk-read", "1GB/s")
+    assert [(row["operation"], row["by"]["nodes"]) for row in made["rows"]] == [
+        ("read_1to1_large", 1), ("read_1to1_large", 2)]  # fmt: skip
+    assert [row["s"] for row in made["rows"]] == pytest.approx([2.5e9, 4e9])
+    assert made["rows"][0]["share"] == pytest.approx(0.8, abs=0.03)
+
+
+def probe(tmp_path, **changes) -> str:
+    def of(value):
+        return {"value": value, "low": 0.9 * value, "high": 1.2 * value, "level": 0.95, "n": 6, "warnings": []}
+
+    made = {
+        "version": 1, "warnings": [],
+        "pairs": [{"medium": "network", "bandwidth": of(1e8), "bandwidth_back": of(0.8e8)}],
+        "nodes": [{"cores": 4, "disk_write": of(2e8), "disk_read": of(3e8), "memory_copy_all_cores": of(1e10),
+                   "cpu_write": of(4e-9), "cpu_read": of(8e-9)}],
+    }  # fmt: skip
+    path = tmp_path / "probe.json"
+    path.write_text(json.dumps(made | changes))
+    return str(path)
+
+
+def test_a_probe_gives_the_slowest_of_everything_with_intervals(tmp_path):
+    made = document("--probe", probe(tmp_path), "--clients", "2", "--servers", "2", "--disks", "2")
+    assert (made["s"], made["s_low"], made["s_high"]) == pytest.approx((1.6e8, 1.44e8, 1.92e8))
+    terms = {t["name"]: t["bytes_per_s"] for t in made["terms"]}
+    assert terms["cpu"] == pytest.approx(2 * 4 / 4e-9) and terms["disks"] == 4e8 and terms["memory_copy"] == 2e10
+    assert "(137–183)" in invoke("--probe", probe(tmp_path), "--clients", "2", "--servers", "2", "--disks", "2")
+    by_hand = document("--probe", probe(tmp_path), "--net", "50MB/s", "--disks", "1")
+    assert by_hand["s"] == 5e7
+
+
+def test_memory_that_holds_the_data_is_warned_of():
+    made = document("--net", "94Mbit/s", "--data", "512MiB", "--client-memory", "512MiB", "--server-memory", "100MiB")
+    assert len(made["warnings"]) == 1 and "client" in made["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (["--net", "117"], "--net"),
+        (["--net", "117Mb/s"], "--net"),
+        (["--disks", "x", "--net", "1MB/s"], "--disks"),
+        ([], "nothing is known"),
+        (["--servers", "4", "--disks", "2", "--disk", "8MB/s"], "P/M"),
+        (["--erasure", "4", "--net", "1MB/s"], "--erasure"),
+        (["--erasure", "4+2", "--redundancy", "client"], "--erasure"),
+        (["--stripe", "9", "--servers", "4", "--net", "1MB/s"], "stripe"),
+        ([WRITES, "--net", "1MB/s", "--response", "processes", "--by", "fs"], "rate"),
+        ([WRITES, "--net", "nowhere"], "--net"),
+        (["--where", "a=1", "--net", "1MB/s"], "DATA"),
+        (["--probe", "/nowhere"], "/nowhere"),
+    ],
+)
+def test_bad_input_is_one_sentence(args, word):
+    assert word in refused(*args).message + refused(*args).hint
+
+
+def test_a_probe_that_is_none_is_refused(tmp_path):
+    (tmp_path / "x.json").write_text("[1]")
+    assert "probe" in refused("--probe", str(tmp_path / "x.json")).message
+    assert "nothing" in refused("--probe", probe(tmp_path, pairs=[], nodes=[])).message

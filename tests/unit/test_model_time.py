@@ -1,0 +1,142 @@
+"""``model/time_model`` and ``iosonde time-model``: the golden case, variants, diagnosis, fits, what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.cli.time_model import command
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.model.time_model import Part, best_case, conditions, diagnose, fit_line
+
+SIZE = 262144
+PARTS = [Part("m", 0.3e-6), Part("p", 0, 1e10), Part("n", 50e-6, 125e6), Part("c", 0, 2e9), Part("d", 8e-3, 150e6)]
+OPTIONS = ("--mode-switch", "0.3us", "--copy", "10GB/s", "--network", "125MB/s", "--network-latency", "50us",
+           "--device-copy", "2GB/s", "--device", "150MB/s", "--prepare", "8ms")  # fmt: skip
+
+
+def invoke(*args: str) -> str:
+    done = CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*args: str) -> str:
+    with pytest.raises(IosondeError) as error:
+        CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert error.value.exit_code == 2 and error.value.hint
+    return f"{error.value.message} ({error.value.hint})"
+
+
+def test_golden_times_and_diagnosis():
+    found = conditions(PARTS)
+    times = {"discard": 0.3, "client_cached": 26.5144, "server_cached": 2173.6664, "uncached": 12052.365067}
+    assert {one.name: one.seconds(SIZE) * 1e6 for one in found} == pytest.approx(times, abs=0.01)
+    told = [diagnose(found, SIZE, us * 1e-6).condition for us in (0.5, 30, 2500, 11000)]
+    assert told == ["discard", "client_cached", "server_cached", "uncached"]
+    assert best_case(found, SIZE) == pytest.approx(0.3e-6)
+    assert diagnose(found, SIZE, 2500e-6).lost_s == pytest.approx(2499.7e-6)
+
+
+def test_a_sequential_device_prepares_nothing():
+    times = {one.name: one.seconds(SIZE) for one in conditions(PARTS, "sequential")}
+    assert times["uncached"] == pytest.approx(12052.365067e-6 - 8e-3)
+
+
+def test_places_make_conditions_of_their_own():
+    found = conditions([*PARTS, Part("p", 0, 5e9, "numa")])
+    names = [one.name for one in found]
+    assert names.count("discard") == 1 and "client_cached (numa)" in names and len(names) == 7
+    assert diagnose(found, SIZE, 53e-6).condition == "client_cached (numa)"
+
+
+def test_a_local_file_system_has_no_network_to_pay():
+    found = {one.name: one for one in conditions([p for p in PARTS if p.name != "n"])}
+    assert list(found) == ["discard", "client_cached", "uncached"]
+    assert [part.name for part in found["uncached"].parts] == ["m", "p", "c", "d"]
+
+
+@given(st.floats(1, 1e9), st.floats(1e-9, 1e3))
+def test_the_nearest_is_the_nearest_and_lost_time_adds_up(size, observed):
+    found = conditions(PARTS)
+    told = diagnose(found, size, observed)
+    assert abs(told.model_s - observed) == min(abs(one.seconds(size) - observed) for one in found)
+    assert told.best_s + told.lost_s == pytest.approx(observed, rel=1e-9) and 0 <= told.margin <= 1
+
+
+def test_a_fitted_line_finds_the_truth_and_names_its_interval():
+    rng = np.random.default_rng(2)
+    sizes = np.repeat([4096.0, 65536.0, 1048576.0], 20)
+    times = 50e-6 + sizes / 125e6 + rng.normal(0, 2e-6, sizes.size)
+    line = fit_line("server_cached", sizes, times, 0.99)
+    assert line.fixed.low < 50e-6 < line.fixed.high and line.per_byte.low < 8e-9 < line.per_byte.high
+    assert line.condition().seconds(SIZE) == pytest.approx(50e-6 + SIZE / 125e6, rel=0.01)
+
+
+def test_the_command_prints_parts_diagnosis_and_limits():
+    text = invoke("--size", "256KiB", "--observed", "0.5us,30us,2.5ms,11ms", *OPTIONS)
+    assert "uncached" in text and "mixed condition" in " ".join(text.split()) and max(map(len, text.splitlines())) < 80
+    made = json.loads(invoke("--size", "256KiB", "--observed", "2.5ms", *OPTIONS, "--json"))
+    assert made["diagnosis"][0]["condition"] == "server_cached" and made["times"][0]["best_s"] == pytest.approx(0.3e-6)
+    assert made["times"][0]["conditions"][3]["parts"]["d"] == pytest.approx(9.747627e-3)
+
+
+def test_parts_from_a_file(tmp_path):
+    path = tmp_path / "parts.yaml"
+    path.write_text("m: 0.3us\np: {memory: 10GB/s, numa: 5GB/s}\nn: {bandwidth: 125MB/s, latency: 50us}\n")
+    made = json.loads(invoke("--size", "256KiB", "--parts", str(path), "--json"))
+    cached = [f"{where}_cached ({place})" for where in ("client", "server") for place in ("memory", "numa")]
+    assert [one["condition"] for one in made["times"][0]["conditions"]] == ["discard", *cached]
+
+
+def test_lines_are_fitted_to_data_by_condition(tmp_path):
+    rng, rows = np.random.default_rng(3), ["size,time_us,state"]
+    for name, fixed, rate in (("cached", 1, 10e9), ("remote", 50, 125e6)):
+        for size in (4096, 65536, 1048576):
+            rows += [f"{size},{fixed + size / rate * 1e6 + rng.normal(0, 0.05):.4f},{name}" for _ in range(5)]
+    path = tmp_path / "ops.csv"
+    path.write_text("\n".join(rows) + "\n")
+    args = (str(path), "--response", "time_us", "--on", "size", "--by", "state")
+    made = json.loads(invoke(*args, "--size", "1MiB", "--observed", "8ms", "--json"))
+    assert made["diagnosis"][0]["condition"] == "remote"
+    assert made["lines"][1]["fixed_s_low"] < 50e-6 < made["lines"][1]["fixed_s_high"]
+    assert "remote" in invoke(*args) and "MiB/s" in invoke(*args)
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        ([], "--parts"),
+        (["--copy", "10GB/s"], "--size"),
+        (["--copy", "10", "--size", "4k"], "--copy"),
+        (["--prepare", "8x", "--size", "4k"], "--prepare"),
+        (["--copy", "0GB/s", "--size", "4k"], "above 0"),
+        (["--copy", "1GB/s", "--size", "4k,8k", "--observed", "1ms"], "one --size"),
+        (["--parts", "/nowhere", "--size", "4k"], "/nowhere"),
+    ],
+)
+def test_bad_input_is_one_sentence(args, word):
+    assert word in refused(*args)
+
+
+def test_a_file_with_a_mistake_names_its_line(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("m: 1us\nq: 3\n")
+    assert "x.yaml:2: q" in refused("--parts", str(path), "--size", "4k")
+    path.write_text("n: {bandwidth: 10, latency: 1us}\n")
+    assert "x.yaml:1: n" in refused("--parts", str(path), "--size", "4k")
+    path.write_text("n: {bandwidth: 1GB/s, prepare: 1us}\n")
+    assert "no 'prepare'" in refused("--parts", str(path), "--size", "4k")
+
+
+def test_no_complete_condition_is_an_error():
+    with pytest.raises(InputError, match="no part 'x'"):
+        conditions([Part("x")])
+    with pytest.raises(InputError, match="n .network. is given") as error:
+        conditions([p for p in PARTS if p.name in "mn"])
+    assert error.value.hint == "give p too"
