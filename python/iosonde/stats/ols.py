@@ -201,7 +201,13 @@ def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 
 def _triangle(matrix: Array, lengths: Array) -> Array:
     """R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): in cache, and without a Q."""
-    rows = [np.linalg.qr(matrix[at : at + _BLOCK] / lengths, mode="r") for at in range(0, len(matrix), _BLOCK)]
+    if len(matrix) <= _BLOCK:
+        return np.linalg.qr(matrix / lengths, mode="r")
+    from threadpoolctl import threadpool_limits
+
+    # Threads that share so small a block wait for each other longer than they work.
+    with threadpool_limits(1, "blas"):
+        rows = [np.linalg.qr(matrix[at : at + _BLOCK] / lengths, mode="r") for at in range(0, len(matrix), _BLOCK)]
     return np.linalg.qr(np.vstack(rows), mode="r")
 
 
