@@ -122,11 +122,13 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
     """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
     x = cell.values
     staged = pilot is not None and x.size > pilot
-    rate = is_rate(cell.unit) and bool(np.all(x > 0))
+    positive = bool(np.all(x > 0))
+    rate = is_rate(cell.unit) and positive
+    amount = positive and cell.unit in ("s", "bytes", "operations")
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return Row(
         cell.operation, cell.metric, cell.unit, cell.by, int(x.size),
-        _not_below_zero(center) if rate else center, median(x, level),
+        _not_below_zero(center) if rate or amount else center, median(x, level),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
@@ -145,7 +147,7 @@ def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) 
 
 
 def _not_below_zero(estimate: Estimate) -> Estimate:
-    """A rate's mean cannot be negative: cutting the interval there takes nothing from its coverage."""
+    """The mean of rates, times or amounts cannot be negative: cutting the interval there takes nothing from its coverage."""
     if estimate.low is None or estimate.low >= 0:
         return estimate
     return replace(estimate, low=0.0, warnings=(*estimate.warnings, "the interval reaches below 0 and is cut there"))
