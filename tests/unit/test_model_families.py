@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,20 +122,52 @@ def test_neighbours_predict_what_scikit_learn_does():
     assert family("neighbours").predict(form, data.x) == pytest.approx(data.y)
 
 
-def test_the_gaussian_process_predicts_what_scikit_learn_does():
+@pytest.mark.parametrize("logarithm", [False, True])
+def test_the_gaussian_process_predicts_what_scikit_learn_does(logarithm):
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     from iosonde.model.families.neighbours import placed
 
     data = sample(40)
+    data = replace(data, y=np.exp(data.y / 20)) if logarithm else data
     form = through_json(family("gaussian").fit(data, {}, 0))
     kernel = ConstantKernel(form["amplitude"]) * RBF(form["scales"]) + WhiteKernel(form["noise"])
     u = placed(form["factors"], data.x, data.x)
-    library = GaussianProcessRegressor(kernel, optimizer=None).fit(u, (data.y - form["mean"]) / form["sd"])
+    assert form["log"] == logarithm
+    y = np.log(data.y) if logarithm else data.y
+    library = GaussianProcessRegressor(kernel, optimizer=None).fit(u, (y - form["mean"]) / form["sd"])
     new = data.x[:20] + np.array([0, 0, 0, 0.3])
     expected = form["mean"] + form["sd"] * library.predict(placed(form["factors"], data.x, new))
+    expected = np.exp(expected) if logarithm else expected
     assert family("gaussian").predict(form, new) == pytest.approx(expected, rel=1e-9)
+
+
+def test_kcca_finds_the_projections_that_a_symmetric_solver_finds():
+    from scipy.linalg import eigh
+
+    from iosonde.model.families import kcca
+
+    rng = np.random.default_rng(2)
+    u = rng.uniform(0, 1, (20, 2))
+    kx, ky = kcca.centred(kcca.kernel(u, u, 0.3)), kcca.centred(kcca.kernel(u[:, :1], u[:, :1], 0.2))
+    found, weights = kcca.projections(kx, ky, 2.0, 2)
+    zero, tiny = np.zeros((20, 20)), 1e-9 * np.eye(40)
+    left = np.block([[zero, kx @ ky], [ky @ kx, zero]])
+    right = np.block([[kx @ kx + 2 * kx, zero], [zero, ky @ ky + 2 * ky]]) + tiny
+    values, vectors = eigh(left, right)
+    assert found == pytest.approx(values[::-1][:2], rel=1e-5)
+    for column in range(2):
+        assert abs(np.corrcoef(kx @ weights[:, column], kx @ vectors[:20, -1 - column])[0, 1]) > 0.9999
+
+
+def test_kcca_predicts_better_than_the_mean_what_it_has_not_seen():
+    everything = sample(100)
+    data, new = everything.take(np.arange(60)), everything.take(np.arange(60, 100))
+    form = through_json(family("kcca").fit(data, {}, 0))
+    assert 0 < form["correlations"][1] <= form["correlations"][0] <= 1
+    off = np.abs(family("kcca").predict(form, new.x) - new.y).mean()
+    assert off < 0.6 * np.abs(data.y.mean() - new.y).mean()
 
 
 def test_linear_models_predict_what_least_squares_does():
