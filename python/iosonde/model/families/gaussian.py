@@ -38,6 +38,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+    from threadpoolctl import threadpool_limits
 
     factors = factors_json(examples.features)
     u = placed(factors, settings, settings)
@@ -48,7 +49,8 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         0.1, (1e-6, 10.0)
     )
     process = GaussianProcessRegressor(kernel, alpha=1e-10, optimizer=_optimise, random_state=seed)
-    with warnings.catch_warnings():
+    # Threads that share so small a matrix wait for each other longer than they work.
+    with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
         process.fit(u, (means - mean) / sd)
     smooth, noise = process.kernel_.k1, process.kernel_.k2
