@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,6 +31,11 @@ def sample(n: int = 60, seed: int = 3, repeats: int = 1):
     return examples(table, "rate", ["size", "fs", "mode", "depth"])
 
 
+# A bound knows nothing of itself.
+GIVEN = {"bound": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"},
+         "bound_tree": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"}}  # fmt: skip
+
+
 def through_json(form):
     return json.loads(json.dumps(form, allow_nan=False))
 
@@ -37,11 +43,12 @@ def through_json(form):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_family_is_plain_json_and_gives_the_same_for_the_same_seed(name):
     data, module = sample(), family(name)
-    form = module.fit(data, checked(name, {}), 7)
-    assert through_json(form) == form == module.fit(data, checked(name, {}), 7)
+    options = checked(name, GIVEN.get(name, {}))
+    form = module.fit(data, options, 7)
+    assert through_json(form) == form == module.fit(data, options, 7)
     predicted = module.predict(form, data.x)
     assert predicted.shape == data.y.shape and np.isfinite(predicted).all()
-    assert np.abs(predicted - data.y).mean() <= np.abs(data.y - data.y.mean()).mean() * 1.001
+    assert name == "bound" or np.abs(predicted - data.y).mean() <= np.abs(data.y - data.y.mean()).mean() * 1.001
 
 
 def _ranks(data):
@@ -121,20 +128,110 @@ def test_neighbours_predict_what_scikit_learn_does():
     assert family("neighbours").predict(form, data.x) == pytest.approx(data.y)
 
 
-def test_the_gaussian_process_predicts_what_scikit_learn_does():
+@pytest.mark.parametrize("logarithm", [False, True])
+def test_the_gaussian_process_predicts_what_scikit_learn_does(logarithm):
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     from iosonde.model.families.neighbours import placed
 
     data = sample(40)
+    data = replace(data, y=np.exp(data.y / 20)) if logarithm else data
     form = through_json(family("gaussian").fit(data, {}, 0))
     kernel = ConstantKernel(form["amplitude"]) * RBF(form["scales"]) + WhiteKernel(form["noise"])
     u = placed(form["factors"], data.x, data.x)
-    library = GaussianProcessRegressor(kernel, optimizer=None).fit(u, (data.y - form["mean"]) / form["sd"])
+    assert form["log"] == logarithm
+    y = np.log(data.y) if logarithm else data.y
+    library = GaussianProcessRegressor(kernel, optimizer=None).fit(u, (y - form["mean"]) / form["sd"])
     new = data.x[:20] + np.array([0, 0, 0, 0.3])
     expected = form["mean"] + form["sd"] * library.predict(placed(form["factors"], data.x, new))
+    expected = np.exp(expected) if logarithm else expected
     assert family("gaussian").predict(form, new) == pytest.approx(expected, rel=1e-9)
+
+
+def test_kcca_finds_the_projections_that_a_symmetric_solver_finds():
+    from scipy.linalg import eigh
+
+    from iosonde.model.families import kcca
+
+    rng = np.random.default_rng(2)
+    u = rng.uniform(0, 1, (20, 2))
+    kx, ky = kcca.centred(kcca.kernel(u, u, 0.3)), kcca.centred(kcca.kernel(u[:, :1], u[:, :1], 0.2))
+    found, weights = kcca.projections(kx, ky, 2.0, 2)
+    zero, tiny = np.zeros((20, 20)), 1e-9 * np.eye(40)
+    left = np.block([[zero, kx @ ky], [ky @ kx, zero]])
+    right = np.block([[kx @ kx + 2 * kx, zero], [zero, ky @ ky + 2 * ky]]) + tiny
+    values, vectors = eigh(left, right)
+    assert found == pytest.approx(values[::-1][:2], rel=1e-5)
+    for column in range(2):
+        assert abs(np.corrcoef(kx @ weights[:, column], kx @ vectors[:20, -1 - column])[0, 1]) > 0.9999
+
+
+def test_kcca_predicts_better_than_the_mean_what_it_has_not_seen():
+    everything = sample(100)
+    data, new = everything.take(np.arange(60)), everything.take(np.arange(60, 100))
+    form = through_json(family("kcca").fit(data, {}, 0))
+    assert 0 < form["correlations"][1] <= form["correlations"][0] <= 1
+    off = np.abs(family("kcca").predict(form, new.x) - new.y).mean()
+    assert off < 0.6 * np.abs(data.y.mean() - new.y).mean()
+
+
+def cluster(noise: float = 0.02):
+    """60 MB/s for each node, up to 240 of the servers' disks; 80 % of it with sync."""
+    rng = np.random.default_rng(4)
+    nodes, sync = np.repeat([1, 2, 3, 4, 6, 8], 6), np.tile([0, 1], 18)
+    y = np.minimum(60.0 * nodes, 240.0) * np.where(sync, 0.8, 1.0) * np.exp(noise * rng.standard_normal(36))
+    return examples(
+        table_of({"nodes": nodes, "sync": ["ny"[i] for i in sync], "rate (MB/s)": y}), "rate (MB/s)", ["nodes", "sync"]
+    )
+
+
+def test_the_bound_is_the_bound_in_the_responses_unit():
+    data = cluster()
+    options = {"clients": "nodes", "client_network": "60MB/s", "servers": "2", "disks": "8", "disk": "30MB/s",
+               "unit": "MB/s"}  # fmt: skip
+    form = through_json(family("bound").fit(data, options, 0))
+    expected = np.minimum(60.0 * data.x[:, 0], 240)
+    assert family("bound").predict(form, data.x) == pytest.approx(expected)
+    assert form["columns"] == [{"field": "clients", "factor": "nodes", "scale": 1.0}]
+
+
+def test_bound_and_tree_know_a_node_count_that_no_tree_has_seen():
+    data = cluster()
+    options = {"clients": "nodes", "client_network": "60MB/s", "disks": "8", "disk": "30MB/s", "unit": "MB/s"}
+    seen = data.take(np.flatnonzero(data.x[:, 0] != 1))
+    new = data.x[data.x[:, 0] == 1]
+    truth = 60 * np.where(new[:, 1] == 0, 1.0, 0.8)
+    both, alone = (family(name).fit(seen, {**o, "depth": 1}, 0)
+                   for name, o in (("bound_tree", options), ("tree", {})))  # fmt: skip
+    assert family("bound_tree").predict(through_json(both), new) == pytest.approx(truth, rel=0.05)
+    assert np.abs(family("tree").predict(alone, new) - truth).min() > 40
+
+
+def test_the_bound_reads_units_of_factors():
+    table = table_of({"net (MiB/s)": [1, 2, 3.0], "block (KiB)": [4, 8, 16.0], "y (MiB/s)": [1, 2, 3.0]})
+    columns = {n: replace(c, label=n.split()[0], unit=n.split("(")[1][:-1]) for n, c in table.columns.items()}
+    data = examples(replace(table, columns=columns), "y", ["net", "block"])
+    form = family("bound").fit(data, {"network": "net", "latency": "2ms", "request_size": "block"}, 0)
+    expected = np.minimum(data.x[:, 0], data.x[:, 1] / 1024 / 0.002)
+    assert family("bound").predict(form, data.x) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "knows nothing of the system"),
+        ({"network": "117"}, "bound network"),
+        ({"clients": "many"}, "'many' is no number"),
+        ({"network": "1MB/s", "redundancy": "raid"}, "redundancy 'raid' is unknown"),
+        ({"network": "1MB/s", "disks": "1", "servers": "2"}, "1 disks for 2 servers"),
+        ({"network": "1MB/s", "unit": "s"}, "no rate of bytes"),
+    ],
+)
+def test_a_bound_that_cannot_be_is_one_sentence(options, said):
+    with pytest.raises((InputError, DataError), match=said) as refused:
+        family("bound").fit(cluster(), {"unit": "MB/s", **options}, 0)
+    assert refused.value.hint
 
 
 def test_linear_models_predict_what_least_squares_does():

@@ -95,7 +95,7 @@ def test_inside_the_range_there_is_an_interval_and_a_count():
 def test_a_level_between_those_tried_has_no_interval_and_the_cure_is_named():
     made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.95)
     assert made.value.low is None and not made.extrapolated
-    assert "this a was never tried; validate --leave-out a" in made.value.warnings[0]
+    assert "this a was never tried; validate --leave-out 'a'" in made.value.warnings[0]
 
 
 def test_a_continuous_factor_has_intervals_between_its_values():

@@ -47,7 +47,7 @@ def open_examples(data: str, response: str | None, on: str | None, where: Sequen
     return source, examples(source.trials(response, split_names(on)), response, split_names(on))
 
 
-def candidates(texts: Sequence[str], n_rows: int, terms: str | None) -> list[Candidate]:
+def candidates(texts: Sequence[str], n_settings: int, terms: str | None) -> list[Candidate]:
     """``auto``, ``linear,tree``, ``tree depth=4 min_leaf=5`` → candidates, from the simplest. Raises InputError."""
     from iosonde.model.choose import auto
     from iosonde.model.families import NAMES, checked
@@ -58,7 +58,7 @@ def candidates(texts: Sequence[str], n_rows: int, terms: str | None) -> list[Can
         for part in [text] if "=" in text else split_names(text):
             name, *options = part.split()
             if name == "auto":
-                found += auto(n_rows, terms or "")
+                found += auto(n_settings, terms or "")
                 continue
             given = dict(_option(name, option) for option in options)
             if terms and "terms" in checked(name, {}):
@@ -104,17 +104,21 @@ def read_model(path: str) -> Model:
 
 def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, Any]:
     """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
-    from iosonde.stats.column_units import split_unit
-
-    labels: dict[str, str] = {}
-    for feature in features:
-        labels.setdefault(split_unit(feature.name)[0], feature.name)
     known = {feature.name: feature for feature in features}
     read: dict[str, Any] = {}
     for name, value in given.items():
-        full = name if name in known else labels.get(name, name)
+        full = full_name(features, name)
         read[full] = _number(value) if full in known and known[full].numeric else _text(value)
     return read
+
+
+def full_name(features: Sequence[Feature], name: str) -> str:
+    """``size`` → ``size (KiB)``, where there is no factor ``size``; else the name as it is."""
+    from iosonde.stats.column_units import split_unit
+
+    if name in [feature.name for feature in features]:
+        return name
+    return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
 
 
 def _number(value: Any) -> Any:
@@ -133,10 +137,11 @@ def _text(value: Any) -> str:
 
 def rows_of(model: Model, source: Source) -> tuple[list[dict[str, Any]], Any]:
     """Every row of a table as a setting of the model, and the table. Raises DataError for a missing cell."""
+    from iosonde.stats.column_units import split_unit
     from iosonde.stats.table import tidy
 
     table = source.table if source.store is None else source.trials(model.response, [f.name for f in model.features])
-    columns = [table.column(feature.name) for feature in model.features]
+    columns = [table.column(f.name if f.name in table.names else split_unit(f.name)[0]) for f in model.features]
     for column in columns:
         if column.missing.any():
             row = int(column.missing.argmax())

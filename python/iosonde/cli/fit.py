@@ -42,7 +42,7 @@ def command(
     from iosonde.model.folds import groups
 
     source, examples = open_examples(data, response, on, where)
-    found = candidates(family, len(examples), terms)
+    found = candidates(family, int(examples.cells.max()) + 1, terms)
     made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
     linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
     below = _below_zero(examples, made)

@@ -86,7 +86,7 @@ def _of_table(model: Model, data: str, level: float) -> list[Prediction]:
 def _lines(model: Model, made: Sequence[Prediction], level: float) -> list[str]:
     from iosonde.report.text import table
 
-    unit = f" in {model.unit}" if model.unit else ""
+    unit = f" in {model.unit}" if model.unit and model.unit not in model.response else ""
     told = wrapped(f"{model.response}{unit} by the {model.name} model of {model.rows} rows")
     names = [feature.name for feature in model.features] if len(made) > 1 else []
     if not names:

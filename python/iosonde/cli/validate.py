@@ -10,7 +10,7 @@ import click
 from iosonde.core.errors import InputError
 
 from ._data import check_level, options
-from ._models import candidates, data_options, open_examples, read_model
+from ._models import candidates, data_options, full_name, open_examples, read_model
 
 if TYPE_CHECKING:
     from iosonde.model.features import Examples
@@ -50,7 +50,7 @@ def command(
     from iosonde.model.errors_of import noise_of
 
     _, examples = open_examples(data, response, on, where)
-    chosen = candidates(family, len(examples), terms)
+    chosen = candidates(family, int(examples.cells.max()) + 1, terms)
     groups = validation.groups_for(examples, together, n_folds or 2)
     folds, told = _folds(examples, groups, n_folds, seed, inverse, share, leave_out)
     judged = [validation.judge(examples, one, folds, groups.of, level, seed) for one in chosen]
@@ -80,7 +80,7 @@ def _folds(
     if share is not None:
         return [folds.split(groups.of, share, seed)], f"learned from {100 * share:g} % of the rows, at random"
     if leave_out is not None:
-        made = folds.leave_out(examples, leave_out)
+        made = folds.leave_out(examples, full_name(examples.features, leave_out))
         return made, f"{len(made)} folds: each level of {leave_out} predicted without having seen it"
     made = choose.standard_folds(groups, n_folds, seed)
     if len(made) == 1:

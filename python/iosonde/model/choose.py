@@ -28,7 +28,7 @@ AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
     Candidate("tree", {"depth": 3}), Candidate("tree"), Candidate("neighbours"), Candidate("gaussian"),
     Candidate("boosting"), Candidate("forest"),
 )  # fmt: skip
-GAUSSIAN_MOST = 150  # rows; its time grows with their cube
+GAUSSIAN_MOST = 100  # settings; its time grows with their cube
 MANY = 20_000  # rows from which one split does what folds do
 CHOICE_MOST = 2000  # rows that a choice is made on
 OUTER, INNER = 4, 3
@@ -150,8 +150,8 @@ def _some(group: Rows, most: int, seed: int) -> Rows:
     return np.flatnonzero(np.isin(group, taken))
 
 
-def auto(n_rows: int, terms: str = "") -> list[Candidate]:
+def auto(n_settings: int, terms: str = "") -> list[Candidate]:
     """The candidates of ``--family auto``, from the simplest."""
-    chosen = [c for c in AUTO if c.family != "gaussian" or n_rows <= GAUSSIAN_MOST]
+    chosen = [c for c in AUTO if c.family != "gaussian" or n_settings <= GAUSSIAN_MOST]
     return [Candidate(c.family, {"terms": terms}) if terms and "terms" in family(c.family).OPTIONS else c
             for c in chosen]  # fmt: skip

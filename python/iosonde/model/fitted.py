@@ -123,7 +123,7 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
             raise InputError(
                 f"{feature.name}={tidy(float(value))} is far outside {tidy(feature.low)} to {tidy(feature.high)}: "
                 "nothing that was measured speaks of it",
-                f"measure there, or stay between {tidy(feature.low - width)} and {tidy(feature.high + width)}",
+                f"measure there, or stay between {tidy(feature.low)} and {tidy(feature.high)}",
             )
 
 
@@ -139,7 +139,7 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
     if between:
         return (
             f"no interval: this {' and '.join(between)} was never tried; "
-            f"validate --leave-out {between[0]} says how wrong the model is at such levels",
+            f"validate --leave-out '{between[0]}' says how wrong models are at such levels",
         )
     if model.calibration is None:
         return ("no interval: the model was fitted without validation",)

@@ -14,7 +14,8 @@ from iosonde.core.errors import InputError
 from iosonde.model.features import Array, Examples
 
 # From the simplest to what is hardest to understand: of equally good ones the first is taken.
-NAMES = ("mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "boosting", "forest")
+NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",
+         "boosting", "forest")  # fmt: skip
 
 
 class Family(Protocol):

@@ -1,8 +1,9 @@
 """Gaussian process for small data (Rasmussen & Williams 2006, ch. 2): settings that are near have responses that are.
 
 Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood,
-by scikit-learn. Coordinates are those of ``neighbours``. Prediction: mean + sd × Σ weight·covariance, the weights
-being (K + noise)⁻¹ of the standardised response.
+by scikit-learn. Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction:
+mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A response above 0 that
+spans more than a factor of ten is taken by its logarithm (``log``), and never predicted below 0.
 """
 
 from __future__ import annotations
@@ -21,34 +22,53 @@ from .neighbours import placed
 
 NAME = "gaussian"
 OPTIONS: dict[str, Any] = {}
-MOST_ROWS = 300
+MOST_SETTINGS = 300
+WIDE = 10.0
+_STEPS = 30
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """``{"mean", "sd", "amplitude", "noise", "scales", "factors", "points": [{"at": […], "weight": w}]}``. Raises
-    DataError for more rows than it is meant for."""
-    if len(examples) > MOST_ROWS:
-        raise DataError(f"{len(examples)} rows are too many for a Gaussian process: {MOST_ROWS} at most",
+    """``{"log", "mean", "sd", "amplitude", "noise", "scales", "factors", "points": [{"at": […], "weight": w}]}``.
+    Raises DataError for more settings than it is meant for."""
+    settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
+    if len(settings) > MOST_SETTINGS:
+        raise DataError(f"{len(settings)} settings are too many for a Gaussian process: {MOST_SETTINGS} at most",
                         "use --family tree or forest")  # fmt: skip
+    means = np.bincount(inverse.reshape(-1), examples.y) / counts
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+    from threadpoolctl import threadpool_limits
 
     factors = factors_json(examples.features)
-    u = placed(factors, examples.x, examples.x)
-    mean, sd = float(examples.y.mean()), float(examples.y.std()) or 1.0
+    u = placed(factors, settings, settings)
+    log = bool(means.min() > 0 and means.max() > WIDE * means.min())
+    means = np.log(means) if log else means
+    mean, sd = float(means.mean()), float(means.std()) or 1.0
     kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.full(u.shape[1], 0.5), (0.05, 50.0)) + WhiteKernel(
         0.1, (1e-6, 10.0)
     )
-    process = GaussianProcessRegressor(kernel, alpha=1e-10, random_state=seed)
-    with warnings.catch_warnings():
+    process = GaussianProcessRegressor(kernel, alpha=1e-10, optimizer=_optimise, random_state=seed)
+    # Threads that share so small a matrix wait for each other longer than they work.
+    with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
-        process.fit(u, (examples.y - mean) / sd)
+        process.fit(u, (means - mean) / sd)
     smooth, noise = process.kernel_.k1, process.kernel_.k2
     points = [{"at": at.tolist(), "weight": float(weight)}
-              for at, weight in zip(examples.x, process.alpha_, strict=True)]  # fmt: skip
-    return {"mean": mean, "sd": sd, "amplitude": float(smooth.k1.constant_value), "noise": float(noise.noise_level),
-            "scales": np.atleast_1d(smooth.k2.length_scale).tolist(), "factors": factors, "points": points}  # fmt: skip
+              for at, weight in zip(settings, process.alpha_, strict=True)]  # fmt: skip
+    return {
+        "log": log, "mean": mean, "sd": sd, "amplitude": float(smooth.k1.constant_value),
+        "noise": float(noise.noise_level), "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
+        "factors": factors, "points": points,
+    }  # fmt: skip
+
+
+def _optimise(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:
+    """L-BFGS-B as scikit-learn has it, stopped after so many steps: what comes after them changes no prediction."""
+    from scipy.optimize import minimize
+
+    found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": _STEPS})
+    return found.x, float(found.fun)
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
@@ -58,4 +78,5 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     scales = np.array(form["scales"], dtype=float)
     here, there = placed(form["factors"], known, known) / scales, placed(form["factors"], known, x) / scales
     squares = ((there[:, None, :] - here[None, :, :]) ** 2).sum(axis=2)
-    return float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
+    made = float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
+    return np.exp(made) if form["log"] else made

@@ -15,6 +15,7 @@ import numpy as np
 from iosonde.model.coding import factors_json
 from iosonde.model.features import Array, Examples
 from iosonde.stats import formula, ols
+from iosonde.stats.column_units import split_unit
 from iosonde.stats.table import Column, Table
 
 NAME = "linear"
@@ -101,5 +102,5 @@ def _table(examples: Examples) -> Table:
         cells: Any = values
         if not feature.numeric:
             cells = np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
-        columns[feature.name] = Column(feature.name, cells, feature.name, feature.unit)
+        columns[feature.name] = Column(feature.name, cells, split_unit(feature.name)[0], feature.unit)
     return Table(columns)

@@ -1,0 +1,115 @@
+"""The analytic bound as a model of its own: nothing is learned, S = min(N/c, N·I, M·I, P·R) and its extensions.
+
+Options are the fields of ``model.bound_system.System``, as ``iosonde bound`` has them: a number with its unit
+(``network=117MB/s``), or the name of a factor (``clients=nodes``), whose unit is that of its column. The response must
+be a rate of bytes; where its column has no unit, ``unit=MB/s`` says it. What ``MB`` means in a column is 10⁶.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
+from iosonde.model.bound import bound
+from iosonde.model.bound_system import FIELDS, System, with_settings
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples, Feature
+from iosonde.stats.column_units import bytes_per_s, split_unit
+
+NAME = "bound"
+OPTIONS: dict[str, Any] = {"unit": "", **dict.fromkeys(FIELDS, "")}
+_RATES = ("network", "client_network", "server_network", "fabric", "disk", "disk_read", "disk_write", "memory_copy")
+_SIZES = ("request_size", "file_size", "chunk_size")
+_PER_BYTE = ("cpu", "server_cpu")
+_WORDS = ("operation", "redundancy", "placement")
+_WHOLE = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"bytes_per_s": one unit of the response, "system": {field: value}, "columns": [{"field", "factor", "scale"}],
+    "factors": […]}``. Raises InputError for an option that says nothing, DataError for a response that is no rate."""
+    system, columns = {}, []
+    for field in FIELDS:
+        text = str(options.get(field) or "")
+        if not text:
+            continue
+        feature = _factor(examples.features, text)
+        if feature is None:
+            system[field] = _read(field, text)
+        else:
+            columns.append({"field": field, "factor": feature.name, "scale": _scale(field, feature)})
+    if not system and not columns:
+        raise InputError("the bound knows nothing of the system",
+                         "write --family 'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'")  # fmt: skip
+    form = {"bytes_per_s": _unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
+            "factors": factors_json(examples.features)}  # fmt: skip
+    predict(form, examples.x[:1])  # refuses a system that cannot be
+    return form
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """S in the response's unit."""
+    factors = {factor["name"]: (index, factor.get("levels")) for index, factor in enumerate(form["factors"])}
+    system = with_settings(System(), form["system"])
+    used = [factors[column["factor"]][0] for column in form["columns"]]
+    rows, inverse = np.unique(x[:, used], axis=0, return_inverse=True)
+    ceilings = []
+    for row in rows:
+        settings = {}
+        for column, value in zip(form["columns"], row.tolist(), strict=True):
+            levels = factors[column["factor"]][1]
+            scaled = _whole(column["field"], value * column["scale"])
+            settings[column["field"]] = scaled if levels is None else levels[int(value)]
+        ceilings.append(bound(system, settings) / float(form["bytes_per_s"]))
+    return np.array(ceilings)[inverse.reshape(-1)]
+
+
+def _factor(features: Sequence[Feature], text: str) -> Feature | None:
+    return next((f for f in features if text in (f.name, split_unit(f.name)[0])), None)
+
+
+def _read(field: str, text: str) -> Any:
+    parse: Callable[[str], Any] = _number
+    if field in _WORDS:
+        return text
+    for fields, reader in ((_RATES, parse_rate), (_SIZES, parse_size), (_PER_BYTE, parse_per_byte)):
+        parse = reader if field in fields else parse
+    parse = parse_seconds if field == "latency" else parse
+    try:
+        return _whole(field, parse(text))
+    except InputError as error:
+        raise InputError(f"bound {field}: {error.message}", f"{error.hint}, or name a factor") from error
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"'{text}' is no number", "write it like 4") from None
+
+
+def _whole(field: str, value: Any) -> Any:
+    return int(value) if field in _WHOLE and value == int(value) else value
+
+
+def _scale(field: str, feature: Feature) -> float:
+    """What one unit of a factor's column is in base units."""
+    if field in _RATES and bytes_per_s(feature.unit):
+        return bytes_per_s(feature.unit)[0]
+    if field in _SIZES and feature.unit:
+        return float(parse_size(f"1{feature.unit}"))
+    return 1.0
+
+
+def _unit(examples: Examples, given: str) -> float:
+    unit = given or examples.unit
+    found = bytes_per_s(unit)
+    if not found:
+        said = f"in {unit}, which is" if unit else "without a unit:"
+        raise DataError(f"{examples.response} is {said} no rate of bytes that a bound could be held against",
+                        "say it: --family 'bound … unit=MB/s'")  # fmt: skip
+    return found[0]

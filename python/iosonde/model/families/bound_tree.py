@@ -1,0 +1,30 @@
+"""The analytic bound, and a tree that learns what share of it is delivered: prediction = bound × share.
+
+The bound carries what is known of the hardware to settings where nothing was measured; the tree learns what it leaves
+out. Options are those of ``bound`` and of ``tree``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from iosonde.model.features import Array, Examples
+
+from . import bound, tree
+
+NAME = "bound_tree"
+OPTIONS: dict[str, Any] = {**tree.OPTIONS, **bound.OPTIONS}
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"bound": the form of bound, "share": the form of tree}``. Raises what ``bound`` does."""
+    ceiling = bound.fit(examples, options, seed)
+    share = replace(examples, y=examples.y / bound.predict(ceiling, examples.x))
+    return {"bound": ceiling, "share": tree.fit(share, options, seed)}
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """Bound × share."""
+    return bound.predict(form["bound"], x) * tree.predict(form["share"], x)

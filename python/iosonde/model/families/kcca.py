@@ -1,0 +1,89 @@
+"""Kernel canonical correlation: settings are neighbours where that which correlates best with the response says so.
+
+Both sides have a Gaussian kernel, exp(-distance² ÷ width); the projections of the factors that correlate best with
+projections of the response solve (Kx + r)⁻¹ Ky (Ky + r)⁻¹ Kx a = λ² a (Hardoon, Szedmak & Shawe-Taylor, Neural
+Computation 16, 2004). The prediction is the mean of the nearest settings there, as Ganapathi et al. (ICDE 2009) predict
+the time of queries. Coordinates are those of ``neighbours``; the widths are the median of the distances². Repeats of a
+setting are one point, their mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.model.coding import factors_json
+from iosonde.model.features import Array, Examples
+
+from .neighbours import placed
+
+NAME = "kcca"
+OPTIONS: dict[str, Any] = {"k": 3, "dimensions": 4, "ridge": 0.01}
+MOST_SETTINGS = 300
+
+
+def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """``{"k", "width", "correlations", "factors", "points": [{"at", "value", "weights"}]}``. Raises DataError for more
+    settings than it is meant for."""
+    settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
+    if len(settings) > MOST_SETTINGS:
+        raise DataError(f"{len(settings)} settings are too many for kcca: {MOST_SETTINGS} at most",
+                        "use --family tree or forest")  # fmt: skip
+    chosen = {**OPTIONS, **options}
+    means = np.bincount(inverse.reshape(-1), examples.y) / counts
+    factors = factors_json(examples.features)
+    u = placed(factors, settings, settings)
+    width = _width(u)
+    kx, ky = centred(kernel(u, u, width)), centred(kernel(means[:, None], means[:, None], _width(means[:, None])))
+    correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
+    points = [{"at": at.tolist(), "value": float(value), "weights": row.tolist()}
+              for at, value, row in zip(settings, means, weights, strict=True)]  # fmt: skip
+    return {"k": int(chosen["k"]) or 1, "width": width, "correlations": correlations.tolist(), "factors": factors,
+            "points": points}  # fmt: skip
+
+
+def predict(form: Mapping[str, Any], x: Array) -> Array:
+    """The mean of the k settings that are nearest in the projection."""
+    known = np.array([point["at"] for point in form["points"]], dtype=float)
+    values = np.array([point["value"] for point in form["points"]], dtype=float)
+    weights = np.array([point["weights"] for point in form["points"]], dtype=float)
+    here, there = placed(form["factors"], known, known), placed(form["factors"], known, x)
+    inside = kernel(here, here, float(form["width"]))
+    new = kernel(there, here, float(form["width"]))
+    new = new - new.mean(axis=1, keepdims=True) - inside.mean(axis=0) + inside.mean()
+    old, asked = centred(inside) @ weights, new @ weights
+    distance = ((asked[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
+    # Rounded, so that the last bits do not choose among settings that are equally near.
+    nearest = np.argsort(np.round(distance, 12), axis=1, kind="stable")[:, : int(form["k"])]
+    return np.mean(values[nearest], axis=1)
+
+
+def kernel(a: Array, b: Array, width: float) -> Array:
+    """exp(-distance² ÷ width) of rows and rows."""
+    return np.exp(-((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / width)
+
+
+def centred(k: Array) -> Array:
+    """The kernel of points about their mean."""
+    return k - k.mean(axis=0) - k.mean(axis=1, keepdims=True) + k.mean()
+
+
+def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Array, Array]:
+    """(correlations, weights: points × dimensions), the strongest first; each projection has length 1."""
+    eye = ridge * np.eye(len(kx))
+    values, vectors = np.linalg.eig(np.linalg.solve(kx + eye, ky) @ np.linalg.solve(ky + eye, kx))
+    order = np.argsort(-values.real, kind="stable")[:dimensions]
+    weights = vectors.real[:, order]
+    length = np.sqrt(np.maximum(np.einsum("ij,ij->j", weights, kx @ (kx @ weights)), 1e-300))
+    correlations = np.sqrt(np.maximum(values.real[order], 0.0))
+    # A projection that correlates with nothing is noise: what it says is left out of the distance.
+    return correlations, weights / length * correlations
+
+
+def _width(u: Array) -> float:
+    squares = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)
+    apart = squares[np.triu_indices(len(u), 1)]
+    return float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
