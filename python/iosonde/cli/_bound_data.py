@@ -49,7 +49,8 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
         fields["operation"] = asked.operation or ("read" if "read" in f"{cell.operation}{cell.metric}" else "write")
         made, worst, best = (ceiling(replace(one, **fields)) for one in (inputs.system, inputs.worst, inputs.best))
         measured, share, verdict = share_of(values, made, level, worst.s, best.s)
-        found.append(Share(cell.by, cell.operation, cell.metric, made, measured, share, verdict))
+        runs = tuple(table.columns["run"].values[cell.rows]) if source.store is not None else ()
+        found.append(Share(cell.by, cell.operation, cell.metric, made, measured, share, verdict, runs))
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, warnings
