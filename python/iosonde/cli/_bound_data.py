@@ -44,7 +44,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
         if scale is None or not cell.values.size:
             continue
         warnings += [said] if said and said not in warnings else []
-        values = asked.data * scale / cell.values if cell.unit in _TIMES and asked.data else cell.values * scale
+        values = asked.data * scale / cell.values if cell.unit in TIMES and asked.data else cell.values * scale
         fields = {name: of_column(table, name, column, cell.rows) for name, column in inputs.columns.items()}
         fields["operation"] = asked.operation or ("read" if "read" in f"{cell.operation}{cell.metric}" else "write")
         made, worst, best = (ceiling(replace(one, **fields)) for one in (inputs.system, inputs.worst, inputs.best))
@@ -56,7 +56,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
     return found, warnings
 
 
-_TIMES = {
+TIMES = {
     "s": 1.0,
     "sec": 1.0,
     "seconds": 1.0,
@@ -88,8 +88,8 @@ def _scale(cell: TrialCell, asked: Asked) -> tuple[float | None, str]:
     from iosonde.stats.column_units import bytes_per_s
 
     unit = asked.unit or cell.unit
-    if unit in _TIMES and asked.data:
-        return _TIMES[unit], ""
+    if unit in TIMES and asked.data:
+        return TIMES[unit], ""
     readings = bytes_per_s(unit)
     if not readings:
         return None, ""

@@ -83,7 +83,24 @@ def _predictor(path: str, asked: Asked, level: float) -> Callable[[Mapping[str, 
     if asked.cluster is None or not asked.cluster.model:
         raise InputError("--model: today says no setting of the model", "give today: model: {factor: level, …}")
     model = read_model(path)
-    return lambda at: ask(model, setting(model.features, at), level).value
+    return lambda at: _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+
+
+def _as_rate(predicted: Estimate, unit: str) -> Estimate:
+    """In bytes/s where the unit says how; of a time its inverse: what gains is faster."""
+    from dataclasses import replace
+
+    from iosonde.stats.column_units import bytes_per_s
+
+    from ._bound_data import TIMES
+
+    value, low, high = predicted.value, predicted.low, predicted.high
+    if unit in TIMES:
+        found = [None if not x else 1 / x for x in (value, high, low)]
+    else:
+        scale = (bytes_per_s(unit) or (1.0,))[0]
+        found = [None if x is None else x * scale for x in (value, low, high)]
+    return replace(predicted, value=found[0], low=found[1], high=found[2])
 
 
 def _document(

@@ -109,8 +109,8 @@ class Option:
 
     @property
     def trap(self) -> bool:
-        """Money for nothing, as long as something else limits."""
-        return (self.gain.value or 0.0) < NOTHING
+        """Money for nothing, as long as something else limits. A change of power or space alone is none."""
+        return bool(self.candidate.system or self.candidate.words) and (self.gain.value or 0.0) < NOTHING
 
 
 def options(
