@@ -44,18 +44,19 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
         if scale is None or not cell.values.size:
             continue
         warnings += [said] if said and said not in warnings else []
-        values = asked.data * scale / cell.values if cell.unit in _TIMES and asked.data else cell.values * scale
+        values = asked.data * scale / cell.values if cell.unit in TIMES and asked.data else cell.values * scale
         fields = {name: of_column(table, name, column, cell.rows) for name, column in inputs.columns.items()}
         fields["operation"] = asked.operation or ("read" if "read" in f"{cell.operation}{cell.metric}" else "write")
         made, worst, best = (ceiling(replace(one, **fields)) for one in (inputs.system, inputs.worst, inputs.best))
         measured, share, verdict = share_of(values, made, level, worst.s, best.s)
-        found.append(Share(cell.by, cell.operation, cell.metric, made, measured, share, verdict))
+        runs = tuple(table.columns["run"].values[cell.rows]) if source.store is not None else ()
+        found.append(Share(cell.by, cell.operation, cell.metric, made, measured, share, verdict, runs))
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, warnings
 
 
-_TIMES = {
+TIMES = {
     "s": 1.0,
     "sec": 1.0,
     "seconds": 1.0,
@@ -87,8 +88,8 @@ def _scale(cell: TrialCell, asked: Asked) -> tuple[float | None, str]:
     from iosonde.stats.column_units import bytes_per_s
 
     unit = asked.unit or cell.unit
-    if unit in _TIMES and asked.data:
-        return _TIMES[unit], ""
+    if unit in TIMES and asked.data:
+        return TIMES[unit], ""
     readings = bytes_per_s(unit)
     if not readings:
         return None, ""

@@ -57,7 +57,7 @@ def of_file(path: str) -> list[Part]:
     from iosonde.measure import spec_text
     from iosonde.model.time_model import PARTS
 
-    document = spec_text.load(Path(path))
+    document = spec_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     found: list[Part] = []
     for name, value in document.data.items():
         where = f"{path}:{document.place((name,))}: {name}"

@@ -40,20 +40,28 @@ _PLOTS = ("roofline", "waterfall")
 @click.option("--unit", metavar="UNIT", help="The response's unit, as MB/s or KiB/s, where its name does not say it.")
 @click.option("--clock", default="last_done", show_default=True, metavar="CLOCK", help="Store: as for summary.")
 @click.option("--experiment", metavar="ID", help="Store: only this experiment.")
+@click.option("--waterfall", is_flag=True, help="Store: where the time between bound and result was lost.")
+@click.option("--plot", metavar="FILE", help="A figure as .png, .svg or .pdf.")
+@click.option("--plot-kind", type=click.Choice(_PLOTS), default="roofline", show_default=True, help="Which one.")
+@click.option("--against", type=click.Choice(["clients", "servers", "request"]), default="clients", show_default=True,
+              help="The axis of the roofline.")  # fmt: skip
 @data_options
 def command(
     data: str | None, operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None,
     probe: str | None, amount: str | None, client_memory: str | None, server_memory: str | None, response: str | None,
-    by: str | None, unit: str | None, clock: str, experiment: str | None, where: tuple[str, ...], level: float,
-    as_json: bool, **given: Any,
+    by: str | None, unit: str | None, clock: str, experiment: str | None, waterfall: bool, plot: str | None,
+    plot_kind: str, against: str, where: tuple[str, ...], level: float, as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """The ceiling S = min(N/c, N·I, M·I, P·R), its limiting term, and what share of it was measured.
 
     Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a .csv or a .parquet.
     """
+    from . import _bound_plots, _bound_waterfall
     from ._bound_data import Asked, memory_warnings, shares, to_json
 
     check_level(level)
+    if plot:
+        _bound_plots.check_name(plot)
     source = open_data(data, where, experiment) if data else None
     if source is None and (where or response or by or unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
@@ -62,12 +70,21 @@ def command(
     size = None if amount is None else float(parse_size(amount))
     memory = {"client": _size(client_memory), "server": _size(server_memory)}
     warnings = [*inputs.notes, *memory_warnings(memory, size, inputs.system.clients, inputs.system.servers)]
-    found = []
+    found, falls = [], []
     if source is not None:
         asked = Asked(split_names(response), split_names(by) if by else None, unit, size, clock, operation)
         found, more = shares(source, inputs, asked, level)
         warnings += more
+    if waterfall or (plot and plot_kind == "waterfall"):
+        if source is None:
+            raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
+        falls, more = _bound_waterfall.waterfalls(source, found, level)
+        warnings += more
     made, s = (None, None) if inputs.columns or source else _alone(inputs, level)
+    if plot and plot_kind == "waterfall":
+        _bound_plots.draw_waterfalls(plot, falls)
+    elif plot:
+        _bound_plots.draw_rooflines(plot, found, made, against)
     if as_json:
         from iosonde.model import bound_words
 
@@ -77,11 +94,14 @@ def command(
             "s_low": s.low if s else None, "s_high": s.high if s else None,
             "t": made.seconds(size) if made and size else None, "case": bound_words.case(ceiling.system),
             "assumptions": bound_words.assumptions(ceiling), "advice": bound_words.advice(ceiling),
-            "rows": [one.to_json() for one in found], "warnings": warnings,
+            "rows": [one.to_json() for one in found], "waterfalls": [one.to_json() for one in falls],
+            "warnings": warnings,
         }  # fmt: skip
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
         return
     _show(made, s, (amount, size) if amount and size else None, found, warnings, level)
+    for line in _bound_waterfall.lines(falls, level):
+        click.echo(line)
 
 
 def _show(

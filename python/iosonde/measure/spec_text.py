@@ -23,6 +23,9 @@ MAX_BYTES = 2**20
 MAX_VALUES = 50_000  # counted with every alias written out
 MAX_DEPTH = 40
 
+KIND = "experiment file"
+FIRST = "give it steps: see docs/experiment.md"
+
 Key = tuple[str | int, ...]
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -59,38 +62,45 @@ class Document:
         return None
 
 
-def load(path: Path) -> Document:
-    """Read a file. Raises InputError for one that is no text, SpecError for one that is neither YAML nor JSON."""
+def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
+    """Read a file. Raises InputError for one that is no text, SpecError for one that is neither YAML nor JSON.
+
+    ``kind`` is what the file should be, ``first`` what to write into an empty one.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", "give the path of an experiment file") from error
+        raise InputError(f"{path}: {error.strerror}", f"give the path of {_an(kind)}") from error
     if len(content) > MAX_BYTES:
-        raise InputError(f"{path} has more than 1 MiB: no experiment file is so long", "is it the right file?")
+        raise InputError(f"{path} has more than 1 MiB: no {kind} is so long", "is it the right file?")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(f"{path}:{line}: this is not UTF-8 text", "is it the right file?") from error
     if "\0" in text:
-        raise InputError(f"{path} is binary", "an experiment file is YAML or JSON text")
-    return parse(text, str(path), as_json=path.suffix == ".json")
+        raise InputError(f"{path} is binary", f"{_an(kind)} is YAML or JSON text")
+    return parse(text, str(path), as_json=path.suffix == ".json", first=first)
 
 
-def parse(text: str, name: str, as_json: bool = False) -> Document:
+def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Document:
     """The document that ``text`` holds. Raises SpecError with every problem that was found."""
     reader = _Reader(name)
     node = _compose(_checked_json(text, name) if as_json else text, name)
     if node is None:
-        raise SpecError(name, [Problem(1, "", "the file is empty", "give it steps: see docs/experiment.md")])
+        raise SpecError(name, [Problem(1, "", "the file is empty", first)])
     data = reader.value(node, ())
     if not isinstance(data, dict) and not reader.problems:
         what = f"the file holds {kind_of(data)} and not keys with values"
-        reader.problems.append(Problem(1, "", what, "give it steps: see docs/experiment.md"))
+        reader.problems.append(Problem(1, "", what, first))
     if reader.problems:
         raise SpecError(name, reader.problems)
     return Document(data, name, reader.places, text)
+
+
+def _an(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def scalar(text: str, key: str) -> Any:
@@ -174,7 +184,7 @@ def _syntax(error: Any, line: int | None, written: str) -> Problem:
     if "'\\t'" in what:
         return Problem(line, "", "a tab stands where YAML wants spaces", "indent with spaces")
     if "single document" in str(error.context):
-        return Problem(line, "", "a second document begins here (---)", "keep one experiment in a file")
+        return Problem(line, "", "a second document begins here (---)", "keep one document in a file")
     context = f" ({error.context})" if error.context else ""
     return Problem(line, "", f"this is not YAML: {what}{context}", "look at the indentation, the colons and the quotes")
 

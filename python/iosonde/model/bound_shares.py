@@ -21,7 +21,8 @@ CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
 class Share:
     """One cell: its settings, the bound there, the mean in bytes/s and its share of the bound as Estimates.
 
-    ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`.
+    ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
+    the ids of the trials, where they come from a store.
     """
 
     by: dict[str, Any]
@@ -31,6 +32,7 @@ class Share:
     measured: Estimate
     share: Estimate
     verdict: str
+    runs: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""

@@ -3,8 +3,8 @@
 m: switch into the kernel and back. p: copy between user space and page cache. n: network between client and server.
 c: copy between page cache and device cache. d: the device, d_seq(size) + d_prep where it has to prepare (seek, flush an
 erase block). Which parts an operation pays says where its data was: the four conditions of Kunkel, "Analysis
-of Input/Output Phenomena using Statistics and Machine Learning" (2017). p, n and c depend on where data lies (core, memory,
-other socket), so each may have several variants, and every combination is a condition of its own.
+of Input/Output Phenomena using Statistics and Machine Learning" (2017). p, n and c depend on where data lies (core,
+memory, other socket), so each may have several variants, and every combination is a condition of its own.
 
 What it ignores: an operation of mixed condition (part of it cached, part not) is put to the nearest pure one.
 """

@@ -1,0 +1,98 @@
+"""The figures of ``iosonde bound``: what is drawn, put together for the report room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError
+from iosonde.stats.cells import show
+
+from ._output import replace_file, talk
+
+if TYPE_CHECKING:
+    from iosonde.explain.waterfall import Waterfall
+    from iosonde.model.bound import Ceiling
+    from iosonde.model.bound_shares import Share
+    from iosonde.report.bound_figures import Roofline
+
+AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
+_POINTS = 64
+_WIDER = 4.0  # beyond what was measured
+_MOST = 12
+
+
+def check_name(path: str) -> None:
+    """Raises InputError for a file that is no figure, before anything is computed."""
+    from iosonde.report.figures import FORMATS
+
+    if Path(path).suffix.lower().lstrip(".") not in FORMATS:
+        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
+
+
+def draw_rooflines(path: str, shares: Sequence[Share], alone: Ceiling | None, against: str) -> None:
+    """Bandwidth against clients, servers or request size, a panel for each operation and setting."""
+    from iosonde.report import bound_figures, figures
+
+    field = AGAINST[against]
+    panels: dict[str, list[Share]] = {}
+    for one in shares:
+        rest = [f"{name}={show(value)}" for name, value in one.by.items() if value != _x(one.ceiling, field)]
+        panels.setdefault(", ".join([one.operation or one.metric, *rest]), []).append(one)
+    items = [_roofline(title, found[0].ceiling, found, field, against) for title, found in panels.items()]
+    if alone is not None:
+        items = [_roofline(f"{alone.system.operation}, by hand", alone, (), field, against)]
+    if len(items) > _MOST:
+        talk(f"~ the first {_MOST} of {len(items)} panels are drawn: choose with --where")
+    figure = bound_figures.roofline_figure(items[:_MOST])
+    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
+    talk(f"wrote {path}")
+
+
+def draw_waterfalls(path: str, found: Sequence[Waterfall]) -> None:
+    """A panel for each cell."""
+    from iosonde.explain.waterfall import TITLES
+    from iosonde.report import bound_figures, figures
+
+    items = [
+        bound_figures.WaterfallBars(
+            ", ".join([one.operation, *(f"{name}={show(value)}" for name, value in one.by.items())]),
+            tuple((TITLES[name], estimate) for name, estimate in one.parts.items()),
+            one.delivered,
+        )
+        for one in found[:_MOST]
+    ]
+    figure = bound_figures.waterfall_figure(items)
+    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
+    talk(f"wrote {path}")
+
+
+def _x(made: Ceiling, field: str) -> float:
+    value = getattr(made.system, field)
+    if value is None:
+        raise InputError("there is no request size to draw against", "give --request, a value or a column")
+    return float(value)
+
+
+def _roofline(title: str, made: Ceiling, shares: Sequence[Share], field: str, against: str) -> Roofline:
+    from iosonde.model.bound import sweep
+    from iosonde.report.bound_figures import Point, Roofline
+
+    points = tuple(Point(_x(one.ceiling, field), one.measured, bool(one.verdict)) for one in shares)
+    at = [point.x for point in points] or [_x(made, field)]
+    xs = _positions(min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field)
+    lines = sweep(made.system, field, xs)
+    s = tuple(lines.pop("s"))
+    return Roofline(title, against, tuple(xs), {name: tuple(values) for name, values in lines.items()}, s, points,
+                    field == "request_size")  # fmt: skip
+
+
+def _positions(low: float, high: float, made: Ceiling, field: str) -> list[float]:
+    """Where the ceilings are computed: evenly on the logarithmic axis; whole numbers of clients and servers."""
+    if field == "servers":
+        # No more servers than disks, no fewer than a stripe needs.
+        low = max(low, made.system.stripe_count or 1)
+        high = max(low, min(high, made.system.disks or high))
+    steps = [low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS)]
+    return steps if field == "request_size" else [float(x) for x in sorted({round(step) for step in steps} - {0})]

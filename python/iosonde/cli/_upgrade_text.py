@@ -1,0 +1,154 @@
+"""An upgrade as text: what gains, what is refused and why, the trap, what to buy first, and the tables beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate, format_seconds, format_size, human_scale, significant
+from iosonde.report.text import CANNOT_TELL, table
+
+from ._bound_text import wrapped
+
+if TYPE_CHECKING:
+    from iosonde.explain.upgrade import Cluster, Option
+    from iosonde.explain.upgrade_tables import Configuration, Cpu, Score, Step
+    from iosonde.model.bound import Ceiling
+
+_WIDTH = 79
+_STEPS = 8
+
+
+def cluster_lines(cluster: Cluster, made: Ceiling, capacity: float | None, bandwidth: float | None) -> Iterator[str]:
+    """What there is today, and what follows from it."""
+    from iosonde.explain.upgrade import totals
+    from iosonde.model import bound_words as words
+
+    system, need = made.system, totals(cluster)
+    verb = "limit" if made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1 else "limits"
+    yield from wrapped(f"{cluster.name} today: {system.operation} at most {format_rate(made.s, 'bytes/s')}, "
+                       f"{words.names(made.limit)} {verb}.")  # fmt: skip
+    facts = [f"needs {need.watts:g} W" if need.watts is not None else "",
+             f"fills {need.rack_units:g} U at {need.nodes_per_rack_unit:g} in a rack unit" if need.rack_units else "",
+             f"holds {format_size(capacity / system.disks)} on each disk" if capacity and system.disks else "",
+             f"delivers {format_rate(bandwidth / system.servers, 'bytes/s')} a server, "
+             f"{100 * bandwidth / made.s:.0f} % of the bound" if bandwidth else ""]  # fmt: skip
+    if any(facts):
+        yield from wrapped(f"It {'; '.join(fact for fact in facts if fact)}.")
+
+
+def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
+    """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
+    from iosonde.model import bound_words as words
+
+    divisor, unit = human_scale(max(option.ceiling.s for option in found), "bytes/s")
+    rows = []
+    for option in found:
+        per = "" if option.per_money is None else significant(1000 * option.per_money / divisor)
+        per_watt = "" if option.per_watt is None else significant(option.per_watt / divisor)
+        rows.append([option.candidate.name, _gain(option.gain.value), _between(option.gain),
+                     significant(option.ceiling.s / divisor), f"{option.cost:g}", per, per_watt,
+                     "✗" if option.refused else ""])  # fmt: skip
+    header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
+    yield from table(header, rows, "lrrrrrrl", _WIDTH).splitlines()
+    yield ""
+    for option in found:
+        name = option.candidate.name
+        if option.refused:
+            yield from wrapped(f"✗ {name}: {'; '.join(option.refused)}", "  ")
+        if option.trap:
+            then = f"; after {option.first[0]}: {_gain(option.first[1])}" if option.first else "; nor after any other"
+            yield from wrapped(
+                f"~ {name}: {_gain(option.gain.value)}, {words.names(option.ceiling.limit)} still limiting{then}", "  "
+            )
+        if option.model_gain is not None:
+            said = f"; {'; '.join(option.remarks)}" if option.remarks else ""
+            yield from wrapped(f"  {name}, the model: {_gain(option.model_gain.value)} "
+                               f"({_between(option.model_gain)}){said}", "  ")  # fmt: skip
+        elif option.remarks:
+            yield from wrapped(f"  {name}: {'; '.join(option.remarks)}", "  ")
+    if all(option.gain.low is None for option in found):
+        yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
+    yield from wrapped(_closing(steps, level))
+
+
+def _closing(steps: Sequence[tuple[str, float, float]], level: float) -> str:
+    if not steps:
+        return "No allowed change gains anything by itself: look at what limits."
+    said = [f"{name} ({_gain(gain)})" for name, gain, _ in steps]
+    cost = f", {steps[-1][2]:g} in all" if steps[-1][2] else ""
+    told = f"Gains are of the bound, which is a ceiling; {100 * level:g} % intervals."
+    return f"Buy first {', then '.join(said)}{cost}. {told}"
+
+
+def cpu_lines(found: Sequence[Cpu]) -> Iterator[str]:
+    """CPUs by points for each watt."""
+    rows = [[one.name, f"{one.points:g}", f"{one.watts:g}", significant(one.points_per_watt, 4),
+             f"refused: {one.refused}" if one.refused else ""] for one in found]  # fmt: skip
+    yield from table(["CPU", "points", "W", "points/W", ""], rows, "lrrrl", _WIDTH).splitlines()
+    yield ""
+    allowed = [one for one in found if not one.refused]
+    if allowed:
+        yield from wrapped(f"Most points for each watt: {allowed[0].name}.")
+    else:
+        yield from wrapped("No CPU fulfils the limits.")
+
+
+def measured_lines(found: Sequence[Configuration], steps: Sequence[Step], level: float) -> Iterator[str]:
+    """Times, and what each change of one factor brought."""
+    from iosonde.explain.upgrade_tables import times
+
+    rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times(found, level).items()]
+    yield from table(["measured", "time", "n"], rows, "lrr", _WIDTH).splitlines()
+    yield ""
+    alone = [one for one in steps if len(one.changed) == 1]
+    rows = [[one.changed[0], one.before, one.after, _times(one.speedup.value), _between(one.speedup, 1.0)]
+            for one in alone]  # fmt: skip
+    yield from table(["changed alone", "from", "to", "times as fast", "interval"], rows, "lllrr", _WIDTH).splitlines()
+    mixed = [one for one in steps if len(one.changed) > 1][:_STEPS]
+    if mixed:
+        yield ""
+        rows = [[" and ".join(one.changed), one.before, one.after, _times(one.speedup.value)] for one in mixed]
+        yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", _WIDTH).splitlines()
+    yield ""
+    if any(one.speedup.low is None for one in steps):
+        yield from wrapped("~ one timing has no interval: repeat it, 6 times or more", "  ")
+    if alone:
+        best = alone[0]
+        yield from wrapped(f"The largest step of one factor alone is {best.changed[0]}: {best.before} → {best.after}, "
+                           f"{_times(best.speedup.value)} times as fast.")  # fmt: skip
+
+
+def score_lines(found: Sequence[Score]) -> Iterator[str]:
+    """The scorecard, best first."""
+    from iosonde.explain.upgrade_tables import CRITERIA
+
+    header = ["criterion", *(one.name for one in found)]
+    rows = [[name, *(f"{one.marks[name]:g}" for one in found)] for name in CRITERIA]
+    rows.append(["weighted mean", *(f"{one.total:.2f}" for one in found)])
+    yield from table(header, rows, "l" + "r" * len(found), _WIDTH).splitlines()
+    yield ""
+    best = found[0]
+    yield from wrapped(f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "
+                       "Marks are judgements: nothing here is measured.")  # fmt: skip
+
+
+def _gain(value: float | None) -> str:
+    if value is None:
+        return CANNOT_TELL
+    shown = abs(100 * value)
+    sign = "+" if value >= -1e-12 else "−"
+    return f"{sign} {shown:.0f} %" if shown >= 10 or shown < 0.05 else f"{sign} {shown:.1f} %"
+
+
+def _between(estimate: Estimate, scale: float = 0.01) -> str:
+    if estimate.low is None or estimate.high is None:
+        return CANNOT_TELL
+    if scale == 1.0:
+        return f"{estimate.low:.2f}–{estimate.high:.2f}"
+    return f"{estimate.low / scale:.0f} to {estimate.high / scale:.0f} %"
+
+
+def _times(value: float | None) -> str:
+    return CANNOT_TELL if value is None else f"{value:.2f}"

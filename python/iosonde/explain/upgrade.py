@@ -1,0 +1,288 @@
+"""What to buy: candidate changes of a cluster, ranked by the gain that the bound (and a model, if given) predicts.
+
+The gain of a change is S(after) ÷ S(before) − 1. Inputs that are known to an interval are drawn (log-normal, the same
+draw before and after, fixed seed), and the gain's interval holds ``level`` of the draws. A change that gains nothing
+because something else limits is the trap of every purchase: it is shown with what it would bring after another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from iosonde.core.types import Estimate
+from iosonde.model.bound import Ceiling, ceiling
+from iosonde.model.bound_system import System
+
+DRAWS = 400
+SEED = 1
+NOTHING = 0.005  # a gain below half a percent is none
+
+Predict = Callable[[Mapping[str, Any]], Estimate]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in base units, known to ``low`` … ``high`` at the level of the others (equal: exactly), or, with
+    ``times``, so many times what there was."""
+
+    value: float
+    low: float
+    high: float
+    times: bool = False
+
+    def sigma(self, z: float) -> float:
+        """The standard deviation of its logarithm."""
+        return math.log(self.high / self.low) / (2 * z) if self.high > self.low > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The cluster today: fields of ``System``, and what it costs to have. ``watts`` and ``rack_units`` are of one
+    server and of what is no server; ``model`` are the settings a model is asked at."""
+
+    name: str
+    system: Mapping[str, Quantity]
+    words: Mapping[str, Any]  # operation, redundancy, placement
+    watts_per_server: float | None = None
+    watts: float = 0.0
+    cost_per_server: float = 0.0
+    nodes_per_rack_unit: float | None = None
+    rack_units: float = 0.0
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change: fields of the system that it sets, what it costs, and what it adds (W, U). ``attributes`` replace
+    those of the cluster (``watts_per_server``, ``nodes_per_rack_unit``)."""
+
+    name: str
+    system: Mapping[str, Quantity]
+    words: Mapping[str, Any] = field(default_factory=dict)
+    cost: float = 0.0
+    watts: float = 0.0
+    rack_units: float = 0.0
+    attributes: Mapping[str, float] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What must not be passed: money for the change, and W and U of the whole; None: no limit."""
+
+    max_cost: float | None = None
+    max_watts: float | None = None
+    max_rack_units: float | None = None
+    min_nodes_per_rack_unit: float | None = None
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a cluster needs, W and U; None where nothing is known."""
+
+    watts: float | None
+    rack_units: float | None
+    nodes_per_rack_unit: float | None
+
+
+@dataclass(frozen=True)
+class Option:
+    """A change judged. ``gain`` and ``model_gain`` are fractions; ``per_money`` and ``per_watt`` bytes/s gained for
+    each unit of money, each further W (None where nothing is spent or nothing is known). ``refused`` are the limits
+    that it breaks. ``first``: without gain by itself, the best change to make first, and the gain on top of that."""
+
+    candidate: Candidate
+    ceiling: Ceiling
+    gain: Estimate
+    cost: float
+    added_watts: float | None
+    totals: Totals
+    per_money: float | None
+    per_watt: float | None
+    refused: tuple[str, ...]
+    first: tuple[str, float] | None = None
+    model_gain: Estimate | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def trap(self) -> bool:
+        """Money for nothing, as long as something else limits. A change of power or space alone is none."""
+        return bool(self.candidate.system or self.candidate.words) and (self.gain.value or 0.0) < NOTHING
+
+
+def options(
+    cluster: Cluster, candidates: Sequence[Candidate], limits: Limits, level: float, predict: Predict | None = None,
+    order: str = "gain",
+) -> list[Option]:  # fmt: skip
+    """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``."""
+    judged = [_judged(cluster, one, candidates, limits, level, predict) for one in candidates]
+    keys: dict[str, Callable[[Option], float]] = {
+        "gain": lambda o: o.gain.value or 0.0,
+        "money": lambda o: _or_free(o.per_money, o),
+        "watt": lambda o: _or_free(o.per_watt, o),
+    }
+    return sorted(judged, key=lambda o: (bool(o.refused), -keys[order](o), o.cost))
+
+
+def path(cluster: Cluster, found: Sequence[Option], limits: Limits) -> list[tuple[str, float, float]]:
+    """What to buy first, then next …: (name, gain on top of those before, money so far). Each step is the change with
+    the largest gain; it ends where none gains or the limits are reached."""
+    taken: list[Candidate] = []
+    left = [option.candidate for option in found if not option.refused]
+    steps: list[tuple[str, float, float]] = []
+    while left:
+        before = after(cluster, taken).s
+        gains = [(after(cluster, [*taken, one]).s / before - 1, -_cost(cluster, [*taken, one]), one.name, one)
+                 for one in left if not _broken(cluster, [*taken, one], limits)]  # fmt: skip
+        if not gains or max(gains, key=lambda g: g[:2])[0] < NOTHING:
+            return steps
+        gain, cost, name, best = max(gains, key=lambda g: g[:2])
+        taken, left = [*taken, best], [one for one in left if one is not best]
+        steps.append((name, gain, -cost))
+    return steps
+
+
+def after(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Ceiling:
+    """The ceiling of the cluster with some changes; as it is without. Raises InputError for what cannot be."""
+    return ceiling(_system(cluster, changes))
+
+
+def totals(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Totals:
+    """Power and space of the cluster with some changes."""
+    servers = _system(cluster, changes).servers
+    attributes = {k: v for one in changes for k, v in one.attributes.items()}
+    each = attributes.get("watts_per_server", cluster.watts_per_server)
+    dense = attributes.get("nodes_per_rack_unit", cluster.nodes_per_rack_unit)
+    watts = None if each is None else servers * each + cluster.watts + sum(one.watts for one in changes)
+    added = cluster.rack_units + sum(one.rack_units for one in changes)
+    return Totals(watts, None if dense is None else servers / dense + added, dense)
+
+
+def _judged(
+    cluster: Cluster, one: Candidate, others: Sequence[Candidate], limits: Limits, level: float,
+    predict: Predict | None,
+) -> Option:  # fmt: skip
+    made = after(cluster, [one])
+    gain = _gain(cluster, [one], level)
+    cost, had, needs = _cost(cluster, [one]), totals(cluster), totals(cluster, [one])
+    added = None if had.watts is None or needs.watts is None else needs.watts - had.watts
+    more = made.s - after(cluster).s
+    model_gain, remarks = _by_model(cluster, one, gain, made, predict)
+    trapped = (gain.value or 0.0) < NOTHING
+    return Option(
+        one, made, gain, cost, added, needs, more / cost if cost > 0 else None,
+        more / added if added is not None and added > 0 else None, tuple(_broken(cluster, [one], limits)),
+        _best_after(cluster, one, others) if trapped else None, model_gain, remarks,
+    )  # fmt: skip
+
+
+def _best_after(cluster: Cluster, one: Candidate, others: Sequence[Candidate]) -> tuple[str, float] | None:
+    """The change after which this one gains most; None where it gains after none."""
+    gains = []
+    for first in others:
+        if first is not one:
+            gain = after(cluster, [first, one]).s / after(cluster, [first]).s - 1
+            gains.append((gain, first.name))
+    best = max(gains, default=(0.0, ""))
+    return (best[1], best[0]) if best[0] >= NOTHING else None
+
+
+def _by_model(
+    cluster: Cluster, one: Candidate, gain: Estimate, made: Ceiling, predict: Predict | None
+) -> tuple[Estimate | None, tuple[str, ...]]:
+    """What a model says of the same change, and where it disagrees with the bound."""
+    if predict is None or not one.model:
+        return None, ()
+    old, new = predict(cluster.model), predict({**cluster.model, **one.model})
+    if not old.value or new.value is None:
+        return None, ("the model cannot tell",)
+    low = high = None
+    if old.low and old.high and new.low is not None and new.high is not None:
+        # The two intervals are taken at their opposite ends: no narrower than both together.
+        low, high = new.low / old.high - 1, new.high / old.low - 1
+    found = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
+    remarks = []
+    if new.value > made.s:
+        remarks.append("the model predicts more than the bound allows")
+    one_sided = gain.value is not None and (gain.value < NOTHING) != ((found.value or 0.0) < NOTHING)
+    apart = low is not None and high is not None and gain.value is not None and not low <= gain.value <= high
+    if apart or (low is None and one_sided):
+        remarks.append("bound and model disagree: the bound knows capacities only, the model what was measured")
+    return found, (*remarks, *new.warnings)
+
+
+def _gain(cluster: Cluster, changes: Sequence[Candidate], level: float) -> Estimate:
+    """S(after) ÷ S(before) − 1, with an interval where inputs have one."""
+    import numpy as np
+
+    value = after(cluster, changes).s / after(cluster).s - 1
+    known = [q for part in (cluster.system, *(one.system for one in changes)) for q in part.values()]
+    z = _z(level)
+    if not any(q.sigma(z) for q in known):
+        why = "the inputs have no interval: write them as [low, high]"
+        return Estimate(value, None, None, level, 0, (why,))
+    rng, found = np.random.default_rng(SEED), []
+    for _ in range(DRAWS):
+        drawn = replace(cluster, system=_drawn(cluster.system, rng, z))
+        moved = [replace(one, system=_drawn(one.system, rng, z)) for one in changes]
+        found.append(after(drawn, moved).s / after(drawn).s - 1)
+    low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, float(low), float(high), level, 0)
+
+
+def _drawn(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
+    drawn = {}
+    for name, q in system.items():
+        factor = math.exp(q.sigma(z) * rng.standard_normal())
+        drawn[name] = replace(q, value=q.value * factor)
+    return drawn
+
+
+def _z(level: float) -> float:
+    from iosonde.stats.distributions import normal_quantile
+
+    return normal_quantile(0.5 + level / 2)
+
+
+def _system(cluster: Cluster, changes: Sequence[Candidate]) -> System:
+    fields: dict[str, Any] = dict(cluster.words)
+    values = {name: q.value for name, q in cluster.system.items()}
+    for one in changes:
+        fields |= one.words
+        for name, q in one.system.items():
+            values[name] = values[name] * q.value if q.times else q.value
+    return System(**fields, **{name: _as_field(name, value) for name, value in values.items()})
+
+
+def _as_field(name: str, value: float) -> float | int:
+    whole = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
+    return int(value) if name in whole else value
+
+
+def _cost(cluster: Cluster, changes: Sequence[Candidate]) -> float:
+    more = _system(cluster, changes).servers - _system(cluster, []).servers
+    return sum(one.cost for one in changes) + max(0.0, more) * cluster.cost_per_server
+
+
+def _broken(cluster: Cluster, changes: Sequence[Candidate], limits: Limits) -> list[str]:
+    """The limits that a cluster with these changes breaks, in words."""
+    need, cost, said = totals(cluster, changes), _cost(cluster, changes), []
+    for have, most, what in (
+        (cost, limits.max_cost, "costs {:g}, allowed are {:g}"),
+        (need.watts, limits.max_watts, "needs {:g} W, allowed are {:g} W"),
+        (need.rack_units, limits.max_rack_units, "needs {:g} U, allowed are {:g} U"),
+    ):
+        if have is not None and most is not None and have > most:
+            said.append(what.format(have, most))
+    dense, least = need.nodes_per_rack_unit, limits.min_nodes_per_rack_unit
+    if dense is not None and least is not None and dense < least:
+        said.append(f"has {dense:g} nodes in a rack unit, wanted are {least:g}")
+    return said
+
+
+def _or_free(per: float | None, option: Option) -> float:
+    """What costs nothing and gains is the best there is."""
+    return per if per is not None else math.inf if not option.trap else 0.0

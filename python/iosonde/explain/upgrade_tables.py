@@ -1,0 +1,122 @@
+"""The tables beside an upgrade: CPUs by points for each watt, steps between measured configurations, a scorecard.
+
+None of them knows the bound: they say what was printed on a box, what a clock showed, and what somebody judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.types import Estimate
+from iosonde.stats.ratio import ratio_of_means, side
+from iosonde.stats.summarise import mean
+
+# The seven criteria of a file system's choice (Kumar, Modeling Storage Performance in a HPC System, 2013, §3.1).
+CRITERIA = {
+    "usage": "scenarios that it serves",
+    "installation": "what it asks for to be installed",
+    "management": "without special training",
+    "configuration": "tuned easily, and online",
+    "monitoring": "shows its use and its load",
+    "features": "redundancy, striping",
+    "failure_points": "few single points of failure and bottlenecks",
+}
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """One choice: benchmark points and W of one CPU; ``refused`` says which limit it breaks, empty if none."""
+
+    name: str
+    points: float
+    watts: float
+    refused: str = ""
+
+    @property
+    def points_per_watt(self) -> float:
+        """Points for each W."""
+        return self.points / self.watts
+
+
+def cpus(found: Sequence[Cpu], min_points: float | None, max_watts: float | None) -> list[Cpu]:
+    """Judged and ordered: allowed ones first, most points for each watt first."""
+    judged = []
+    for one in found:
+        refused = ""
+        if min_points is not None and one.points < min_points:
+            refused = f"{one.points:g} points, needed are {min_points:g}"
+        elif max_watts is not None and one.watts > max_watts:
+            refused = f"{one.watts:g} W, allowed are {max_watts:g} W"
+        judged.append(Cpu(one.name, one.points, one.watts, refused))
+    return sorted(judged, key=lambda one: (bool(one.refused), -one.points_per_watt))
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A measured configuration: its factors, and how long the same job took, s (one value for each trial)."""
+
+    name: str
+    factors: Mapping[str, Any]
+    seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two configurations: how many times as fast the second is. ``changed`` are the factors that differ: one alone is
+    to blame, several are not told apart."""
+
+    before: str
+    after: str
+    changed: tuple[str, ...]
+    speedup: Estimate
+
+
+def steps(found: Sequence[Configuration], level: float) -> list[Step]:
+    """Every pair, slower first, largest speed-up first."""
+    made = []
+    for place, a in enumerate(found):
+        for b in found[place + 1 :]:
+            slow, fast = (a, b) if _mean(a) >= _mean(b) else (b, a)
+            names = [name for name in slow.factors if slow.factors.get(name) != fast.factors.get(name)]
+            names += [name for name in fast.factors if name not in slow.factors]
+            speedup = ratio_of_means(side(slow.seconds), side(fast.seconds), level)
+            made.append(Step(slow.name, fast.name, tuple(names), speedup))
+    return sorted(made, key=lambda one: -(one.speedup.value or 0.0))
+
+
+def best_from(found: Sequence[Step], name: str) -> Step | None:
+    """The largest speed-up from a configuration by a change of one factor; None where nothing was tried."""
+    return next((one for one in found if one.before == name and len(one.changed) == 1), None)
+
+
+def _mean(one: Configuration) -> float:
+    return sum(one.seconds) / len(one.seconds)
+
+
+def times(found: Sequence[Configuration], level: float) -> dict[str, Estimate]:
+    """The mean time of each, s."""
+    return {one.name: mean(one.seconds, level) for one in found}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A file system's marks by criterion (0 to 5), their weighted mean, and the criterion that pulls it down most."""
+
+    name: str
+    marks: Mapping[str, float]
+    total: float
+    weakest: str
+
+
+def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> list[Score]:
+    """The systems, best first. Every system has a mark for each of :data:`CRITERIA`."""
+    weight = {name: weights.get(name, 1.0) for name in CRITERIA}
+    whole = sum(weight.values())
+    found = []
+    for name, given in marks.items():
+        total = sum(weight[criterion] * given[criterion] for criterion in CRITERIA) / whole
+        weakest = max(CRITERIA, key=lambda criterion: weight[criterion] * (5 - given[criterion]))
+        found.append(Score(name, dict(given), total, weakest))
+    return sorted(found, key=lambda one: -one.total)

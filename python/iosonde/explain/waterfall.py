@@ -1,0 +1,192 @@
+"""The loss waterfall: from the bound down to what was delivered, in seconds that add up.
+
+A phase takes T from the first start to the last end. Every rank's share of T is: its late start, its own time, and its
+wait for the last rank. Its own time is operations and what lies between them. Averaged over the ranks this gives
+
+T = bound + late start + imbalance + slow operations + tail + open and other calls + fsync and close + the rest
+
+with  bound             D/S, what the bytes take at the ceiling
+      late start        mean over ranks of (own start − first start)
+      imbalance         mean over ranks of (last end − own end): waiting for the slowest
+      tail              what the slowest 1 % of the data operations took beyond the median operation
+      slow operations   the other time of data operations, minus the bound: below zero where a cache beats the bound
+      the rest          between operations: the client's own work, and operations that were not recorded
+
+Operations of a rank that overlap (queue depth, threads) share the time that they cover in proportion to their
+durations, so that a rank's parts add up to its own time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.model.bound import Ceiling
+from iosonde.stats.summarise import mean
+
+PARTS = ("bound", "late_start", "imbalance", "slow_operations", "tail", "calls", "fsync_close", "rest")
+TITLES = {
+    "bound": "at the bound", "late_start": "late start", "imbalance": "imbalance",
+    "slow_operations": "slow operations", "tail": "tail (slowest 1 %)", "calls": "open and other calls",
+    "fsync_close": "fsync and close", "rest": "between operations",
+}  # fmt: skip
+CURES = {
+    "late_start": "a longer phase, or ranks that start together (no more ranks than cores)",
+    "imbalance": "even work, and a look at the rank or node that ends last (iosonde report: timeline)",
+    "slow_operations": "larger requests, more of them under way, or settings of the file system (iosonde rank)",
+    "tail": "a look at what the slowest operations share (iosonde diagnose)",
+    "calls": "fewer and larger files, or faster metadata servers",
+    "fsync_close": "fewer calls of fsync, or more data before each",
+    "rest": "a client that does less between operations, or several ranks on a node",
+}
+DATA_KINDS = ("read", "write", "append", "mmap_read", "mmap_write")
+SYNC_KINDS = ("fsync", "fdatasync", "close")
+OWN_KINDS = ("compute",)  # the client's own work
+TAIL = 0.99
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One phase of one trial in seconds: ``parts`` add up to ``delivered_s`` exactly (up to rounding of floats).
+
+    ``work_excess`` and ``time_excess``: largest ÷ mean − 1 of the ranks' bytes and of their times: 0 is balanced.
+    """
+
+    parts: dict[str, float]
+    delivered_s: float
+    n_bytes: int
+    work_excess: float
+    time_excess: float
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """The trials of one cell together: every part's seconds as an Estimate over trials."""
+
+    operation: str
+    by: dict[str, Any]
+    ceiling: Ceiling
+    parts: dict[str, Estimate]
+    delivered: Estimate
+    work_excess: float
+    time_excess: float
+
+    @property
+    def largest(self) -> str | None:
+        """The part that lost most, where its interval excludes 0; None where none can be told."""
+        sure = [(e.value, name) for name, e in self._losses() if e.low is not None and e.low > 0]
+        return max(sure)[1] if sure else None
+
+    @property
+    def doubtful(self) -> str | None:
+        """A part that may have lost still more, but whose interval holds 0; None if there is none."""
+        by_value = {name: e.value or 0.0 for name, e in self._losses()}
+        most = max(by_value, key=by_value.__getitem__)
+        return most if most != self.largest and by_value[most] > 0 else None
+
+    def _losses(self) -> list[tuple[str, Estimate]]:
+        return [(name, e) for name, e in self.parts.items() if name != "bound" and e.value is not None]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form: every part's Estimate in seconds."""
+        return {
+            "operation": self.operation, "by": self.by, "n": self.delivered.n, "s": self.ceiling.s,
+            "limit": list(self.ceiling.limit), "delivered_s": self.delivered.to_json(),
+            "parts": [{"name": name, **estimate.flat("seconds")} for name, estimate in self.parts.items()],
+            "work_excess": self.work_excess, "time_excess": self.time_excess, "largest": self.largest,
+        }  # fmt: skip
+
+
+def data_bytes(phase: Mapping[str, Any]) -> int:
+    """What a phase read and wrote."""
+    totals = phase.get("totals") or {}
+    return sum(totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
+
+
+def why_not(phase: Mapping[str, Any], recorded: bool) -> str:
+    """Why a phase has no waterfall, in words; empty where it has one."""
+    if not phase.get("ranks") or not data_bytes(phase):
+        return "it moved no data"
+    if not phase.get("comparable", True):
+        return "its clocks cannot be compared: when ranks waited for each other is not known"
+    if not recorded or not phase.get("recorded_all", False):
+        return "not every operation was kept (--max-operations)"
+    return ""
+
+
+def of_trial(
+    phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float
+) -> Trial:  # fmt: skip
+    """One phase with its operations (rows of this phase, dtype ``schema.OPERATION``). ``bound_s`` is D/S, s."""
+    ranks = phase["ranks"]
+    first = min(rank["started_ns"] for rank in ranks)
+    last = max(rank["ended_ns"] for rank in ranks)
+    n = len(ranks)
+    late = sum(rank["started_ns"] - first for rank in ranks) / n / 1e9
+    wait = sum(last - rank["ended_ns"] for rank in ranks) / n / 1e9
+    own = sum(rank["ended_ns"] - rank["started_ns"] for rank in ranks) / n / 1e9
+    seconds = _covering(operations)
+    data = np.isin(operations["kind"], _numbers(DATA_KINDS, kinds))
+    sync = np.isin(operations["kind"], _numbers(SYNC_KINDS, kinds))
+    other = ~data & ~sync & ~np.isin(operations["kind"], _numbers(OWN_KINDS, kinds))
+    moved, tail = float(seconds[data].sum()) / n, _tail(seconds[data]) / n
+    synced, called = float(seconds[sync].sum()) / n, float(seconds[other].sum()) / n
+    parts = dict(zip(PARTS, (bound_s, late, wait, moved - tail - bound_s, tail, called, synced,
+                             own - moved - synced - called), strict=True))  # fmt: skip
+    times = [rank["ended_ns"] - rank["started_ns"] for rank in ranks]
+    return Trial(parts, (last - first) / 1e9, data_bytes(phase), _excess([r["bytes"] for r in ranks]), _excess(times))
+
+
+def together(
+    operation: str, by: Mapping[str, Any], made: Ceiling, trials: Sequence[Trial], level: float
+) -> Waterfall:  # fmt: skip
+    """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
+    parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
+    parts = {name: e if name == "slow_operations" else _not_below_zero(e) for name, e in parts.items()}
+    delivered = _not_below_zero(mean([trial.delivered_s for trial in trials], level))
+    work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
+    return Waterfall(operation, dict(by), made, parts, delivered, work, time)
+
+
+def _not_below_zero(estimate: Estimate) -> Estimate:
+    """A time is not negative: cutting the interval there takes nothing from its coverage."""
+    low = estimate.low
+    return estimate if low is None or low >= 0 else replace(estimate, low=min(0.0, estimate.value or 0.0))
+
+
+def _numbers(names: Sequence[str], kinds: Sequence[str]) -> list[int]:
+    return [place for place, kind in enumerate(kinds) if kind in names]
+
+
+def _covering(operations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Each operation's seconds; where those of a rank overlap, its share of the time that they cover."""
+    seconds = operations["duration_ns"].astype(np.float64) / 1e9
+    for rank in np.unique(operations["rank"]):
+        rows = np.flatnonzero(operations["rank"] == rank)
+        rows = rows[np.argsort(operations["start_ns"][rows], kind="stable")]
+        start = operations["start_ns"][rows].astype(np.int64)
+        end = start + operations["duration_ns"][rows].astype(np.int64)
+        before = np.concatenate([[start[0]], np.maximum.accumulate(end)[:-1]])
+        covered = float(np.maximum(0, end - np.maximum(start, before)).sum()) / 1e9
+        total = float(seconds[rows].sum())
+        if total > covered:
+            seconds[rows] *= covered / total
+    return seconds
+
+
+def _tail(seconds: npt.NDArray[np.float64]) -> float:
+    """What the slowest 1 % took beyond the median; 0 below 100 operations, which have no slowest 1 %."""
+    if seconds.size < round(1 / (1 - TAIL)):
+        return 0.0
+    slow = np.sort(seconds)[int(np.ceil(TAIL * seconds.size)) :]
+    return float((slow - np.median(seconds)).sum())
+
+
+def _excess(amounts: Sequence[float]) -> float:
+    total = sum(amounts)
+    return max(amounts) * len(amounts) / total - 1 if total else 0.0

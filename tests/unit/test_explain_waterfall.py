@@ -1,0 +1,163 @@
+"""``explain/waterfall``: parts that add up to the phase's time whatever happened, and each loss in its own part."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iosonde.core.schema import OPERATION
+from iosonde.explain.waterfall import PARTS, of_trial, together, why_not
+from iosonde.model.bound import ceiling
+from iosonde.model.bound_system import System
+
+KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
+MS = 10**6
+
+
+def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> dict:
+    """A phase whose ranks ran from … to …, ns."""
+    return {
+        "index": 0, "name": "write_large", "operation": "write_large", "comparable": True, "recorded_all": True,
+        "totals": {"write": {"count": 1, "bytes": n_bytes * len(ranks), "errors": 0}},
+        "ranks": [{"rank": r, "started_ns": a, "ended_ns": b, "bytes": n_bytes} for r, (a, b) in enumerate(ranks)],
+        **changes,
+    }  # fmt: skip
+
+
+def operations(rows: list[tuple[int, str, int, int]]) -> np.ndarray:
+    """(rank, kind, start ns, duration ns)."""
+    made = np.zeros(len(rows), OPERATION)
+    for place, (rank, kind, start, duration) in enumerate(rows):
+        made[place]["rank"], made[place]["kind"] = rank, KINDS.index(kind)
+        made[place]["start_ns"], made[place]["duration_ns"] = start, duration
+    return made
+
+
+def test_every_loss_is_in_its_own_part():
+    rows = [(0, "open", 0, 1 * MS), (0, "write", 1 * MS, 5 * MS), (0, "fsync", 6 * MS, 2 * MS),
+            (0, "close", 8 * MS, 1 * MS), (1, "write", 10 * MS, 8 * MS)]  # fmt: skip
+    made = of_trial(phase([(0, 9 * MS), (10 * MS, 20 * MS)]), operations(rows), KINDS, 0.002)
+    assert {name: seconds * 1000 for name, seconds in made.parts.items()} == pytest.approx(
+        {"bound": 2, "late_start": 5, "imbalance": 5.5, "slow_operations": 4.5, "tail": 0, "calls": 0.5,
+         "fsync_close": 1.5, "rest": 1})  # fmt: skip
+    assert made.delivered_s == pytest.approx(0.020) and made.work_excess == 0
+    assert made.time_excess == pytest.approx(10 / 9.5 - 1)
+
+
+def test_the_tail_is_what_the_slowest_of_a_hundred_took_beyond_the_median():
+    rows = [(0, "write", i * MS, MS) for i in range(99)] + [(0, "write", 99 * MS, 51 * MS)]
+    made = of_trial(phase([(0, 150 * MS)]), operations(rows), KINDS, 0.1)
+    assert made.parts["tail"] == pytest.approx(0.050) and made.parts["slow_operations"] == pytest.approx(0)
+
+
+def test_overlapping_operations_share_the_time_they_cover():
+    rows = [(0, "write", 0, 10 * MS), (0, "write", 0, 10 * MS), (0, "fsync", 5 * MS, 10 * MS)]
+    made = of_trial(phase([(0, 15 * MS)]), operations(rows), KINDS, 0.0)
+    assert made.parts["slow_operations"] == pytest.approx(0.010) and made.parts["fsync_close"] == pytest.approx(0.005)
+    assert made.parts["rest"] == pytest.approx(0)
+
+
+def test_the_clients_own_work_is_between_operations():
+    rows = [(0, "write", 0, 4 * MS), (0, "compute", 4 * MS, 6 * MS)]
+    assert of_trial(phase([(0, 10 * MS)]), operations(rows), KINDS, 0.0).parts["rest"] == pytest.approx(0.006)
+
+
+WORK = st.tuples(st.integers(0, 10**8), st.integers(0, 10**8), st.sampled_from(KINDS))
+ONE = st.tuples(st.integers(0, 10**9), st.lists(WORK, min_size=1, max_size=12))
+
+
+@given(st.lists(ONE, min_size=1, max_size=6), st.floats(0, 10))
+def test_parts_add_up_to_the_time_delivered(ranks, bound_s):
+    spans, rows = [], []
+    for rank, (start, work) in enumerate(ranks):
+        at, end = start, start + 1
+        for gap, duration, kind in work:
+            rows.append((rank, kind, at, duration))
+            end, at = max(end, at + duration), at + gap
+        spans.append((start, end))
+    made = of_trial(phase(spans), operations(rows), KINDS, bound_s)
+    assert sum(made.parts.values()) == pytest.approx(made.delivered_s, rel=1e-9, abs=1e-9)
+    assert all(made.parts[name] >= -1e-9 for name in PARTS if name not in ("slow_operations", "bound"))
+    several = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    assert sum(e.value for e in several.parts.values()) == pytest.approx(several.delivered.value, rel=1e-9, abs=1e-9)
+
+
+def test_one_trial_has_no_interval_and_no_culprit():
+    made = of_trial(phase([(0, 10 * MS)]), operations([(0, "write", 0, 8 * MS)]), KINDS, 0.001)
+    alone = together("write", {}, ceiling(System(network=1e6)), [made], 0.95)
+    assert alone.delivered.low is None and alone.largest is None and alone.doubtful == "slow_operations"
+    sure = together("write", {}, ceiling(System(network=1e6)), [made, made], 0.95)
+    assert sure.largest == "slow_operations" and sure.doubtful is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [({"comparable": False}, "clocks"), ({"recorded_all": False}, "kept"), ({"totals": {}}, "no data"), ({}, "")],
+)
+def test_what_has_no_waterfall_says_why(changes, word):
+    assert word in why_not(phase([(0, MS)], **changes), True) and bool(word) == bool(
+        why_not(phase([(0, MS)], **changes), True)
+    )
+
+
+@pytest.fixture
+def place(tmp_path) -> str:
+    pytest.importorskip("iosonde._native")
+    from bound_sample import store
+
+    store(tmp_path / "s", 3)
+    return str(tmp_path / "s")
+
+
+def invoke(*args: str) -> str:
+    from iosonde.cli.bound import command
+
+    done = CliRunner().invoke(command, list(args), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_the_command_shows_the_waterfall_of_a_store(place):
+    made = json.loads(invoke(place, "--servers", "2", "--net", "1GB/s", "--waterfall", "--json"))
+    (fall,) = made["waterfalls"]
+    seconds = {part["name"]: part["seconds"] for part in fall["parts"]}
+    assert seconds["late_start"] == pytest.approx(0.025) and fall["n"] == 3
+    assert seconds["fsync_close"] == pytest.approx(0.040) and seconds["rest"] == pytest.approx(200 * 20e-6)
+    assert seconds["tail"] == pytest.approx(2 * 28e-3, abs=1e-4)  # 4 of the 400 writes of both ranks
+    assert sum(seconds.values()) == pytest.approx(fall["delivered_s"]["value"])
+    text = invoke(place, "--servers", "2", "--net", "1GB/s", "--waterfall")
+    assert "late start" in text and "surely lost to slow operations" in " ".join(text.split())
+    assert max(map(len, text.splitlines())) < 80
+
+
+@pytest.mark.parametrize("kind", ["roofline", "waterfall"])
+@pytest.mark.parametrize("form", ["png", "svg"])
+def test_figures_are_drawn(place, tmp_path, kind, form):
+    path = tmp_path / f"x.{form}"
+    invoke(place, "--net", "1MB/s", "--plot", str(path), "--plot-kind", kind)
+    first = path.read_bytes()
+    assert len(first) > 4000
+    invoke(place, "--net", "1MB/s", "--plot", str(path), "--plot-kind", kind)
+    assert path.read_bytes() == first
+
+
+def test_a_roofline_by_hand_against_servers_and_request(tmp_path):
+    args = ("--net", "1GB/s", "--disks", "8", "--disk", "100MB/s", "--latency", "1ms", "--request", "64KiB",
+            "--plot", str(tmp_path / "x.svg"))  # fmt: skip
+    for against in ("servers", "request"):
+        invoke(*args, "--against", against)
+        assert b"latency" in (tmp_path / "x.svg").read_bytes()
+
+
+def test_a_waterfall_needs_a_store_and_a_figure_a_format(place):
+    from iosonde.cli.bound import command
+    from iosonde.core.errors import InputError
+
+    for args in (["--servers", "2", "--net", "1GB/s", "--waterfall"], [place, "--net", "1MB/s", "--plot", "x.gif"]):
+        with pytest.raises(InputError):
+            CliRunner().invoke(command, args, catch_exceptions=False)
