@@ -116,6 +116,26 @@ def test_a_probe_gives_the_slowest_of_everything_with_intervals(tmp_path):
     assert by_hand["s"] == 5e7
 
 
+def test_a_store_that_knows_a_probe(tmp_path):
+    from iosonde.core.types import Run
+    from iosonde.measure.probe import SOURCE
+    from iosonde.store import Store
+
+    held = Store.create(tmp_path / "p")
+    for repetition, rate in enumerate((190e6, 200e6, 210e6)):
+        node = {"host": "a", "rank": 0, "cores": 2, "disk": {"write": rate, "read": rate, "way": "x"},
+                "copy_one": 1e9, "copy_all": 2e9, "cpu": {"write": 1e-9, "read": 1e-9}}  # fmt: skip
+        facts = {"hosts": ["a"], "nodes": [0], "probe": {"pairs": [], "nodes": [node]}}
+        held.append(Run(id=f"p-{repetition}", experiment="p", source=SOURCE, started_at="2026-11-21T10:00:00Z",
+                        seconds=1.0, factors={"nodes": 1, "repetition": repetition}, observations=[],
+                        facts=facts))  # fmt: skip
+    made = document("--probe", str(tmp_path / "p"), "--disks", "1")
+    assert made["limit"] == ["disks"] and made["s"] == pytest.approx(200e6)
+    assert made["s_low"] == pytest.approx(200e6 - 4.303 * 10e6 / 3**0.5, rel=1e-3)
+    store(tmp_path / "without")
+    assert "knows a probe" in refused("--probe", str(tmp_path / "without")).message
+
+
 def test_memory_that_holds_the_data_is_warned_of():
     made = document("--net", "94Mbit/s", "--data", "512MiB", "--client-memory", "512MiB", "--server-memory", "100MiB")
     assert len(made["warnings"]) == 1 and "client" in made["warnings"][0]

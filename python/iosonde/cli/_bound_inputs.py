@@ -86,7 +86,7 @@ class Inputs:
 
 
 def read(
-    given: Mapping[str, Any], words: Mapping[str, Any], table: Table | None, probe: str | None
+    given: Mapping[str, Any], words: Mapping[str, Any], table: Table | None, probe: str | None, level: float
 ) -> Inputs:  # fmt: skip
     """``given``: field → text of the options; ``words``: further fields, ready. Raises InputError, DataError."""
     from iosonde.model.bound_system import System, with_settings
@@ -104,7 +104,7 @@ def read(
             columns[name] = table.column(text).name
     if "replicas" in {*fixed, *columns} and fixed.get("redundancy", "none") == "none":
         fixed["redundancy"] = "client"
-    measured, notes = _probe(probe, str(fixed.get("operation", "write"))) if probe else ({}, ())
+    measured, notes = _measured(probe, str(fixed.get("operation", "write")), level) if probe else ({}, ())
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, tuple(notes))
 
@@ -141,9 +141,9 @@ def of_column(table: Table, field: str, column: str, rows: Any) -> Any:
 _OF_NODE = {"disk_read": "disk_read", "disk_write": "disk_write", "memory_copy": "memory_copy_all_cores"}
 
 
-def _probe(place: str, operation: str) -> tuple[dict[str, tuple[float, float, float]], list[str]]:
+def _measured(place: str, operation: str, level: float) -> tuple[dict[str, tuple[float, float, float]], list[str]]:
     """(field → value, worst, best, and notes) of what ``iosonde probe`` found: its JSON, or the newest in a store."""
-    document = _document(place)
+    document = _document(place, level)
     pairs, nodes, notes = document.get("pairs") or [], document.get("nodes") or [], list(document.get("warnings") or [])
     found: dict[str, tuple[float, float, float]] = {}
     links = [pair[way] for pair in pairs for way in ("bandwidth", "bandwidth_back") if pair["medium"] == "network"]
@@ -174,17 +174,22 @@ def _end(estimate: Mapping[str, Any], end: str) -> float:
     return float(estimate["value"] if estimate[end] is None else estimate[end])
 
 
-def _document(place: str) -> Mapping[str, Any]:
+def _document(place: str, level: float) -> Mapping[str, Any]:
     path = Path(place)
     if path.is_dir():
         from iosonde.store import Store
 
-        held = [run for run in Store.open(place).runs() if (run.get("facts") or {}).get("probe")]
-        for run in reversed(held):
-            made = run["facts"]["probe"]
-            if made.get("nodes") and "memory_copy_all_cores" in made["nodes"][0]:
-                return made  # type: ignore[no-any-return]
-        raise DataError(f"{place}: no run of this store knows a probe", "iosonde probe --json > probe.json")
+        from . import _probe as probes
+
+        store = Store.open(place)
+        runs = probes.stored(store)
+        if runs:
+            newest = [run["facts"] for run in runs if run["experiment"] == runs[-1]["experiment"]]
+            return probes.to_json(probes.summarise(newest, level))  # type: ignore[no-any-return]
+        held = [run["facts"]["probe"] for run in store.runs() if (run.get("facts") or {}).get("probe")]
+        if held:
+            return held[-1]  # type: ignore[no-any-return]
+        raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

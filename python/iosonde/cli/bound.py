@@ -66,7 +66,7 @@ def command(
     if source is None and (where or response or by or unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
     words = _words(operation, redundancy, erasure, placement)
-    inputs = _bound_inputs.read(given, words, source.table if source else None, probe)
+    inputs = _bound_inputs.read(given, words, source.table if source else None, probe, level)
     size = None if amount is None else float(parse_size(amount))
     memory = {"client": _size(client_memory), "server": _size(server_memory)}
     warnings = [*inputs.notes, *memory_warnings(memory, size, inputs.system.clients, inputs.system.servers)]

@@ -34,6 +34,8 @@ COMMANDS = {
     "bound": "the most that the hardware can deliver, and what limits it",
     "time-model": "where the time of one operation goes, and which condition it tells of",
     "upgrade": "what to buy: gain by money and by watt, and the change that gains nothing",
+    "scale": "how a rate grows with nodes, what stops it, what more would bring",
+    "advise": "which setting for which workload, and its gain",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

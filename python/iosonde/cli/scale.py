@@ -1,0 +1,135 @@
+"""``iosonde scale``: how a rate grows with the number of nodes, what stops it, and what more nodes would bring."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.errors import DataError, InputError
+
+from ._data import Source, check_level, open_data, options, split_names
+from ._output import talk
+
+if TYPE_CHECKING:
+    from iosonde.model.scaling.analyse import Scaling
+    from iosonde.model.scaling.series import Series
+
+
+@click.command(epilog="Example: iosonde scale results --on nodes --at 64,1024")
+@click.argument("data")
+@click.option("--on", metavar="N", default="nodes", show_default=True, help="The column that counts nodes or ranks.")
+@click.option("--response", metavar="Y", help="The column that holds the rate. A store needs none.")
+@click.option("--by", metavar="X,…", help="Columns of which each combination is a series of its own.")
+@click.option("--of-time", is_flag=True, help="Y is the time of a fixed amount of work: the rate is 1/Y.")
+@click.option("--at", metavar="N,…", help="Predict the rate at these numbers.")
+@click.option("--bootstrap", type=click.IntRange(100, 100_000), metavar="B",
+              help="Parameters' intervals from B bootstrap samples instead of profile likelihood.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
+@click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
+              help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@options
+def command(
+    data: str, on: str, response: str | None, by: str | None, of_time: bool, at: str | None, bootstrap: int | None,
+    seed: int, clock: str, where: tuple[str, ...], level: float, as_json: bool,
+) -> None:  # fmt: skip
+    """Fit laws of scaling to DATA: linear, Amdahl, USL, min-law, one queue.
+
+    A change of regime (a cliff from cache to disk) is looked for first. Laws are compared where the trials are enough,
+    what cannot be told is said, and beyond 4 times the largest number measured a prediction is a scenario.
+    """
+    from iosonde.model.scaling.analyse import analyse
+
+    check_level(level)
+    sizes = _numbers(at)
+    source = open_data(data, where)
+    found, warnings = _series(source, response, on, split_names(by), of_time, clock)
+    found, left_out = _with_two_sizes(found, on)
+    for warning in (*warnings, *left_out):
+        talk(f"warning: {warning}")
+    made = [(series, analyse(series.trials, level, sizes, bootstrap or 0, seed)) for series in found]
+    if as_json:
+        click.echo(_as_json(made, level, on, [*warnings, *left_out]))
+        return
+    from ._scale_text import lines
+
+    for number, (series, scaling) in enumerate(made):
+        if number:
+            click.echo("")
+        for line in lines(series, scaling):
+            click.echo(line)
+
+
+def _series(
+    source: Source, response: str | None, on: str, by: Sequence[str], of_time: bool, clock: str
+) -> tuple[list[Series], list[str]]:
+    from iosonde.model.scaling.series import series_of
+
+    if source.store is None:
+        if not response:
+            raise InputError("--response is missing", f"name the column of the rate: {', '.join(source.table.names)}")
+        return series_of(source.table, response, on, by, of_time)
+    return _of_store(source, on, by, clock)
+
+
+def _of_store(source: Source, on: str, by: Sequence[str], clock: str) -> tuple[list[Series], list[str]]:
+    """Every rate of a store's trials, for each operation, metric and setting that varies beside ``on``."""
+    from dataclasses import replace
+
+    from iosonde.model.scaling.series import series_of
+    from iosonde.stats import overview
+    from iosonde.stats.column_units import is_rate
+
+    trials, warnings = overview.trials(source.table, clock)
+    if not len(trials):
+        raise DataError("the store holds no trials that fulfil the conditions", "iosonde show says what it holds")
+    settings = list(by) or [name for name in overview.settings(trials) if name not in (on, "ranks")]
+    found = []
+    for key, rows in trials.groups(["operation", "metric", "unit"]):
+        if not is_rate(str(key[2])):
+            continue
+        part, said = series_of(trials.take(rows), "value", on, settings)
+        warnings += said
+        found += [replace(series, response=f"{key[0]} {key[1]}", unit=str(key[2])) for series in part]
+    if not found:
+        raise DataError("no rate is left", "the conditions leave no metric that is work per time")
+    return found, warnings
+
+
+def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
+    """The series that say something of scaling; the others are named. Raises DataError where none does."""
+    kept = [series for series in found if len(series.trials) > 1]
+    if not kept:
+        only = ", ".join(f"{size:g}" for size in sorted({size for series in found for size in series.trials}))
+        raise DataError(
+            f"every series has one value of {on} ({only}): nothing scales", "measure at 5 or more, as 1,2,4,8,16"
+        )
+    gone = len(found) - len(kept)
+    return kept, [f"{gone} series have one value of {on} and are left out"] if gone else []
+
+
+def _as_json(made: Sequence[tuple[Series, Scaling]], level: float, on: str, warnings: Sequence[str]) -> str:
+    from iosonde.model.scaling.words import sentences
+
+    from ._scale_text import _ends
+    from .regress import finite
+
+    listed: list[Any] = []
+    for series, scaling in made:
+        said = sentences(scaling, series.on, lambda estimate, unit=series.unit: _ends(estimate, unit))  # type: ignore[misc]
+        listed.append({**series.to_json(), **scaling.to_json(), "sentences": said})
+    whole = {"schema": 1, "level": level, "on": on, "series": listed, "warnings": list(warnings)}
+    return json.dumps(finite(whole), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _numbers(text: str | None) -> list[float]:
+    """``64,10000`` → numbers of nodes. Raises InputError."""
+    try:
+        numbers = [int(word) for word in split_names(text)]
+    except ValueError:
+        numbers = [0]
+    if any(not 1 <= number <= 10**7 for number in numbers):
+        raise InputError(f"--at {text} is no list of numbers of nodes", "write it like 64,1024,10000")
+    return [float(number) for number in dict.fromkeys(numbers)]

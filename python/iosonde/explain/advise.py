@@ -1,0 +1,265 @@
+"""Which setting to choose for which workload, and what that gains for sure.
+
+Nothing is advised whose gain, measured where it was not chosen (``advise_gain``), has an interval that holds zero.
+Then it says what would settle it (``advise_needs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Estimate
+from iosonde.stats.table import Cell, Table
+
+from .advise_defaults import Default, best_of, defaults, shares, winners
+from .advise_gain import FEW, Crossed, Learner, cross_fit, labels, learn, mean_estimate, pick_depth, tied
+from .advise_needs import Needs, needs
+from .advise_tree import choices, cut
+from .instances import Instances, instances
+from .rules import Rule, rules
+
+# What is advised: rules by workload, one default for all, or nothing.
+RULES, DEFAULT, NOTHING = "rules", "default", "nothing"
+
+
+@dataclass(frozen=True)
+class Depth:
+    """A tree with at most so many questions on a way (0: the best default).
+
+    ``loss`` is what it falls short of the best possible, as a share of it, on the instances it was learned from;
+    ``crossed`` the same where it was not; ``lowest`` its worst case (a share of the best).
+    """
+
+    depth: int
+    loss: float
+    crossed: Estimate | None
+    lowest: float
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What advice brings, in cross-validation.
+
+    ``share`` is what it adds to the share of the best possible, over ``over`` (the best default, or the setting in
+    use); ``ratio`` the geometric mean of its speed over that one's, ``absolute`` the difference in the response's
+    unit (for a time: saved). Over the setting in use the level is that of as many intervals as there are settings,
+    for the choice among them. ``advised`` and ``reference`` are the two shares, ``possible`` what choosing for every
+    instance alone would give (None without repeats).
+    ``lowest`` and ``reference_lowest`` are the two worst cases, a share of the best.
+    ``logs`` are the log ratios of the instances, each held out (empty where none could be).
+    """
+
+    over: str
+    share: Estimate
+    ratio: Estimate
+    absolute: Estimate
+    advised: Estimate
+    reference: Estimate
+    possible: Estimate | None
+    lowest: float
+    reference_lowest: float
+    logs: tuple[float, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The Estimate of the share, and the others beside it."""
+        parts = {"ratio": self.ratio, "absolute": self.absolute, "advised": self.advised, "reference": self.reference,
+                 "possible": self.possible}  # fmt: skip
+        return {**self.share.to_json(), "over": self.over, "lowest": self.lowest,
+                "reference_lowest": self.reference_lowest,
+                **{name: None if e is None else e.to_json() for name, e in parts.items()}}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Everything: the table of defaults, trees by depth, what is advised, and its gain.
+
+    ``equal_defaults`` cannot be told from the best default; ``over_random`` is what the best default adds to the
+    share of the best over the mean of all settings; ``depth`` is where the tree stops.
+    """
+
+    made: Instances
+    level: float
+    defaults: tuple[Default, ...]
+    winners: dict[str, str]
+    best_default: str
+    equal_defaults: tuple[str, ...]
+    depths: tuple[Depth, ...]
+    depth: int
+    kind: str
+    rules: tuple[Rule, ...]
+    gain: Gain | None
+    over_random: Estimate | None
+    needs: Needs | None
+    current: str | None
+    warnings: tuple[str, ...]
+
+    @property
+    def criteria_agree(self) -> bool:
+        """Whether every criterion names the same default."""
+        return len(set(self.winners.values())) == 1
+
+    def rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
+        """The rule that an instance fulfils; None where nothing is advised."""
+        return next((rule for rule in self.rules if rule.holds(instance)), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            "response": self.made.response, "unit": self.made.unit, "better": "lower" if self.made.lower else "higher",
+            "choose": list(self.made.choose), "given": [f.name for f in self.made.features], "level": self.level,
+            "instances": len(self.made), "incomplete": self.made.incomplete, "settings": len(self.made.settings),
+            "repeats": int(self.made.counts.sum(axis=2).min()), "best_mean": float(_best(self.made)),
+            "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
+            "criteria_agree": self.criteria_agree, "best_default": self.best_default,
+            "equal_defaults": list(self.equal_defaults), "depths": [_depth_json(d) for d in self.depths],
+            "depth": self.depth, "advised": self.kind, "rules": [r.to_json() for r in self.rules],
+            "gain": None if self.gain is None else self.gain.to_json(),
+            "over_random": None if self.over_random is None else self.over_random.to_json(),
+            "needs": None if self.needs is None else self.needs.to_json(), "warnings": list(self.warnings),
+        }  # fmt: skip
+
+
+def _best(made: Instances) -> float:
+    return float(best_of(made.values, made.lower).mean())
+
+
+def _depth_json(made: Depth) -> dict[str, Any]:
+    crossed = None if made.crossed is None else made.crossed.to_json()
+    return {"depth": made.depth, "loss": made.loss, "crossed": crossed, "lowest": made.lowest}
+
+
+def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95, *,
+           lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
+           current: Mapping[str, str] | None = None) -> Advice:  # fmt: skip
+    """Advice from the trials of a table.
+
+    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
+    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
+    gain is then over. Raises InputError, DataError.
+    """
+    made = instances(table, response, choose, given, lower)
+    now = None if current is None else _setting(made, current)
+    learner = Learner(depth if made.features else 0, weigh, level, full)
+    values, counts, rows = made.values, made.counts.sum(axis=2), np.arange(len(made))
+    share, ties = shares(values, made.lower), tied(made, values, counts, rows, level)
+    table_of = defaults(values, made.names, lower, ties if made.folds > 1 else None)
+    tree = learn(made, values, counts, rows, learner)
+    stop, best = pick_depth(made, values, counts, rows, learner), int(share.mean(axis=0).argmax())
+    crossed = cross_fit(made, learner, best, now)
+    random = None if crossed is None else mean_estimate(crossed.chosen - crossed.random, _wide(made, level))
+    kind, gain = _decide(made, crossed, random, stop, best, now, level)
+    keys = [made.key(row) for row in range(len(made))]
+    advised = cut(tree, stop if kind == RULES else 0)
+    return Advice(
+        made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
+        tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
+        () if kind == NOTHING
+        else rules(advised, made.features, made.choose, made.settings, share, labels(share, ties), keys),
+        gain, random, None if kind == RULES else needs(made, crossed, ties, level),
+        None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
+    )  # fmt: skip
+
+
+def _decide(made: Instances, crossed: Crossed | None, random: Estimate | None, stop: int, best: int, now: int | None,
+            level: float) -> tuple[str, Gain | None]:  # fmt: skip
+    """What to advise, and its gain: over the setting in use, or where none is told the rules' over the best default."""
+    if crossed is None:
+        return NOTHING, None
+    of_rules = _gain(made, crossed, "advice", "default", made.names[best], level)
+    worth = stop > 0 and _sure(of_rules.share)
+    if now is None:
+        return (RULES if worth else DEFAULT if _sure(random) else NOTHING), of_rules
+    # One setting among several was chosen to beat the one in use: as many intervals as settings.
+    what = "advice" if worth else "default"
+    over = _gain(made, crossed, what, "current", made.names[now], _wide(made, level))
+    if not _sure(over.share) or (what == "default" and best == now):
+        return NOTHING, over
+    return (RULES if worth else DEFAULT), over
+
+
+def _sure(made: Estimate | None) -> bool:
+    return made is not None and made.low is not None and made.low > 0
+
+
+def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
+    missing = [name for name in made.choose if name not in wanted]
+    if missing or len(wanted) > len(made.choose):
+        example = f"{made.choose[0]}={made.settings[0][0]}"
+        raise InputError(
+            "the setting in use is not one value for each chosen column",
+            f"name {', '.join(made.choose)}, as --current {example}",
+        )
+    text = tuple(str(wanted[name]) for name in made.choose)
+    for at, setting in enumerate(made.settings):
+        if tuple(map(str, setting)) == text:
+            return at
+    raise InputError(
+        f"the setting in use, {'/'.join(text)}, was never measured", f"measured were {', '.join(made.names)}"
+    )
+
+
+def geometric(logs: Estimate) -> Estimate:
+    """A mean of logarithms as a geometric mean."""
+    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
+    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
+
+
+def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, level: float) -> Gain:
+    share = {"advice": crossed.advice, "default": crossed.default, "current": crossed.current}
+    advised, reference = share[what], share[over]
+    assert advised is not None and reference is not None
+    sign = -1.0 if made.lower else 1.0
+    logs = sign * (crossed.logs[what] - crossed.logs[over])
+    absolute = sign * (crossed.values[what] - crossed.values[over])
+    return Gain(name, mean_estimate(advised - reference, level), geometric(mean_estimate(logs, level)),
+                mean_estimate(absolute, level), mean_estimate(advised, level), mean_estimate(reference, level),
+                None if crossed.possible is None else mean_estimate(crossed.possible, level),
+                float(advised.min()), float(reference.min()),
+                () if crossed.by_repeat else tuple(logs.tolist()))  # fmt: skip
+
+
+def _wide(made: Instances, level: float) -> float:
+    """The level of each of as many intervals as there are settings, so that all hold together at ``level``.
+
+    Cross-fitting takes the bias out of the best of several settings, not the spread: where one setting is best by
+    luck in all repeats, it is chosen, and lucky, in every fold.
+    """
+    return 1 - (1 - level) / len(made.settings)
+
+
+def _equal(made: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
+    """The defaults that cannot be told from the best: paired over instances, Bonferroni (Hsu 1984)."""
+    if len(made) < FEW:
+        return ()
+    others = [at for at in range(share.shape[1]) if at != best]
+    wide = 1 - (1 - level) / len(others)
+    found = [(at, mean_estimate(share[:, best] - share[:, at], wide)) for at in others]
+    return tuple(made.names[at] for at, e in found if e.low is not None and e.low <= 0)
+
+
+def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level: float) -> Depth:
+    held = share[np.arange(len(share)), advised]
+    top = None if crossed is None else crossed.possible
+    estimate = None
+    if crossed is not None:
+        estimate = mean_estimate((1.0 if top is None else top) - crossed.by_depth[:, depth], level)
+    return Depth(depth, float(1 - held.mean()), estimate, float(held.min()))
+
+
+def _warnings(made: Instances) -> list[str]:
+    found = []
+    if made.incomplete:
+        found.append(f"{made.incomplete} of {made.incomplete + len(made)} instances lack a setting and are not used")
+    if made.folds < 2:
+        found.append(
+            "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
+            "too good by the noise, and ties are not seen; measure each cell twice or more"
+        )
+    if len(made) < FEW:
+        found.append(f"fewer than {FEW} instances: no rules, and gains hold for these instances only")
+    return found

@@ -1,0 +1,144 @@
+"""A small tree from the workload to the setting to choose.
+
+CART (Breiman et al. 1984) by scikit-learn, with midpoint thresholds and the Gini index. An instance's label is its
+best setting; its weight is what choosing at random would lose there, so that instances where the choice does not
+matter do not shape the tree. A node advises the setting with the highest mean share of the best, not the most
+frequent label. What is kept is plain nodes; a tree cut at a lower depth is a tree of that depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.model.features import Feature
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+_LEAST = 2  # instances in a leaf: a rule for a single one is none
+
+
+@dataclass(frozen=True)
+class Question:
+    """One yes-or-no question about an instance: ``x[feature] <= at``, or for text ``x[feature] == at``."""
+
+    feature: int
+    at: float
+    equal: bool
+
+    def holds(self, x: Array) -> npt.NDArray[np.bool_]:
+        """Which rows of ``x`` answer yes."""
+        return np.asarray(x[:, self.feature] == self.at if self.equal else x[:, self.feature] <= self.at)
+
+
+@dataclass(frozen=True)
+class Node:
+    """``choice`` is the setting advised if the tree ends here; ``rows`` are the instances it was learned from."""
+
+    choice: int
+    rows: Rows
+    question: Question | None = None
+    yes: Node | None = None
+    no: Node | None = None
+
+    @property
+    def leaf(self) -> bool:
+        """Whether nothing is asked here."""
+        return self.question is None
+
+    @property
+    def depth(self) -> int:
+        """Questions on the longest way down."""
+        return 0 if self.yes is None or self.no is None else 1 + max(self.yes.depth, self.no.depth)
+
+    def leaves(self) -> Iterator[Node]:
+        """All ends, yes before no."""
+        if self.yes is None or self.no is None:
+            yield self
+        else:
+            yield from self.yes.leaves()
+            yield from self.no.leaves()
+
+
+def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, depth: int, weigh: bool = True) -> Node:
+    """The tree of instances ``x`` with shares of the best (instances × settings) and their labels."""
+    rows = np.arange(len(x))
+    root = Node(int(share.mean(axis=0).argmax()), rows)
+    if depth == 0 or not features or len(np.unique(labels)) < 2:
+        return root
+    from sklearn.tree import DecisionTreeClassifier
+
+    asked = list(_questions(features))
+    # Ranks, for scikit-learn keeps 32 bits of a number; thresholds are of the numbers again (_midpoint).
+    columns = np.column_stack(
+        [x[:, f] == at if equal else np.searchsorted(features[f].levels, x[:, f]) for f, at, equal in asked]
+    ).astype(float)
+    weights = 1 - share.mean(axis=1) + 1e-9 if weigh else None
+    learner = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=_LEAST, random_state=0)
+    made = learner.fit(columns, labels, sample_weight=weights)
+    return _plain(made.tree_, 0, asked, (x, columns), share, rows)
+
+
+def _questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]:
+    """The columns that scikit-learn sees: a number itself; of text each level against the rest."""
+    for at, feature in enumerate(features):
+        if feature.numeric:
+            yield at, 0.0, False
+        else:
+            last = 1 if len(feature.levels) == 2 else len(feature.levels)
+            yield from ((at, float(level), True) for level in range(last))
+
+
+def _plain(tree: Any, node: int, asked: Sequence[tuple[int, float, bool]], seen: tuple[Array, Array], share: Array,
+           rows: Rows) -> Node:  # fmt: skip
+    x, columns = seen
+    choice = int(share[rows].mean(axis=0).argmax())
+    left, right = int(tree.children_left[node]), int(tree.children_right[node])
+    if left == right:
+        return Node(choice, rows)
+    column = int(tree.feature[node])
+    below = columns[rows, column] <= tree.threshold[node]
+    sides = [_plain(tree, child, asked, seen, share, part)
+             for child, part in ((left, rows[below]), (right, rows[~below]))]  # fmt: skip
+    feature, level, equal = asked[column]
+    if equal:
+        return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])
+    at = _midpoint(x[rows, feature], below)
+    return Node(choice, rows, Question(feature, at, False), *sides)
+
+
+def _midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
+    """Between the two nearest values of the factor, in the fewest digits within 1 % of their gap from the middle."""
+    low, high = float(values[below].max()), float(values[~below].min())
+    middle = low + (high - low) / 2
+    for digits in range(2, 17):
+        short = float(f"{middle:.{digits}g}")
+        if abs(short - middle) <= 0.01 * (high - low):
+            return short
+    return middle if middle < high else low
+
+
+def cut(node: Node, depth: int) -> Node:
+    """The tree with at most ``depth`` questions on a way; branches that advise the same are one leaf."""
+    if node.yes is None or node.no is None or depth == 0:
+        return Node(node.choice, node.rows)
+    yes, no = cut(node.yes, depth - 1), cut(node.no, depth - 1)
+    if yes.leaf and no.leaf and yes.choice == no.choice:
+        return Node(yes.choice, node.rows)
+    return replace(node, yes=yes, no=no)
+
+
+def choices(node: Node, x: Array, depth: int | None = None) -> Rows:
+    """The setting advised for each row of ``x``, by the tree or by its first ``depth`` questions."""
+    found = np.full(len(x), node.choice, dtype=np.intp)
+    if node.question is None or node.yes is None or node.no is None or depth == 0:
+        return found
+    below = None if depth is None else depth - 1
+    yes = node.question.holds(x)
+    found[yes] = choices(node.yes, x[yes], below)
+    found[~yes] = choices(node.no, x[~yes], below)
+    return found

@@ -1,0 +1,131 @@
+"""The advice, tried: new trials of the advised setting and of what it was to beat, against what was promised.
+
+Speeds are compared as ratios (geometric means), so that a new workload needs only these two settings.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
+from iosonde.stats.table import Cell, Table
+
+from .advise import DEFAULT, NOTHING, Advice, geometric
+from .advise_gain import mean_estimate
+
+KEPT, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """``predicted`` is the ratio of advice over ``over`` in cross-validation, for the new instances where they are
+    known, ``obtained`` what the new trials show, ``difference`` obtained ÷ predicted: paired by instance where all
+    are known, else with both errors (None where instances were too few to hold any out). ``unused`` new instances
+    lack one of the two settings; in ``same`` both are one."""
+
+    predicted: Estimate
+    obtained: Estimate
+    difference: Estimate | None
+    over: str
+    instances: int
+    same: int
+    unused: int
+    verdict: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        difference = None if self.difference is None else self.difference.to_json()
+        return {"predicted": self.predicted.to_json(), "obtained": self.obtained.to_json(), "difference": difference,
+                "over": self.over, "instances": self.instances, "same": self.same, "unused": self.unused,
+                "verdict": self.verdict}  # fmt: skip
+
+
+def against(advice: Advice, new: Table) -> Tried:
+    """What new trials say of an advice.
+
+    Raises InputError where nothing was advised, DataError where no new instance has both settings, or the trials are
+    those the advice was learned from.
+    """
+    gain, level = advice.gain, advice.level
+    if advice.kind == NOTHING or gain is None:
+        raise InputError("nothing was advised, so there is nothing to try", "measure more; the text says what")
+    if advice.kind == DEFAULT and advice.current is None:
+        raise InputError("one default is advised for all, over no other", "name the setting in use with --current")
+    found, same, unused = _logs(advice, gain.over, new)
+    if not found:
+        raise DataError(f"{new.source}: no instance has trials of both the advised setting and {gain.over}",
+                        "measure both, in turn, for workloads that the advice is for")  # fmt: skip
+    obtained = mean_estimate(np.array(list(found.values())), level)
+    predicted, difference = gain.ratio, None
+    if gain.logs:
+        held = {tuple(advice.made.key(row).values()): log for row, log in enumerate(gain.logs)}
+        if set(found) <= set(held):
+            expected = np.array([held[key] for key in found])
+            predicted = geometric(mean_estimate(expected, level))
+            difference = mean_estimate(np.array(list(found.values())) - expected, level)
+        else:
+            difference = _unpaired(obtained, mean_estimate(np.array(gain.logs), level))
+    told = None if difference is None else geometric(difference)
+    return Tried(predicted, geometric(obtained), told, gain.over, len(found), same, unused, _verdict(told))
+
+
+def _unpaired(a: Estimate, b: Estimate) -> Estimate:
+    """The difference of two independent means, from their intervals (each half width is t times its error)."""
+    value = (a.value or 0.0) - (b.value or 0.0)
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return Estimate(value, None, None, a.level, a.n, (*a.warnings, *b.warnings))
+    half = math.hypot(a.high - a.low, b.high - b.low) / 2
+    return Estimate(value, value - half, value + half, a.level, a.n)
+
+
+def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
+    """Log ratios of the new instances that have both settings; how many have one and the same, or lack one."""
+    made = advice.made
+    names = [f.name for f in made.features]
+    kept = ~np.isnan(new.numbers(made.response))
+    for name in (*names, *made.choose):
+        kept &= ~new.column(name).missing
+    part = new.take(kept)
+    _refuse_the_same(advice, part)
+    values = part.numbers(made.response)
+    if (values <= 0).any():
+        raise DataError(f"{new.source}: '{made.response}' is not positive everywhere", "correct these rows")
+    reference = made.settings[made.names.index(over)]
+    found, same, unused = {}, 0, 0
+    for key, rows in part.groups(names):
+        rule = advice.rule_for(dict(zip(names, key, strict=True)))
+        tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(made.choose)}
+        if rule is None or rule.setting not in tried or reference not in tried:
+            unused += 1
+            continue
+        same += rule.setting == reference
+        ratio = math.log(tried[rule.setting] / tried[reference])
+        found[key] = -ratio if made.lower else ratio
+    return found, same, unused
+
+
+def _refuse_the_same(advice: Advice, new: Table) -> None:
+    """The trials that the advice was learned from would only agree with themselves."""
+    made = advice.made
+    cells: dict[tuple[Cell, ...], float] = {}
+    for row in range(len(made)):
+        for at, setting in enumerate(made.settings):
+            cells[(*made.key(row).values(), *setting)] = float(made.values[row, at])
+    values, found, equal = new.numbers(made.response), 0, 0
+    for key, rows in new.groups([*(f.name for f in made.features), *made.choose]):
+        if key in cells:
+            found += 1
+            equal += math.isclose(float(values[rows].mean()), cells[key], rel_tol=1e-12)
+    if found and equal == found:
+        raise DataError(f"{new.source}: these are the trials that the advice was learned from", "measure new ones")
+
+
+def _verdict(difference: Estimate | None) -> str:
+    if difference is None or difference.low is None or difference.high is None:
+        return UNTOLD
+    return LESS if difference.high < 1 else MORE if difference.low > 1 else KEPT

@@ -1,0 +1,118 @@
+"""The laws that are tried, behind one form: fit, the rate at any size, and the least sum of squares while one thing is
+held (which is what a profile likelihood asks)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import ceilings, rational
+from .points import Array, Points
+
+# What can be held: the rate at a size (λ is the rate at 1, the ceiling C the rate at infinity), or one of these.
+ALPHA, KAPPA, PEAK, KNEE, SHARE = "contention", "coherency", "peak", "knee", "server_share"
+_NO_SHARE = 1e-9
+LAMBDA, CEILING = "rate_of_one", "ceiling"
+
+
+@dataclass(frozen=True)
+class Law:
+    """``shapes`` are the parameters beside λ; ``bounded``: whether the rate has a ceiling."""
+
+    name: str
+    formula: str
+    shapes: tuple[str, ...]
+    bounded: bool
+
+    @property
+    def n_parameters(self) -> int:
+        """λ and the shape's."""
+        return 1 + len(self.shapes)
+
+    @property
+    def least_sizes(self) -> int:
+        """One size more than parameters, so that the law can fail; three, so that a line is not the only law."""
+        return max(3, self.n_parameters + 1)
+
+
+LAWS = (
+    Law("linear", "X = λN", (), False),
+    Law("amdahl", "X = λN ÷ (1 + α(N − 1))", (ALPHA,), True),
+    Law("usl", "X = λN ÷ (1 + α(N − 1) + κN(N − 1))", (ALPHA, KAPPA), False),
+    Law("min", "X = min(λN, C)", (KNEE,), True),
+    Law("queue", "X of N clients and one server (M/M/1//N)", (SHARE,), True),
+)
+BY_NAME = {law.name: law for law in LAWS}
+_TERMS = {"linear": (0,), "amdahl": (0, 1), "usl": (0, 1, 2)}
+_BENDS = {"min": ceilings.MIN_LAW, "queue": ceilings.QUEUE}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted law. ``numbers`` are its own: (a, b, c) of N ÷ X, or (λ, θ)."""
+
+    law: Law
+    numbers: Array
+
+    def log_rates(self, sizes: Array) -> Array:
+        """log X at each size (infinity: the ceiling)."""
+        sizes = np.asarray(sizes, dtype=float)
+        if self.law.name in _BENDS:
+            shape = _BENDS[self.law.name].log_shape(sizes, self.numbers[1:])[0]
+            return shape + math.log(self.numbers[0])
+        finite = np.isfinite(sizes)
+        logs = rational.log_rates(self.numbers, np.where(finite, sizes, 1.0))
+        limit = -math.log(self.numbers[1]) if self.numbers[1] > 0 and self.numbers[2] == 0 else math.inf
+        return np.where(finite, logs, -math.inf if self.numbers[2] > 0 else limit)
+
+    def rate(self, size: float) -> float:
+        """X at one size."""
+        return float(np.exp(self.log_rates(np.array([size]))[0]))
+
+    def parameter(self, name: str) -> float:
+        """One parameter by name; the peak of a law without one is infinite."""
+        if name in (LAMBDA, CEILING):
+            return self.rate(1.0 if name == LAMBDA else math.inf)
+        if name in (KNEE, SHARE):
+            return float(self.numbers[1]) if self.numbers[1] > _NO_SHARE else 0.0
+        a, b, c = self.numbers
+        if name == PEAK:
+            return math.sqrt(max(a - b, 0.0) / c) if c > 0 else math.inf
+        return float((b if name == ALPHA else c) / a) if a > 0 else math.inf
+
+
+def fit(law: Law, points: Points) -> Fit:
+    """The law of least squares in logs."""
+    if law.name in _BENDS:
+        return Fit(law, ceilings.fit(_BENDS[law.name], points))
+    return Fit(law, rational.fit(points, _TERMS[law.name]))
+
+
+def sse(fitted: Fit, points: Points) -> float:
+    """The sum of squared log residuals, the spread of the trials included."""
+    return points.sse(fitted.log_rates(points.sizes))
+
+
+def profile(law: Law, points: Points, name: str, size: float | None = None) -> Callable[[float], float]:
+    """value → the least sum of squares with the parameter ``name`` (or, for ``size``, the rate there) at this value."""
+    at = 1.0 if name == LAMBDA else math.inf if name == CEILING else size
+    if law.name in _BENDS:
+        bend = _BENDS[law.name]
+        if at is not None:
+            return lambda value: sse(Fit(law, ceilings.fit(bend, points, (at, math.log(value)))), points)
+        return lambda value: sse(Fit(law, ceilings.fit(bend, points, theta=value)), points)
+    terms = _TERMS[law.name]
+    return lambda value: sse(Fit(law, rational.fit(points, terms, _held(name, at, value))), points)
+
+
+def _held(name: str, at: float | None, value: float) -> rational.Held:
+    if at is not None and math.isinf(at):
+        return rational.Held((0.0, 1.0, 0.0), 1 / value)
+    if at is not None:
+        return rational.Held((1.0, at - 1, at * (at - 1)), at / value)
+    if name == PEAK:
+        return rational.Held((1.0, -1.0, -value * value), 0.0)
+    return rational.Held((-value, 1.0, 0.0) if name == ALPHA else (-value, 0.0, 1.0), 0.0)

@@ -1,0 +1,86 @@
+"""What a law of scaling is fitted to: the logs of the trials' rates at each size (number of nodes or ranks).
+
+Logs, because the noise of a rate grows with the rate, and because a law is then wrong by a factor, not by MiB/s.
+Of the trials of one size a fit needs only their mean, their number, and how they spread around it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+# Rounding of the stored numbers keeps a sum of squares from being exactly 0: residuals below 1e-7 are none.
+_LEAST_MEAN_SQUARE = 1e-14
+
+
+@dataclass(frozen=True)
+class Points:
+    """``log_rates`` are the means of log(rate) at each of ``sizes`` (ascending), ``weights`` how many values each
+    stands for, ``spread`` the sum of squares around these means, ``n`` the values in all."""
+
+    sizes: Array
+    log_rates: Array
+    weights: Array
+    spread: float
+    n: int
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def spread_df(self) -> int:
+        """Degrees of freedom of ``spread``: 0 without repeated trials."""
+        return self.n - len(self.sizes)
+
+    def sse(self, log_fit: Array) -> float:
+        """The sum of squared residuals of a law whose log at each size is ``log_fit``."""
+        off = self.log_rates - log_fit
+        return float(self.weights @ (off * off)) + self.spread + _LEAST_MEAN_SQUARE * self.n
+
+    def lack_of_fit_p(self, sse: float, parameters: int) -> float:
+        """P that a right law misses the means by so much (F test against the spread of the trials); 1 where it
+        cannot be tested."""
+        from iosonde.stats.distributions import f_upper_p
+
+        df = len(self) - parameters
+        if df < 1 or self.spread_df < 1:
+            return 1.0
+        noise = max(self.spread, _LEAST_MEAN_SQUARE * self.n) / self.spread_df
+        return f_upper_p(max(sse - self.spread, 0.0) / df / noise, df, self.spread_df)
+
+    def of_means(self) -> Points:
+        """One value a size: where sizes differ by more than their trials, the size is the unit that repeats."""
+        return Points(self.sizes, self.log_rates, np.ones(len(self)), 0.0, len(self))
+
+
+def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
+    """Points of size → rates of its trials, all positive."""
+    sizes = sorted(trials)
+    logs = [np.log(np.asarray(trials[size], dtype=float)) for size in sizes]
+    spread = math.fsum(float(np.sum((log - log.mean()) ** 2)) for log in logs)
+    counts = np.array([log.size for log in logs], dtype=float)
+    means = np.array([log.mean() for log in logs])
+    return Points(np.array(sizes, dtype=float), means, counts, spread, int(counts.sum()))
+
+
+def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
+    """Points of a bootstrap sample: the trials of each size drawn with replacement.
+
+    Deviations are widened by √(r ÷ (r − 1)): r trials drawn from r vary too little by just that (Davison and Hinkley
+    1997, Bootstrap Methods, section 2.3). A size with one trial stays as it is.
+    """
+    drawn = {}
+    for size in sorted(trials):
+        rates = np.asarray(trials[size], dtype=float)
+        if rates.size > 1:
+            logs = np.log(rates)
+            wide = logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1))
+            rates = np.exp(rng.choice(wide, rates.size))
+        drawn[size] = rates.tolist()
+    return points_of(drawn)

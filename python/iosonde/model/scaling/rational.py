@@ -1,0 +1,98 @@
+"""Linear, Amdahl and USL: laws in which N ÷ X is a sum of parts that are not negative.
+
+    X(N) = λN ÷ (1 + α(N − 1) + κN(N − 1))        Universal Scalability Law; Amdahl: κ = 0; linear: α = κ = 0
+    N ÷ X = a + b(N − 1) + cN(N − 1)              a = 1/λ, b = α/λ, c = κ/λ, all ≥ 0
+
+λ is the rate of one node as the law sees it, fitted as all others; α the share that is serial (contention), κ the cost
+of agreement between each pair (coherency). Source: Gunther 2008, A General Theory of Computational Capacity Scaling,
+arXiv:0808.1431; Amdahl 1967.
+
+The sum of squared log residuals is made least by Gauss-Newton, each step a non-negative least squares (Lawson and
+Hanson). What a profile likelihood holds fixed (a parameter, the place of the peak, the rate at some size) is in every
+case one linear equation in (a, b, c), so that one function fits them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .points import Array, Points
+
+_STEPS = 60
+_NOTHING = 1e-12  # of N ÷ X at the largest size
+_HELD = 1e6  # weight of the equation that is held, against rows of weight 1
+
+
+@dataclass(frozen=True)
+class Held:
+    """row · (a, b, c) = value: what a fit keeps fixed."""
+
+    row: tuple[float, float, float]
+    value: float
+
+
+def columns(sizes: Array) -> Array:
+    """The parts of N ÷ X at each size: 1, N − 1, N(N − 1)."""
+    return np.column_stack([np.ones_like(sizes), sizes - 1, sizes * (sizes - 1)])
+
+
+def log_rates(parts: Array, sizes: Array) -> Array:
+    """log X of a law with these (a, b, c)."""
+    return np.log(sizes) - np.log(columns(sizes) @ parts)
+
+
+def fit(points: Points, terms: Sequence[int], held: Held | None = None, offset: Array | None = None) -> Array:
+    """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
+    added to the law's log rate at each size."""
+    from scipy.optimize import nnls
+
+    parts = columns(points.sizes)[:, list(terms)]
+    scale = parts.max(axis=0)
+    scale[scale == 0] = 1.0
+    parts = parts / scale
+    target = np.log(points.sizes) - points.log_rates + (0.0 if offset is None else offset)
+    weight = np.sqrt(points.weights)
+    extra, value = _equation(held, terms, scale, target)
+
+    def step(current: Array | None) -> Array:
+        # Around `current`, log(sum) ≈ log(sum₀) + sum/sum₀ − 1; at first around the measured N ÷ X.
+        around = np.exp(target) if current is None else parts @ current
+        wanted = np.ones_like(target) if current is None else 1 + target - np.log(around)
+        rows = np.vstack([(parts / around[:, None]) * weight[:, None], extra])
+        return nnls(rows, np.append(wanted * weight, value))[0]
+
+    def loss(candidate: Array) -> float:
+        total = parts @ candidate
+        return float(np.sum((weight * (target - np.log(total))) ** 2)) if np.all(total > 0) else np.inf
+
+    best = step(None)
+    if not np.isfinite(loss(best)):
+        # At N = 1 only a is left: where it came out as 0 the law has no logarithm there. Begin inside.
+        best[list(terms).index(0)] += 0.05 * float(np.exp(target.min()))
+    least = loss(best)
+    for _ in range(_STEPS):
+        move, size = step(best) - best, 1.0
+        while size > 1e-4 and not (new := loss(best + size * move)) < least:
+            size /= 2
+        if size <= 1e-4:
+            break
+        gained, best, least = least - new, best + size * move, new
+        if gained <= 1e-12 * least:
+            break
+    found = np.zeros(3)
+    found[list(terms)] = np.where(best > _NOTHING * best.max(), best, 0.0) / scale
+    return found
+
+
+def _equation(held: Held | None, terms: Sequence[int], scale: Array, target: Array) -> tuple[Array, float]:
+    """The held equation as a heavy row of the least squares, in the scaled parts."""
+    if held is None:
+        return np.zeros((1, len(terms))), 0.0
+    row = np.array(held.row)[list(terms)] / scale
+    # Divided by what N ÷ X is like, the other rows are near 1; the heavy one must be heavy beside them.
+    size = float(np.max(np.abs(row))) or 1.0
+    unit = float(np.exp(np.mean(target)))
+    return (_HELD * row / size / unit)[None, :], _HELD * held.value / size / unit

@@ -1,0 +1,83 @@
+"""A table → its series: the rates of the trials at each number of nodes, one series for each other setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.stats.table import Cell, Table, tidy
+
+_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+_MOST = 10**7
+
+
+@dataclass(frozen=True)
+class Series:
+    """``trials`` maps each size to the rates of its trials, in ``unit``; ``by`` is what makes this series."""
+
+    on: str
+    response: str
+    unit: str
+    by: dict[str, Cell]
+    trials: dict[float, list[float]]
+
+    @property
+    def sizes(self) -> list[float]:
+        """The sizes, ascending."""
+        return sorted(self.trials)
+
+    def to_json(self) -> dict[str, Any]:
+        """What names it."""
+        return {"on": self.on, "response": self.response, "unit": self.unit, "by": self.by}
+
+
+def series_of(
+    table: Table, response: str, on: str, by: Sequence[str], of_time: bool = False
+) -> tuple[list[Series], list[str]]:
+    """(series, what to say of the rows): rows without a value are left out and counted.
+
+    ``of_time``: the response is the time of a fixed amount of work, and the rate one over it. Raises DataError for a
+    size that is no whole number from 1, a rate that is not positive, a table without rows.
+    """
+    column = table.column(response)
+    if len(table) == 0:
+        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with measurements")
+    if len({column.name, table.column(on).name, *(table.column(name).name for name in by)}) < 2 + len(by):
+        raise InputError("a column is named twice among --response, --on and --by", "name each once")
+    sizes, rates = table.numbers(on), table.numbers(response)
+    if column.unit in _TIMES and not of_time:
+        raise InputError(f"'{column.name}' is a time and no rate", "if every trial did the same work, add --of-time")
+    known = ~np.isnan(sizes) & ~np.isnan(rates)
+    _check(table, sizes, rates, known, column.name, table.column(on).name)
+    warnings = [] if known.all() else [f"{int((~known).sum())} of {len(table)} rows lack a value and are left out"]
+    values = 1 / rates if of_time else rates
+    unit = f"1/{column.unit or column.name}" if of_time else column.unit
+    part = table.take(known)
+    found = []
+    for key, rows in part.groups(by):
+        trials: dict[float, list[float]] = {}
+        for size, rate in zip(sizes[known][rows], values[known][rows], strict=True):
+            trials.setdefault(float(size), []).append(float(rate))
+        names = [table.column(name).name for name in by]
+        found.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials))
+    return found, warnings
+
+
+def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: str) -> None:
+    """Raises DataError at the first row whose size or rate has no meaning here."""
+    if not known.any():
+        raise DataError(f"no row has both {response} and {on}", "look at empty cells")
+    wrong = known & ((sizes < 1) | (sizes != np.floor(sizes)) | (sizes > _MOST))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"{table.place(row)}, column '{on}': {tidy(sizes[row])} is no number of nodes or ranks",
+                        f"name with --on a column of whole numbers from 1 to {_MOST:,}")  # fmt: skip
+    wrong = known & (rates <= 0)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"{table.place(row)}, column '{response}': {tidy(rates[row])} is no rate",
+                        f"leave such trials out, as --where '{response}>0'")  # fmt: skip

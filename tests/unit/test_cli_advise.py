@@ -1,0 +1,113 @@
+"""``iosonde advise``: the keys that others rely on, the text, files, and wrong input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli import advise
+from iosonde.core.errors import InputError
+
+DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
+ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
+        "--depth", "3")  # fmt: skip
+
+
+def invoke(*args: str) -> str:
+    return CliRunner().invoke(advise.command, list(args), catch_exceptions=False, standalone_mode=False).stdout
+
+
+def trials(path: Path, effect: float, seed: int, n: int = 12) -> str:
+    """size × mode, three trials each; mode b is better by ``effect`` from size 50 on, mode a below."""
+    rng = np.random.default_rng(seed)
+    rows = ["size,mode,time (s)"]
+    for size in np.linspace(1, 100, n).round(2):
+        for mode in "ab":
+            slow = 1.0 if (mode == "b") == (size >= 50) else 1.0 + effect
+            rows += [f"{size},{mode},{size * slow * np.exp(rng.normal(0, 0.03)):.6f}" for _ in range(3)]
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_json_has_every_promised_key():
+    made = json.loads(invoke(*ARGS, "--json", "--for", "op=read,hole_kib=160,block_kib=64"))
+    assert made["schema"] == 1 and made["advised"] == "rules"
+    assert set(made["defaults"][0]) == {"setting", "best", "worst", "tied", "rel_arith", "rel_harm", "lowest", "abs",
+                                        "abs_harm", "loss"}  # fmt: skip
+    assert {"value", "low", "high", "level", "n", "warnings", "over", "ratio", "absolute", "advised", "reference",
+            "possible", "lowest", "reference_lowest"} == set(made["gain"])  # fmt: skip
+    assert {"sentence", "when", "set", "instances", "share", "lowest", "best_choices", "hamming_distance"} <= set(
+        made["rules"][0]
+    )
+    assert made["for"]["rule"]["set"] == {"servers": 2, "stripe": "2M", "sieving": "on"}
+    assert (made["instances"], made["settings"], made["repeats"]) == (48, 8, 1)
+
+
+def test_text_fits_a_terminal_and_ends_with_a_sentence():
+    text = invoke(*ARGS)
+    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
+    assert "Criteria disagree" in text and "worst case" in text
+
+
+def test_times_are_better_low_and_new_trials_are_compared(tmp_path):
+    old, new = trials(tmp_path / "old.csv", 0.5, 1), trials(tmp_path / "new.csv", 0.5, 2)
+    args = ("--response", "time", "--choose", "mode", "--given", "size", "--depth", "2")
+    made = json.loads(invoke(old, *args, "--against", new, "--json"))
+    assert made["better"] == "lower" and made["against"]["verdict"] == "kept"
+    assert made["against"]["difference"]["low"] <= 1 <= made["against"]["difference"]["high"]
+    text = invoke(old, *args, "--against", new)
+    assert "The advice, tried, brought what it said" in text and "obtained ÷ predicted" in text
+    higher = json.loads(invoke(old, *args, "--better", "higher", "--json"))
+    assert higher["better"] == "higher"
+
+
+def test_no_advice_says_what_would_settle_it(tmp_path):
+    text = invoke(trials(tmp_path / "t.csv", 0.0, 3), "--response", "time", "--choose", "mode", "--given", "size",
+                  "--depth", "2")  # fmt: skip
+    assert "No advice" in text and "more trials of each" in text
+    assert max(map(len, text.splitlines())) < 80
+
+
+def test_rules_are_written_as_files_of_a_system(tmp_path):
+    out = tmp_path / "rules"
+    invoke(*ARGS, "--write", str(out), "--system", "lustre", "--as", "servers=-c")
+    assert "lfs setstripe -c 2 -S 2M" in (out / "rule-1.sh").read_text()
+    assert (out / "rules.txt").read_text().count("\n") == len(list(out.glob("rule-*")))
+    (out / "rule-9.sh").write_text("")
+    with pytest.raises(InputError, match="rule-9.sh of another advice"):
+        invoke(*ARGS, "--write", str(out), "--system", "lustre")
+
+
+def test_the_figure_is_written_and_the_same_each_time(tmp_path):
+    for name in ("a.svg", "b.svg"):
+        invoke(*ARGS, "--plot", str(tmp_path / name))
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert "Loss by depth" in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    "args, said",
+    [
+        (("--for", "op=read,hole_kib=4,block_kib=64"), "beyond what was tried: hole_kib=4"),
+        (("--for", "op=copy,hole_kib=64,block_kib=64"), "op=copy was never tried"),
+        (("--for", "op=read,hole_kib=64"), "no value for block_kib"),
+        (("--for", "op=read,hole_kib=x,block_kib=64"), "is no number"),
+        (("--for", "servers=2"), "'servers' is chosen, not given"),
+        (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "left out by --where"),
+        (("--for", "op"), "is not NAME=VALUE"),
+        (("--write", "x"), "--write and --system go together"),
+        (("--current", "servers=2"), "one value for each chosen column"),
+        (("--plot", "x.txt"), "no format for figures"),
+        (("--against", "absent.csv"), "does not exist"),
+        (("--against", DATA), "learned from"),
+    ],
+)
+def test_wrong_input_is_one_sentence(args, said):
+    from iosonde.core.errors import IosondeError
+
+    with pytest.raises(IosondeError, match=said):
+        invoke(*ARGS, *args)

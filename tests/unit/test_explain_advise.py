@@ -1,0 +1,327 @@
+"""Advice: the table of defaults, trees and rules, and gains that are not luck."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iosonde.cli._csv import read_csv
+from iosonde.core.errors import DataError, InputError
+from iosonde.explain import advise_defaults
+from iosonde.explain.advise import advise
+from iosonde.explain.advise_defaults import Default, defaults, winners
+from iosonde.explain.advise_gain import Learner, cross_fit, learn
+from iosonde.explain.advise_tree import choices, cut, grow
+from iosonde.explain.advise_trial import against
+from iosonde.explain.instances import instances
+from iosonde.explain.rules import rules
+from iosonde.stats.table import Table, table_of
+
+SIEVING = Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv"
+CHOOSE, GIVEN = ["servers", "stripe", "sieving"], ["op", "hole_kib", "block_kib"]
+
+# Kunkel, "Understanding I/O performance behaviour" (2016), System-Wide Defaults: servers/stripe/sieving, best and
+# worst frequency, arithmetic mean relative, absolute, loss, harmonic mean relative.
+PUBLISHED = [
+    ("1/128K/off", 20, 35, 58.4, 200.1, 102.1, 9.0),
+    ("1/2M/off", 45, 39, 60.7, 261.5, 103.7, 9.0),
+    ("2/128K/off", 87, 76, 69.8, 209.5, 92.7, 8.8),
+    ("2/2M/off", 81, 14, 72.1, 284.2, 81.1, 8.9),
+    ("1/128K/on", 79, 37, 64.1, 245.6, 56.7, 15.2),
+    ("1/2M/on", 11, 75, 59.4, 259.2, 106.1, 14.4),
+    ("2/128K/on", 80, 58, 68.7, 239.6, 62.6, 16.2),
+    ("2/2M/on", 5, 74, 62.9, 258.0, 107.3, 14.9),
+]
+
+
+def sieving() -> Table:
+    with SIEVING.open() as file:
+        rows = list(csv.DictReader(file))
+    numbers = {"hole_kib", "block_kib", "servers", "mib_s"}
+    return table_of({n: [float(r[n]) if n in numbers else r[n] for r in rows] for n in rows[0]}, "sieving")
+
+
+def made_up(rng, n=24, n_settings=4, repeats=3, effect=0.0, noise=0.08) -> Table:
+    """Workloads with their own speeds; below size 50 setting 1 is better by ``effect``, above it setting 2."""
+    rows = []
+    for at, size in enumerate(np.linspace(1, 100, n)):
+        base = float(np.exp(rng.normal(4, 0.8)))
+        for setting in range(n_settings):
+            mean = base * (1 + effect * (setting == (1 if size < 50 else 2)))
+            rows += [("rw"[at % 2], size, f"s{setting}", mean * float(np.exp(rng.normal(0, noise))))
+                     for _ in range(repeats)]  # fmt: skip
+    return table_of(dict(zip(("op", "size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_the_published_table_names_its_winners_and_criteria_disagree():
+    rows = [Default(name, best, worst, a / 100, x, loss, h / 100) for name, best, worst, a, x, loss, h in PUBLISHED]
+    by = winners(rows)
+    assert by["rel_arith"] == by["abs"] == "2/2M/off" and by["rel_harm"] == "2/128K/on" and by["loss"] == "1/128K/on"
+    assert sum(d.best for d in rows) == sum(d.worst for d in rows) == 408
+    assert np.mean([d.abs for d in rows]) == pytest.approx(244.7125, abs=0.11)
+
+
+def test_the_published_losses_are_of_each_stripe_size_alone_ours_of_one_best():
+    sums = {stripe: {round(x + loss, 1) for name, *_, x, loss, _ in PUBLISHED if f"/{stripe}/" in name}
+            for stripe in ("128K", "2M")}  # fmt: skip
+    assert all(abs(total - 302.2) < 0.11 for total in sums["128K"])
+    assert all(abs(total - 365.3) < 0.11 for total in sums["2M"])
+    ours = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
+    totals = [d.abs + d.loss for d in defaults(ours.values, ours.names, False)]
+    assert np.ptp(totals) == pytest.approx(0, abs=1e-9)
+
+
+GOLDEN = {
+    "1/128K/off": (0, 24, 0.571513, 149.396, 121.409042, 0.551674),
+    "1/128K/on": (0, 24, 0.562136, 156.091583, 114.713458, 0.514541),
+    "1/2M/off": (0, 0, 0.582942, 152.383667, 118.421375, 0.562706),
+    "1/2M/on": (0, 0, 0.573379, 159.213458, 111.591583, 0.524832),
+    "2/128K/off": (0, 0, 0.857269, 224.094, 46.711042, 0.82751),
+    "2/128K/on": (0, 0, 0.843205, 234.137396, 36.667646, 0.771812),
+    "2/2M/off": (24, 0, 0.874414, 228.575667, 42.229375, 0.84406),
+    "2/2M/on": (24, 0, 0.860068, 238.820104, 31.984937, 0.787248),
+}
+
+
+@pytest.fixture(scope="module")
+def golden():
+    return advise(sieving(), "mib_s", CHOOSE, GIVEN)
+
+
+def test_the_golden_table_of_defaults(golden):
+    for d in golden.defaults:
+        got = (d.best, d.worst, d.rel_arith, d.abs, d.loss, d.rel_harm)
+        assert got == pytest.approx(GOLDEN[d.setting], abs=1e-5)
+    assert not golden.criteria_agree
+
+
+def test_the_golden_rules_are_found_and_cost_nothing(golden):
+    assert golden.kind == "rules" and golden.depth <= 3
+    assert golden.depths[3].loss == pytest.approx(0, abs=1e-6)
+    ends = {c.high for r in golden.rules for c in r.conditions if c.high is not None}
+    assert sorted(ends) == pytest.approx([128, 200], abs=8)
+    for op, limit in (("write", 128), ("read", 200)):
+        for hole in (32, 96, 112, 136, 160, 192, 208, 512):
+            rule = golden.rule_for({"op": op, "hole_kib": hole, "block_kib": 64})
+            assert rule.setting == (2, "2M", "on" if hole < limit else "off")
+
+
+def test_a_leaf_shows_its_two_most_frequent_best_choices_and_where_they_differ():
+    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, depth=1, full=True)
+    mixed = next(rule for rule in made.rules if len(rule.frequent) == 2)
+    assert [n for _, n in mixed.frequent] == [18, 6] or sum(n for _, n in mixed.frequent) == mixed.instances
+    assert mixed.differ == ("sieving",) and mixed.to_json()["hamming_distance"] == 1
+    assert mixed.lowest < 1 and set(mixed.lowest_at) == set(GIVEN)
+
+
+def test_of_times_the_lowest_is_best():
+    speeds = sieving()
+    column = speeds.column("mib_s")
+    times = table_of({**{n: list(speeds.column(n).values) for n in (*CHOOSE, *GIVEN)}, "s": list(1000 / column.values)})
+    made, mirrored = advise(speeds, "mib_s", CHOOSE, GIVEN), advise(times, "s", CHOOSE, GIVEN, lower=True)
+    for a, b in zip(made.defaults, mirrored.defaults, strict=True):
+        assert (a.best, a.worst, a.rel_arith, a.rel_harm) == pytest.approx((b.best, b.worst, b.rel_arith, b.rel_harm))
+    assert [r.sentence() for r in made.rules] == [r.sentence() for r in mirrored.rules]
+    assert mirrored.gain.absolute.low > 0 and mirrored.gain.ratio.value == pytest.approx(made.gain.ratio.value)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(2, 5))
+def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, depth, n_settings):
+    rng = np.random.default_rng(seed)
+    rows = [(float(rng.integers(1, 6)), "abc"[rng.integers(3)], "yn"[rng.integers(2)]) for _ in range(40)]
+    table = table_of({
+        "a": [r[0] for r in rows for _ in range(n_settings)], "b": [r[1] for r in rows for _ in range(n_settings)],
+        "c": [r[2] for r in rows for _ in range(n_settings)], "s": [s for _ in rows for s in range(n_settings)],
+        "v": rng.uniform(1, 2, len(rows) * n_settings).tolist(),
+    })  # fmt: skip
+    made = instances(table, "v", ["s"], ["a", "b", "c"], False)
+    share = advise_defaults.shares(made.values, False)
+    tree = cut(grow(made.features, made.x, share, share.argmax(axis=1), depth), depth)
+    keys = [made.key(row) for row in range(len(made))]
+    found = rules(tree, made.features, made.choose, made.settings, share, share.argmax(axis=1), keys)
+    advised = choices(tree, made.x)
+    for key, choice in zip(keys, advised, strict=True):
+        holding = [rule for rule in found if rule.holds(key)]
+        assert len(holding) == 1 and holding[0].setting == made.settings[choice]
+    assert tree.depth <= depth and sum(rule.instances for rule in found) == len(made)
+    assert len(found) == len(list(tree.leaves()))
+
+
+def test_a_tree_cut_is_the_tree_of_that_depth():
+    made = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
+    rows = np.arange(len(made))
+    full = learn(made, made.values, made.counts.sum(axis=2), rows, Learner(5))
+    for depth in range(4):
+        direct = learn(made, made.values, made.counts.sum(axis=2), rows, Learner(depth))
+        assert (choices(full, made.x, depth) == choices(direct, made.x)).all()
+        assert (choices(cut(full, depth), made.x) == choices(direct, made.x)).all()
+
+
+def test_the_tree_is_that_of_scikit_learn():
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(5)
+    made = instances(made_up(rng, 40, 3, 1, 0.3), "v", ["set"], ["op", "size"], False)
+    share = advise_defaults.shares(made.values, False)
+    label = share.argmax(axis=1)
+    theirs = DecisionTreeClassifier(max_depth=4, min_samples_leaf=2, random_state=0)
+    theirs.fit(made.x, label, sample_weight=1 - share.mean(axis=1) + 1e-9)
+    leaf = theirs.apply(made.x)
+    expected = [share[leaf == at].mean(axis=0).argmax() for at in leaf]
+    assert (choices(grow(made.features, made.x, share, label, 4), made.x) == expected).all()
+
+
+def test_equal_settings_show_no_gain_and_get_no_advice():
+    false, gains, naive = 0, [], []
+    for seed in range(12):
+        made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
+        false += made.kind != "nothing"
+        gains.append(made.gain.share.value)
+        naive.append(made.defaults[0].loss / (made.defaults[0].abs + made.defaults[0].loss))
+    assert false <= 1
+    assert np.mean(naive) > 0.05  # what who looks at the best alone would promise
+    assert abs(np.mean(gains)) < 0.01
+
+
+def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
+    held = 0
+    for seed in range(8):
+        made = advise(made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], depth=3)
+        assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
+        truth = 0.5 * (1 - 1 / 1.4)  # the best default is right for one half of the workloads
+        held += made.gain.share.low <= truth <= made.gain.share.high
+    assert held >= 7
+
+
+def test_choosing_for_each_instance_alone_is_measured_on_other_repeats():
+    made = instances(made_up(np.random.default_rng(1), 40, 8, 4, 0.0, 0.1), "v", ["set"], ["size"], False)
+    crossed = cross_fit(made, Learner(2), 0)
+    assert crossed.possible.mean() < 0.97  # the best of others is no best here, where all are equal
+    assert abs(crossed.possible.mean() - crossed.random.mean()) < 0.02
+
+
+def test_within_the_noise_is_a_tie_and_needs_name_cells_and_trials():
+    made = advise(made_up(np.random.default_rng(2), 16, 3, 4, 0.0, 0.1), "v", ["set"], ["size"])
+    assert made.kind == "nothing" and made.rules == ()
+    assert min(d.tied for d in made.defaults) >= 14
+    cell = made.needs.cells[0]
+    assert cell.trials == 4 and (cell.more is None or cell.more > 0) and set(cell.instance) == {"size"}
+    assert made.needs.cells[0].ratio >= made.needs.cells[-1].ratio >= 1
+
+
+def test_few_instances_are_split_by_repeats_only():
+    rng = np.random.default_rng(3)
+    clear = made_up(rng, 3, 3, 5, 0.0, 0.02)
+    faster = table_of({n: list(clear.column(n).values) for n in ("op", "size", "set")}
+                      | {"v": [v * (1.5 if s == "s2" else 1) for v, s in
+                               zip(clear.column("v").values, clear.column("set").values, strict=True)]})  # fmt: skip
+    made = advise(faster, "v", ["set"], ["size"])
+    assert made.kind == "default" and made.best_default == "s2" and [r.when for r in made.rules] == ["always"]
+    assert made.over_random.low > 0 and any("fewer than 8" in w for w in made.warnings)
+    assert advise(faster, "v", ["set"]).best_default == "s2"
+
+
+def test_without_repeats_it_is_said(golden):
+    assert any("one trial" in warning for warning in golden.warnings)
+    assert golden.gain.possible is None and all(d.tied is None for d in golden.defaults)
+
+
+def test_the_setting_in_use_is_what_the_gain_is_over(golden):
+    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "1", "stripe": "128K", "sieving": "off"})
+    assert made.gain.over == made.current == "1/128K/off"
+    assert made.gain.share.value > golden.gain.share.value
+    best = advise(made_up(np.random.default_rng(7), 24, 3, 3, 0.0), "v", ["set"], ["size"], current={"set": "s0"})
+    assert best.kind == "nothing"
+    with pytest.raises(InputError, match="never measured"):
+        advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "9", "stripe": "128K", "sieving": "off"})
+    with pytest.raises(InputError, match="one value for each"):
+        advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "1"})
+
+
+def test_incomplete_instances_are_counted_and_not_used():
+    table = made_up(np.random.default_rng(4), 12, 3, 2, 0.4)
+    keep = np.ones(len(table), dtype=bool)
+    keep[:2] = False
+    made = advise(table.take(keep), "v", ["set"], ["size"])
+    assert len(made.made) == 11 and made.made.incomplete == 1
+    assert any("1 of 12 instances lack a setting" in w for w in made.warnings)
+
+
+def test_the_advice_tried_brings_what_it_said():
+    rng = np.random.default_rng(11)
+    made = advise(made_up(rng, 24, 3, 3, 0.4, 0.05), "v", ["set"], ["size"])
+    tried = against(made, made_up(rng, 24, 3, 2, 0.4, 0.05))
+    assert tried.verdict == "kept" and tried.instances == 24
+    assert tried.difference.low <= 1 <= tried.difference.high
+    sides = [made.best_default] * 4 + ["s1"] * 2 + ["s2"] * 2
+    speeds = [100.0] * 4 + [140.0, 139.0, 141.0, 142.0]
+    elsewhere = table_of({"size": [10.5, 30.5, 60.5, 90.5] * 2, "set": sides, "v": speeds})
+    assert against(made, elsewhere).instances == 4
+    assert against(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
+
+
+def test_trying_an_advice_on_its_own_trials_is_refused():
+    table = made_up(np.random.default_rng(11), 24, 3, 3, 0.4, 0.05)
+    made = advise(table, "v", ["set"], ["size"])
+    with pytest.raises(DataError, match="learned from"):
+        against(made, table)
+    with pytest.raises(DataError, match="no instance has trials of both"):
+        against(made, table_of({"size": [1.0], "set": ["s1"], "v": [3.0]}))
+
+
+@pytest.mark.parametrize(
+    "columns, choose, fixed, error, said",
+    [
+        ({"a": [1, 1], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "one level"),
+        ({"a": [1, 2], "g": [1, 2], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no instance was measured with two"),
+        ({"a": [1, 2, 2, 3], "g": [1, 1, 2, 2], "v": [1.0] * 4}, ["a"], ["g"], DataError, "all 3 settings"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 0.0]}, ["a"], ["g"], DataError, "not positive"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["x"], ["g"], DataError, "no column 'x'"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["a"], ["a"], InputError, "named twice"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, ["v"], ["g"], InputError, "is the response"),
+        ({"a": [1, 2], "g": [1, 1], "v": [1.0, 2.0]}, [], ["g"], InputError, "no setting to choose"),
+        ({"a": [1, None], "g": [None, 1], "v": [1.0, 2.0]}, ["a"], ["g"], DataError, "no row has"),
+    ],
+)
+def test_bad_input_gets_one_sentence(columns, choose, fixed, error, said):
+    with pytest.raises(error, match=said):
+        advise(table_of(columns), "v", choose, fixed)
+
+
+def test_one_trial_of_few_instances_tells_nothing():
+    made = advise(table_of({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
+    assert made.kind == "nothing" and made.gain is None and made.needs.repeats == 2
+
+
+def test_the_same_data_gives_the_same_answer(golden):
+    assert advise(sieving(), "mib_s", CHOOSE, GIVEN).to_json() == golden.to_json()
+
+
+def shared_data() -> Path | None:
+    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
+    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
+
+
+@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
+def test_the_real_non_contiguous_data_give_the_known_figures():
+    table = read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv")
+    size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
+    kept = ~((on == 1) & (buffer == 4))  # copies of the rows "on, 100 MiB"
+    setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on[kept], buffer[kept], strict=True)]
+    rows = table_of({"size": size[kept], "gap": gap[kept], "fill": fill[kept], "set": setting, "v": value[kept]})
+    made = advise(rows, "v", ["set"], ["size", "gap", "fill"], weigh=False)
+    assert len(made.made) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
+    found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}
+    assert found == {"off 4": (0.821, 0.314), "on 1": (0.851, 0.711), "on 100": (0.791, 0.601)}
+    assert [1 - made.depths[d].loss for d in (2, 3)] == pytest.approx([0.984, 0.990], abs=1.1e-3)
+    assert 1 - made.depths[2].crossed.value == pytest.approx(0.972, abs=0.005)
+    weighed = advise(rows, "v", ["set"], ["size", "gap", "fill"])
+    assert weighed.kind == "rules" and weighed.depth == 3 and weighed.gain.share.low > 0.05
+    assert 1 - weighed.depths[1].crossed.value > 0.94  # by labels alone 0.82: worse than the best default
