@@ -61,7 +61,8 @@ def _section(
         if not names:
             continue  # the regressions say so already
         if len(known) > MOST_ROWS:
-            missing.append(f"{title}: {len(known):,} rows are more than a page analyses; iosonde rank and iosonde fit do.")
+            rows = f"{len(known):,} rows are more than a page analyses"
+            missing.append(f"{title}: {rows}; iosonde rank and iosonde fit do.")
             continue
         try:
             items.append(_influence(title, known, response, names, better, level))
@@ -106,7 +107,9 @@ def _ranking(data: Examples, level: float) -> content.Ranking:
     if made.noise is not None and made.noise.value is not None:
         head += f" {100 * made.noise.value:.0f} % of the variance is noise between repeats."
     shares = tuple(
-        content.FactorShare(one.name, tried(one) if one.effects else "", one.over_all.s1, one.over_all.st, one.zero_line)
+        content.FactorShare(
+            one.name, tried(one) if one.effects else "", one.over_all.s1, one.over_all.st, one.zero_line
+        )
         for one in made.factors
     )
     return content.Ranking(head, made.sentence, made.warnings, shares)
@@ -167,9 +170,7 @@ def _tree(data: Examples, made: Choice) -> content.Tree | None:
         return None
     taken = made.tried[made.chosen]
     shown = taken if taken in trees else trees[0]
-    form: dict[str, Any] = dict(
-        train(data, "tree", checked("tree", shown.candidate.options), made.model.seed).form
-    )
+    form: dict[str, Any] = dict(train(data, "tree", checked("tree", shown.candidate.options), made.model.seed).form)
     nodes = tuple(form["nodes"])
     if len(nodes) < 2:
         return None

@@ -57,7 +57,7 @@ def _best(model: Model, setting: dict[str, Cell], feature: Feature, better: Bett
     others = [one for one in feature.levels if one != now]
     found = [
         (other, said)
-        for other in others[: _MOST_LEVELS]
+        for other in others[:_MOST_LEVELS]
         if (said := _asked(model, {**setting, feature.name: other}, level)) is not None
     ]
     if not found:
