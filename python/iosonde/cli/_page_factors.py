@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Better
-from iosonde.core.units import human_scale
+from iosonde.core.units import human_scale, significant
 from iosonde.report import factor_content as content
 from iosonde.report.content import Section, counted
 
@@ -143,7 +143,9 @@ def _sentence(data: Examples, made: Choice) -> str:
     scale = human_scale(abs(error.value or 1.0), data.unit)
     against = [f"the mean of everything by {estimate_text(mean, data.unit, scale)}"]
     if made.noise is not None:
-        against.append(f"repeats differ from their own mean by {made.noise.mae / scale[0]:.3g} {scale[1]}".rstrip())
+        against.append(
+            f"repeats differ from their own mean by {significant(made.noise.mae / scale[0])} {scale[1]}".rstrip()
+        )
     said = f"{made.model.name} errs by {estimate_text(error, data.unit, scale)} on rows that it has not seen"
     return f"{said}, {', '.join(against)}. Of {counted(len(made.tried), 'model')} the simplest of the best is taken."
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure as Figure  # noqa: N812
 
 _HEIGHT = 250
+_LEAST_STEP = 1.3  # between two numbers on the axis of rows
 
 
 def factor_charts(one: Influence) -> list[Figure]:
@@ -71,7 +72,10 @@ def _curve(judged: Judged, divisor: float, unit: str) -> Figure:
         dashed = models.Span(location=judged.noise / divisor, dimension="width", line_width=1.5, line_dash=[4, 4],
                              tags=["line_color=--last"])  # fmt: skip
         chart.add_layout(dashed)
-    ticks = sorted({point.n_train for point in judged.curve})
+    ticks: list[int] = []
+    for n in sorted({point.n_train for point in judged.curve}):
+        if not ticks or n > _LEAST_STEP * ticks[-1]:
+            ticks.append(n)
     chart.xaxis.ticker = models.FixedTicker(ticks=ticks)
     chart.xaxis.major_label_overrides = {tick: str(tick) for tick in ticks}
     chart.y_range.start = 0

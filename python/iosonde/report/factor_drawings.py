@@ -11,7 +11,7 @@ from iosonde.core.units import significant
 
 from .factor_content import FactorShare, Tree
 from .fit_figures import shown_nodes
-from .text import escape
+from .text import CANNOT_TELL, escape
 
 BAR_WIDTH, BAR_HEIGHT = 260, 22
 _LEAF_WIDTH, _ROW_HEIGHT, _BOX_WIDTH, _BOX_HEIGHT = 128, 74, 118, 36
@@ -32,6 +32,15 @@ class BarShapes:
 def bar_shapes(share: FactorShare) -> BarShapes:
     """S1 inside ST on an axis from 0 to 1."""
     return BarShapes(_x(share.s1.value), _x(share.st.value), _ends(share.s1), _ends(share.st), _x(share.zero_line))
+
+
+def share_parts(estimate: Estimate) -> tuple[str, str]:
+    """(value, interval) with two decimals, as ``rank`` prints them."""
+    if estimate.value is None:
+        return CANNOT_TELL, CANNOT_TELL
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f}", CANNOT_TELL
+    return f"{estimate.value:.2f}", f"{estimate.low:.2f}–{estimate.high:.2f}"
 
 
 def _x(value: float | None) -> float | None:

@@ -23,7 +23,7 @@ from .charts import bars_chart, latency_chart, timeline_chart
 from .content import Page, Table, counted, plural
 from .factor_charts import factor_charts
 from .factor_charts import scale_of as factor_scale
-from .factor_drawings import BAR_HEIGHT, BAR_WIDTH, bar_shapes, tree_shapes
+from .factor_drawings import BAR_HEIGHT, BAR_WIDTH, bar_shapes, share_parts, tree_shapes
 from .headline import headlines
 from .model_charts import TITLES, model_charts, scale_of
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
@@ -50,6 +50,7 @@ def render(page: Page) -> str:
             model_scale=scale_of,
             factor_scale=factor_scale,
             bar_shapes=bar_shapes,
+            share_parts=share_parts,
             bar_size=(BAR_WIDTH, BAR_HEIGHT),
             tree_shapes=tree_shapes,
             plot_titles=TITLES,
