@@ -11,7 +11,7 @@ import sys
 
 def main(data: str, columns: str, share: str, seed: str) -> None:
     with open(data, newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
+        head, *rows = csv.reader(line for line in file if not line.startswith("#"))
     places = [head.index(name) for name in columns.split(",")]
     setting = [tuple(row[place] for place in places) for row in rows]
     settings = sorted(set(setting))
