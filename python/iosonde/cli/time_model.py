@@ -43,8 +43,8 @@ _TIME = "[WHERE=]TIME"
 @options
 def command(
     data: str | None, sizes: str | None, observed: str | None, parts: str | None, state: str, only: str | None,
-    mixture: bool, response: str | None, on: str | None, by: str | None, where: tuple[str, ...], level: float, as_json: bool,
-    **given: Any,
+    mixture: bool, response: str | None, on: str | None, by: str | None, where: tuple[str, ...], level: float,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """The parts of t(size) = m + p + n + c + d, and the nearest condition of an observed time.
 
