@@ -79,9 +79,10 @@ def _rules(made: Choice) -> Iterator[str]:
         return
     from iosonde.model.nodes import rules
 
-    found = rules(made.model.form["nodes"])
+    found = rules(made.model.form["nodes"], made.model.form["factors"])
     for rule in found[:_MOST_RULES]:
-        yield from wrapped(f"{rule}: {number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
+        name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
+        yield from wrapped(f"{rule}: {name}{number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
     if len(found) > _MOST_RULES:
         yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
 

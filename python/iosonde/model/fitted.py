@@ -51,9 +51,10 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The family with the options that differ from its defaults; a linear model's terms are in its form."""
-        defaults = {**family(self.family).OPTIONS, "terms": self.options.get("terms")}
-        told = [f"{key}={value}" for key, value in self.options.items() if value != defaults.get(key)]
+        """The family with the numbers among its options that differ from the defaults; texts (terms, the inputs of a
+        bound) are in its form."""
+        defaults = family(self.family).OPTIONS
+        told = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
         return " ".join([self.family, *told])
 
 
