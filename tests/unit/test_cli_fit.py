@@ -130,6 +130,16 @@ def test_a_what_if_that_breaks_a_constraint_is_refused(runs, tmp_path):
         invoke("fit", runs, *args, "--constraint", "__import__('os')")
 
 
+@pytest.mark.parametrize("family", ["linear", "tree", "neighbours", "gaussian"])
+def test_a_perfect_line_is_json(tmp_path, family):
+    path, file = tmp_path / "t.csv", str(tmp_path / "m.json")
+    path.write_text("a,b,y\n" + "".join(f"{i},{i % 3},{2 * i + i % 3}\n" for i in range(24)))
+    args = ("fit", str(path), "--response", "y", "--on", "a,b", "--family", family)
+    made = json.loads(invoke(*args, "--json", "-o", file))
+    assert made["mae"] < 6 and json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
+    assert invoke(*args)
+
+
 def test_two_settings_cannot_tell(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,y\n1,2\n1,2.1\n1,2.3\n2,3\n2,3.2\n2,3.4\n")

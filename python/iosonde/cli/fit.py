@@ -15,6 +15,7 @@ from iosonde.core.errors import InputError
 from ._data import check_level, options
 from ._models import candidates, constraints, data_options, open_examples
 from ._output import replace_file, talk
+from .regress import finite
 
 if TYPE_CHECKING:
     from iosonde.model.choose import Choice
@@ -49,12 +50,12 @@ def command(
 
     source, examples = open_examples(data, response, on, where)
     found = candidates(family, int(examples.cells.max()) + 1, terms)
-    made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
-    linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
     broken = constraints(constrained, examples.features) if constrained else None
     if broken:
         _refuse_broken(examples, broken)
-        made = replace(made, model=replace(made.model, constraints=constrained))
+    made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
+    linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
+    made = replace(made, model=replace(made.model, constraints=constrained))
     below = _below_zero(examples, made, broken)
     if output:
         from iosonde.model.document import to_text
@@ -70,7 +71,7 @@ def command(
                                    "negative_share": below,
                                    "linear_findings": [f.to_json() for f in linear.findings] if linear else None,
                                    "form": dict(made.model.form)}  # fmt: skip
-        click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False))
         return
     from ._fit_text import lines
 
