@@ -186,7 +186,7 @@ def test_the_tree_is_that_of_scikit_learn():
 
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
-    for seed in range(12):
+    for seed in range(8):
         made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
         false += made.kind != "nothing"
         gains.append(made.gain.share.value)

@@ -7,7 +7,7 @@ Then it says what would settle it (``advise_needs``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,15 +134,16 @@ def _depth_json(made: Depth) -> dict[str, Any]:
 
 
 def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95, *,
-           lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
+           unit: str | None = None, lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
            current: Mapping[str, str] | None = None) -> Advice:  # fmt: skip
     """Advice from the trials of a table.
 
-    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
-    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
-    gain is then over. Raises InputError, DataError.
+    ``unit`` is the response's, if not that of its column. ``depth`` is the most questions on a way; ``full`` asks them
+    all instead of stopping where cross-validation says. ``weigh`` lets instances count by what choosing wrong loses
+    there. ``current`` is the setting in use, which the gain is then over. Raises InputError, DataError.
     """
     made = instances(table, response, choose, given, lower)
+    made = made if unit is None else replace(made, unit=unit)
     now = None if current is None else _setting(made, current)
     learner = Learner(depth if made.features else 0, weigh, full)
     values, rows = made.values, np.arange(len(made))
