@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, table
 
 if TYPE_CHECKING:
@@ -52,12 +52,13 @@ def lines(made: Advice) -> Iterator[str]:
 
 def _defaults(made: Advice) -> Iterator[str]:
     tied = made.defaults[0].tied is not None
+    scale, unit = human_scale(max(d.abs for d in made.defaults), made.made.unit)
     rows = []
     for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
         now = " (in use)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append([d.setting + now, *counts, _percent(d.rel_arith), _percent(d.rel_harm), _percent(d.lowest),
-                     significant(d.abs, 4), significant(d.loss, 4)])  # fmt: skip
+                     significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip
     heads = [
         "default",
         "best",
@@ -70,6 +71,8 @@ def _defaults(made: Advice) -> Iterator[str]:
         "loss",
     ]
     yield from table(heads, rows, "l" + "r" * (len(heads) - 1), _WIDTH).splitlines()
+    if unit:
+        yield from _wrapped(f"Shares of the best in each instance; mean and loss in {unit}.")
     if made.criteria_agree:
         yield from _wrapped(f"By every criterion {made.best_default} is the best default.")
     else:

@@ -7,7 +7,7 @@ Then it says what would settle it (``advise_needs``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -134,22 +134,23 @@ def _depth_json(made: Depth) -> dict[str, Any]:
 
 
 def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95, *,
-           lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
+           unit: str | None = None, lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
            current: Mapping[str, str] | None = None) -> Advice:  # fmt: skip
     """Advice from the trials of a table.
 
-    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
-    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
-    gain is then over. Raises InputError, DataError.
+    ``unit`` is the response's, if not that of its column. ``depth`` is the most questions on a way; ``full`` asks them
+    all instead of stopping where cross-validation says. ``weigh`` lets instances count by what choosing wrong loses
+    there. ``current`` is the setting in use, which the gain is then over. Raises InputError, DataError.
     """
     made = instances(table, response, choose, given, lower)
+    made = made if unit is None else replace(made, unit=unit)
     now = None if current is None else _setting(made, current)
-    learner = Learner(depth if made.features else 0, weigh, level, full)
-    values, counts, rows = made.values, made.counts.sum(axis=2), np.arange(len(made))
-    share, ties = shares(values, made.lower), tied(made, values, counts, rows, level)
+    learner = Learner(depth if made.features else 0, weigh, full)
+    values, rows = made.values, np.arange(len(made))
+    share, ties = shares(values, made.lower), tied(made, level)
     table_of = defaults(values, made.names, lower, ties if made.folds > 1 else None)
-    tree = learn(made, values, counts, rows, learner)
-    stop, best = pick_depth(made, values, counts, rows, learner), int(share.mean(axis=0).argmax())
+    tree = learn(made, values, rows, learner)
+    stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
     random = None if crossed is None else mean_estimate(crossed.chosen - crossed.random, _wide(made, level))
     kind, gain = _decide(made, crossed, random, stop, best, now, level)
@@ -159,7 +160,7 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
-        else rules(advised, made.features, made.choose, made.settings, share, labels(share, ties), keys),
+        else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
         gain, random, None if kind == RULES else needs(made, crossed, ties, level),
         None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
     )  # fmt: skip
