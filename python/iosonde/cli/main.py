@@ -37,6 +37,7 @@ COMMANDS = {
     "scale": "how a rate grows with nodes, what stops it, what more would bring",
     "advise": "which setting for which workload, and its gain",
     "scale": "how a rate grows with nodes, and what stops it",
+    "rank": "which factor matters: shares of the variance, with intervals",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",
     "show": "runs and results of a store; export",

@@ -1,0 +1,195 @@
+"""The text of ``iosonde rank``."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+
+if TYPE_CHECKING:
+    from iosonde.model.sensitivity.effects import Level
+    from iosonde.model.sensitivity.ranking import FactorRank, Ranking
+
+_WIDTH = 79
+_MOST_NAMED = 4  # levels
+
+
+def lines(ranking: Ranking) -> Iterator[str]:
+    """The lines of the text: shares, effects, coefficients, what to mind, the sentence."""
+    from iosonde.report.text import escape
+
+    yield from _head(ranking)
+    yield ""
+    yield from _shares(ranking)
+    if ranking.fixed:
+        yield from ["", *_within(ranking)]
+    if any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
+        yield from ["", *_shapley(ranking)]
+    divisor, unit = _scale(ranking)
+    if any(factor.effects for factor in ranking.factors):
+        yield from ["", *_effects(ranking, divisor, unit)]
+    if any(factor.slope for factor in ranking.factors):
+        yield from ["", *_slopes(ranking, divisor, unit)]
+    if ranking.warnings:
+        yield ""
+    for text in ranking.warnings:
+        yield from textwrap.wrap(escape(f"~ {text}"), _WIDTH, subsequent_indent="  ")
+    yield ""
+    yield from textwrap.wrap(escape(ranking.sentence), _WIDTH)
+
+
+def _head(ranking: Ranking) -> Iterator[str]:
+    from iosonde.report.text import escape
+
+    how = [ranking.estimator]
+    if ranking.n:
+        how = [f"{ranking.n} trials of {ranking.n_cells} settings", *how]
+    if ranking.intervals:
+        how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
+    if ranking.noise is not None:
+        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of the variance")
+    yield from textwrap.wrap(escape(f"{ranking.response}; {'; '.join(how)}"), _WIDTH)
+
+
+def _shares(ranking: Ranking) -> Iterator[str]:
+    from iosonde.report.text import table
+
+    rows = []
+    for factor in ranking.factors:
+        s = factor.over_all
+        name = factor.name + (" (fixed)" if factor.fixed else "")
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p), number(factor.zero_line),
+                     share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
+    heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
+    yield from table(heads, rows, "lrrrrrrrr", _WIDTH).splitlines()
+
+
+def _within(ranking: Ranking) -> Iterator[str]:
+    from iosonde.report.text import escape, table
+
+    fixed = ranking.fixed_share
+    held = ", ".join(ranking.fixed)
+    of = f" ({share(fixed)}, {span(fixed)} of the variance is theirs)" if fixed else ""
+    yield from textwrap.wrap(escape(f"within {held}{of}:"), _WIDTH)
+    rows = []
+    inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
+    for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st),
+                     f"{s.importance:.2f}"])  # fmt: skip
+    yield from table(
+        ["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", _WIDTH
+    ).splitlines()
+
+
+def _shapley(ranking: Ranking) -> Iterator[str]:
+    from iosonde.report.text import table
+
+    rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
+    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", _WIDTH).splitlines()
+
+
+def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+    from iosonde.report.text import table
+
+    rows = []
+    for factor in ranking.factors:
+        if factor.effects is None:
+            continue
+        low, high = factor.effects.extremes
+        a, b = factor.effects.largest_step
+        step = ((b.mean.value or 0.0) - (a.mean.value or 0.0)) / divisor
+        change = f"{'+' if step > 0 else ''}{significant(step)}"
+        if len(factor.effects.levels) > 2:
+            change += f": {a.name} → {b.name}"
+        rows.append([factor.name, tried(factor), _at(low, divisor), _at(high, divisor), change])
+    of = f", {unit}" if unit else ""
+    heads = ["factor", "tried", f"lowest{of}", "highest", "largest step"]
+    yield from table(heads, rows, "lllll", _WIDTH).splitlines()
+
+
+def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+    from iosonde.report.text import table
+
+    rows = []
+    for factor in ranking.factors:
+        if factor.slope is None:
+            continue
+        raw, standardised = factor.slope.raw, factor.slope.standardised
+        rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
+                     span(standardised), direction(factor)])  # fmt: skip
+    of = f", {unit}" if unit else ""
+    heads = ["factor", f"slope{of}", "interval", "standardised", "interval", "effect"]
+    yield from table(heads, rows, "LrrrrL", _WIDTH).splitlines()
+
+
+def direction(factor: FactorRank) -> str:
+    """What more of the factor does to the response, by the sign of the coefficient; ``~``: its interval holds 0."""
+    assert factor.slope is not None
+    raw = factor.slope.raw
+    if raw.low is not None and raw.high is not None and raw.low <= 0 <= raw.high:
+        return "~"
+    return "raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none"
+
+
+def tried(factor: FactorRank) -> str:
+    """The levels, or their range."""
+    assert factor.effects is not None
+    levels = factor.effects.levels
+    if len(levels) <= _MOST_NAMED and all(level.low == level.high for level in levels):
+        return ", ".join(level.name for level in levels)
+    numeric = all(isinstance(level.low, (int, float)) for level in levels)
+    what = "levels" if all(level.low == level.high for level in levels) else "bins"
+    return (
+        f"{_plain(levels[0].low)} to {_plain(levels[-1].high)}, {len(levels)} {what}"
+        if numeric
+        else f"{len(levels)} levels"
+    )
+
+
+def _plain(cell: object) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def share(estimate: Estimate | None) -> str:
+    """The value with two decimals; ``~`` where it cannot be told."""
+    return number(None if estimate is None else estimate.value)
+
+
+def number(value: float | None) -> str:
+    """Two decimals, or ``~``."""
+    return "~" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def span(estimate: Estimate | None) -> str:
+    """``0.49–0.60``, or ``~``."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return "~"
+    dash = " to " if estimate.low < 0 else "–"
+    return f"{number(estimate.low)}{dash}{number(estimate.high)}"
+
+
+def p_text(p: float | None) -> str:
+    """A p with two digits."""
+    return "~" if p is None else f"{p:.2g}"
+
+
+def _at(level: Level, divisor: float) -> str:
+    return f"{significant((level.mean.value or 0.0) / divisor)} at {level.name}"
+
+
+def _scaled(value: float | None, divisor: float) -> str:
+    return "~" if value is None else significant(value / divisor)
+
+
+def _ends(estimate: Estimate, divisor: float) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "~"
+    return f"{significant(estimate.low / divisor)} to {significant(estimate.high / divisor)}"
+
+
+def _scale(ranking: Ranking) -> tuple[float, str]:
+    means = [abs(level.mean.value or 0.0) for f in ranking.factors if f.effects for level in f.effects.levels]
+    return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)

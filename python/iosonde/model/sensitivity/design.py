@@ -1,0 +1,220 @@
+"""What was tried, as an estimator needs it: settings, groups of each factor, and whether factors were varied apart.
+
+*factorial*: nearly every combination of levels was measured; *fraction*: levels are balanced in every pair of factors,
+and only a part of the combinations was measured; *grid*: a good part of them, repeated (constraints make such holes);
+*scattered*: anything else, as samples of ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.model.features import Examples, Feature
+from iosonde.stats.distributions import chi2_upper_p
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scattered"
+_NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
+LEAST_DF = 4  # of noise
+_ASSOCIATED = 0.2  # Cramér's V
+_MONOTONE = 0.3  # Spearman's ρ
+_MOST_BINS = 25
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| where larger."""
+
+    first: str
+    second: str
+    strength: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """Rows gathered by setting (cell). ``codes`` is cells × factors: the group (level, or bin) of each factor;
+    ``n_groups`` of each. ``counts``, ``means`` and ``ss_within`` are of each cell's rows, which ``rows`` lists in the
+    order of the cells; ``y`` is the response of these rows. ``x`` is cells × factors: the coded values."""
+
+    kind: str
+    features: tuple[Feature, ...]
+    codes: Codes
+    n_groups: tuple[int, ...]
+    counts: Array
+    means: Array
+    ss_within: Array
+    y: Array
+    x: Array
+    links: tuple[Link, ...]
+    binned: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Rows: trials."""
+        return len(self.y)
+
+    @property
+    def n_cells(self) -> int:
+        """Distinct settings."""
+        return len(self.counts)
+
+    @property
+    def df_repeats(self) -> int:
+        """Degrees of freedom of the noise between repeats."""
+        return self.n - self.n_cells
+
+    @cached_property
+    def starts(self) -> Codes:
+        """The first of each cell's rows."""
+        return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.intp)
+
+    @cached_property
+    def total(self) -> float:
+        """V(Y), population variance of the rows."""
+        return float(np.mean((self.y - self.y.mean()) ** 2))
+
+    def joint(self, factors: list[int]) -> tuple[Codes, int]:
+        """(group of each cell by these factors together, number of groups)."""
+        return joint_codes(self.codes[:, factors])
+
+
+def joint_codes(codes: Codes) -> tuple[Codes, int]:
+    """(number of each row's combination, how many there are); no column makes one group."""
+    joint = np.zeros(len(codes), np.intp)
+    count = 1
+    for column in codes.T:
+        pairs = joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column
+        known, joint = np.unique(pairs, return_inverse=True)
+        joint, count = joint.reshape(-1).astype(np.intp), len(known)
+    return joint, count
+
+
+def design_of(data: Examples) -> Design:
+    """The design behind the rows. Raises DataError where there are no more rows than factors."""
+    n, k = data.x.shape
+    if n <= k:
+        raise DataError(f"{k} factors and {n} rows: their effects cannot be told apart",
+                        "name fewer factors with --on, or measure more settings")  # fmt: skip
+    order = np.argsort(data.cells, kind="stable")
+    _, starts, counts = np.unique(data.cells[order], return_index=True, return_counts=True)
+    y, x = data.y[order], data.x[order][starts]
+    means = np.add.reduceat(y, starts) / counts
+    ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
+    levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
+    kind = _kind(levels, n)
+    codes, binned = levels, ()
+    if kind == SCATTERED:
+        codes, binned = _binned(data.features, x, levels, counts)
+    groups = tuple(int(column.max()) + 1 for column in codes.T)
+    links = tuple(_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED))
+    return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned)
+
+
+def _kind(levels: Codes, n: int) -> str:
+    sizes = [int(column.max()) + 1 for column in levels.T]
+    cells = len(levels)
+    if len(sizes) == 1 and cells == n:
+        return SCATTERED
+    if cells >= _NEARLY_COMPLETE * math.prod(sizes):
+        return FACTORIAL
+    if len(sizes) > 2 and all(
+        _balanced(levels[:, a], levels[:, b], sizes[a] * sizes[b]) for a, b in combinations(range(len(sizes)), 2)
+    ):
+        return FRACTION
+    if n - cells >= LEAST_DF and cells >= _GOOD_PART * math.prod(sizes):
+        return GRID
+    return SCATTERED
+
+
+def _balanced(a: Codes, b: Codes, combinations_: int) -> bool:
+    table = np.bincount(joint_codes(np.column_stack([a, b]))[0])
+    return len(table) == combinations_ and np.ptp(table) == 0
+
+
+def bins_for(cells: int) -> int:
+    """Bins of a scattered factor: 0.8·√n, between 3 and 25. More follow the curve, fewer hold less noise."""
+    return int(min(_MOST_BINS, max(3, 0.8 * cells**0.5)))
+
+
+def _binned(
+    features: tuple[Feature, ...], x: Array, levels: Codes, counts: npt.NDArray[np.intp]
+) -> tuple[Codes, tuple[str, ...]]:
+    """Numbers with more levels than bins in bins of equally many rows; the rest by levels."""
+    bins, codes, named = bins_for(len(x)), [], []
+    for place, feature in enumerate(features):
+        column = levels[:, place]
+        if feature.numeric and len(feature.levels) > bins:
+            column = _rank_groups(x[:, place], counts, bins)
+            named.append(feature.name)
+        codes.append(column)
+    return np.column_stack(codes), tuple(named)
+
+
+def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: int) -> Codes:
+    """Groups of about equally many rows, equal values in one group."""
+    known, inverse = np.unique(values, return_inverse=True)
+    weights = np.bincount(inverse.reshape(-1), counts)
+    middle = (np.cumsum(weights) - weights / 2) / weights.sum()
+    group = np.minimum((middle * groups).astype(np.intp), groups - 1)
+    return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)[inverse.reshape(-1)]
+
+
+def _links(features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool) -> list[Link]:
+    """Pairs of factors that depend on each other, the strongest first. In a ``sample`` chance makes weak ones."""
+    coarse = [
+        _rank_groups(x[:, i], counts, 5) if feature.numeric and len(feature.levels) > 5 else levels[:, i]
+        for i, feature in enumerate(features)
+    ]
+    found = []
+    for a, b in combinations(range(len(features)), 2):
+        strength = _cramers_v(coarse[a], coarse[b], counts, sample)
+        if features[a].numeric and features[b].numeric:
+            rho = _spearman(x[:, a], x[:, b])
+            strength = max(strength, rho if rho >= _MONOTONE else 0.0)
+        if strength >= _ASSOCIATED:
+            found.append(Link(features[a].name, features[b].name, strength))
+    return sorted(found, key=lambda link: -link.strength)
+
+
+def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
+    """Cramér's V; of a sample without its bias (Bergsma, J. Korean Statistical Society 42, 2013), 0 where chance
+    explains it.
+
+    A setting counts once however often it was repeated, weighted by its rows.
+    """
+    rows, columns = int(a.max()) + 1, int(b.max()) + 1
+    table = np.bincount(a * columns + b, counts, rows * columns).reshape(rows, columns)
+    table *= len(counts) / table.sum()
+    n = table.sum()
+    expected = np.outer(table.sum(1), table.sum(0)) / n
+    chi2 = float(((table - expected) ** 2 / np.maximum(expected, 1e-300)).sum())
+    df = (rows - 1) * (columns - 1)
+    if df == 0 or n < 2:
+        return 0.0
+    plain = math.sqrt(chi2 / n / min(rows - 1, columns - 1))
+    if plain > 0.999 or not sample:
+        return min(1.0, plain)
+    if chi2_upper_p(chi2, df) > 1e-3:
+        return 0.0
+    phi2 = max(0.0, chi2 / n - df / (n - 1))
+    r, c = rows - (rows - 1) ** 2 / (n - 1), columns - (columns - 1) ** 2 / (n - 1)
+    return math.sqrt(phi2 / max(min(r - 1, c - 1), 1e-9))
+
+
+def _spearman(a: Array, b: Array) -> float:
+    """|ρ| of mean ranks; 0 where chance explains it (|ρ|·√n below 3.3)."""
+    ranks = []
+    for values in (a, b):
+        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)])
+    rho = abs(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
+    return rho if rho * math.sqrt(len(a)) > 3.3 else 0.0

@@ -1,0 +1,163 @@
+"""What each level of a factor did: mean response by level or bin, the steps between them, and whether it turns.
+
+*Ranks hold for the levels that were tried*: a factor matters little if it was varied little. So the range and the
+effect of each practical step stand beside the share.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.stats.distributions import normal_quantile
+from iosonde.stats.table import Cell, tidy
+
+from .design import Codes, Design
+from .variances import Array
+
+_LEAST_LEVELS = 3
+
+
+@dataclass(frozen=True)
+class Level:
+    """Mean response at a level (``low`` = ``high``), or in a bin from ``low`` to ``high``; n rows."""
+
+    low: Cell
+    high: Cell
+    mean: Estimate
+
+    @property
+    def name(self) -> str:
+        """``nfs``, ``4096`` or ``4096 to 65536``."""
+        return _shown(self.low) if self.low == self.high else f"{_shown(self.low)} to {_shown(self.high)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {"low": self.low, "high": self.high, "n": self.mean.n, **self.mean.flat("mean")}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The levels in order, and ``turns``: where the response is not monotone in a number, in words; else empty."""
+
+    levels: tuple[Level, ...]
+    turns: str
+
+    @property
+    def largest_step(self) -> tuple[Level, Level]:
+        """The neighbours that differ most."""
+        pairs = list(zip(self.levels[:-1], self.levels[1:], strict=True))
+        return max(pairs, key=lambda pair: abs(_value(pair[1]) - _value(pair[0])))
+
+    @property
+    def extremes(self) -> tuple[Level, Level]:
+        """The levels with the lowest and the highest mean."""
+        return min(self.levels, key=_value), max(self.levels, key=_value)
+
+    def to_json(self) -> dict[str, Any]:
+        """Levels and the change from each to the next."""
+        steps = [{"from": a.name, "to": b.name, "change": _value(b) - _value(a)}
+                 for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)]  # fmt: skip
+        return {"levels": [level.to_json() for level in self.levels], "steps": steps,
+                "monotone": not self.turns, "turns": self.turns or None}  # fmt: skip
+
+
+def _shown(cell: Cell) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+
+
+def _value(level: Level) -> float:
+    return level.mean.value or 0.0
+
+
+def effects(design: Design, factor: int, level: float, noise: float | None) -> Effects:
+    """Level means with intervals. ``noise`` is the variance between repeats where the other factors are balanced;
+    None: what is inside a group is all noise (scattered settings)."""
+    codes = design.codes[:, factor]
+    feature = design.features[factor]
+    means, rows, errors = _means(design, codes, np.ones(design.n_cells, bool), noise)
+    z = normal_quantile(0.5 + level / 2)
+    made = []
+    for group in range(design.n_groups[factor]):
+        ends = _ends(design, factor, codes == group)
+        half = z * float(errors[group])
+        known = math.isfinite(half)
+        mean = float(means[group])
+        limits = (mean - half, mean + half) if known else (None, None)
+        made.append(Level(*ends, Estimate(mean, *limits, level, int(rows[group]))))
+    turns = _turn(made, means, errors, level) if feature.numeric else ""
+    if feature.numeric and not turns:
+        turns = _turn_inside(design, factor, made, level, noise)
+    return Effects(tuple(made), turns)
+
+
+def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
+    """The smallest and the largest value of these cells; twice the level of a category."""
+    inside, feature = design.x[cells, factor], design.features[factor]
+    if not feature.numeric:
+        return (feature.levels[int(inside[0])],) * 2
+    return tidy(float(inside.min())), tidy(float(inside.max()))
+
+
+def _named(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
+    low, high = _ends(design, factor, cells)
+    return _shown(low) if low == high else f"{_shown(low)} to {_shown(high)}"
+
+
+def _means(
+    design: Design, codes: Codes, cells: npt.NDArray[np.bool_], noise: float | None
+) -> tuple[Array, Array, Array]:
+    """(mean, rows, standard error of the mean) of each group of these cells; the error is infinite of one setting."""
+    counts, values = design.counts[cells], design.means[cells]
+    rows = np.bincount(codes, counts)
+    means = np.bincount(codes, counts * values) / rows
+    if noise is not None:
+        return means, rows, np.sqrt(noise / rows)
+    spread = np.bincount(codes, (counts * (values - means[codes])) ** 2)
+    settings = np.bincount(codes).astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(settings > 1, np.sqrt(spread * settings / (settings - 1)) / rows, np.inf)
+    return means, rows, errors
+
+
+def _turn(levels: list[Level], means: Array, errors: Array, level: float, tests: int = 1) -> str:
+    """Where the means go up and come down again (or the reverse), each by more than chance over all pairs."""
+    n = len(means)
+    if n < _LEAST_LEVELS or not np.isfinite(errors).all():
+        return ""
+    z = normal_quantile(1 - (1 - level) / (n * (n - 1)) / tests)
+    for sign, word in ((1.0, "highest"), (-1.0, "lowest")):
+        top = int(np.argmax(sign * means))
+        if 0 < top < n - 1:
+            lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
+            if lower[:top].max() > 0 and lower[top + 1 :].max() > 0:
+                return f"{word} at {levels[top].name}"
+    # An inner peak or valley that is not the extreme of all.
+    for top in range(1, n - 1):
+        for sign, word in ((1.0, "rises to"), (-1.0, "falls to")):
+            lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
+            if lower[:top].max() > 0 and lower[top + 1 :].max() > 0:
+                return f"{word} {levels[top].name} and turns"
+    return ""
+
+
+def _turn_inside(design: Design, factor: int, levels: list[Level], level: float, noise: float | None) -> str:
+    """A turn at one level of another factor only (as: at small fill, large accesses are slower than medium)."""
+    others = [i for i in range(len(design.features)) if i != factor and design.n_groups[i] <= 50]
+    tests = sum(design.n_groups[i] for i in others)
+    for other in others:
+        for group in range(design.n_groups[other]):
+            chosen = design.codes[:, other] == group
+            codes = design.codes[chosen, factor]
+            if len(np.unique(codes)) < len(levels):
+                continue
+            means, _, errors = _means(design, codes, chosen, noise)
+            found = _turn(levels, means, errors, level, tests)
+            if found:
+                return f"{found}, where {design.features[other].name} is {_named(design, other, chosen)}"
+    return ""

@@ -1,0 +1,136 @@
+"""Shares of a factorial, or of a part of one: group means, noise from the repeats (or the highest interaction).
+
+The settings are fixed, only the noise is random. So residuals are resampled inside each cell (setting), never rows
+over cells: that would give a design that nobody measured. A group mean of G groups holds (G - 1)·σ²/n of noise, which
+the corrected shares leave out: for one factor of a balanced design that is ω² (Hays, Statistics, 1963, §12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from .design import FACTORIAL, LEAST_DF, Design
+from .shares import Grouping, between, grouping, highest_interaction
+from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
+
+BY_REPEATS = "noise from the repeats"
+BY_INTERACTION = "noise from the highest interaction, as nothing was repeated"
+
+
+def groupings(design: Design, wanted: Iterable[Groups]) -> dict[Groups, Grouping]:
+    """The cells grouped by each set of factors."""
+    return {key: grouping(design.joint(sorted(key))[0], design.counts) for key in wanted}
+
+
+def noise_source(design: Design) -> str | None:
+    """Where the noise is read from; None where nothing tells it from the factors."""
+    if design.df_repeats >= LEAST_DF:
+        return BY_REPEATS
+    if design.kind == FACTORIAL and len(design.features) > 1 and _df_interaction(design) >= LEAST_DF:
+        return BY_INTERACTION
+    return None
+
+
+def _df_interaction(design: Design) -> int:
+    sizes = np.array(design.n_groups)
+    return int(np.prod(sizes - 1) - (np.prod(sizes) - design.n_cells))
+
+
+def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator) -> Resampled:
+    """Variances of the data and of ``BOOTSTRAPS`` resampled ones, for the groups of factors ``wanted``."""
+    groups = groupings(design, wanted)
+    everything: Groups = frozenset(range(len(design.features)))
+    source = noise_source(design)
+    means = design.means - design.y.mean()
+    if source == BY_INTERACTION:
+        without = [grouping(design.joint(sorted(everything - {i}))[0], design.counts) for i in sorted(everything)]
+        return _by_interaction(design, groups, means, without, rng)
+    seen_ss = np.array(design.ss_within.sum())
+    if source is None:
+        seen = _variances(design, groups, means * design.counts, seen_ss, np.array(0.0))
+        return Resampled(seen, None, None, "")
+    noise = seen_ss / design.df_repeats
+    seen = _variances(design, groups, means * design.counts, seen_ss, noise)
+    residuals = _scaled_residuals(design, float(noise))
+    expected = float(residuals @ residuals)
+    truth = _truth(design, groups, means * design.counts, expected, expected / design.n)
+    drawn = []
+    for rounds in batches(_rounds(design, noise), design.n):
+        picked = _drawn(design, residuals, rounds, rng)
+        sums = np.add.reduceat(picked, design.starts, axis=1)
+        ss = (picked**2).sum(1) - (sums**2 / design.counts).sum(1)
+        drawn.append(_variances(design, groups, means * design.counts + sums, ss, ss / design.df_repeats))
+    return Resampled(seen, truth, stacked(drawn), BY_REPEATS, design.df_repeats, _counts(groups), design.n)
+
+
+def _rounds(design: Design, noise: Array) -> int:
+    """Without noise one resampling is like another."""
+    return BOOTSTRAPS if float(noise) > 1e-20 * design.total else 2
+
+
+def _scaled_residuals(design: Design, noise: float) -> Array:
+    """Residuals of the repeats, scaled to the variance that they estimate; of a cell of one row the root of the noise
+    (it is never drawn, and stands for the noise in the truth)."""
+    rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
+    scale = np.sqrt(design.counts / np.maximum(design.counts - 1, 1))
+    made = (design.y - design.means[rows]) * scale[rows]
+    return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), made), float)
+
+
+def _drawn(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
+    """(rounds, rows): for each row a residual of its own cell, of any repeated cell where it is alone."""
+    counts = design.counts.astype(np.intp)
+    sizes, first = np.repeat(counts, counts), np.repeat(design.starts, counts)
+    picked = residuals[first + (rng.random((rounds, design.n)) * sizes).astype(np.intp)]
+    alone = sizes == 1
+    if alone.any():
+        pool = residuals[~alone]
+        picked[:, alone] = pool[rng.integers(len(pool), size=(rounds, int(alone.sum())))]
+    return np.asarray(picked, float)
+
+
+def _by_interaction(
+    design: Design, groups: dict[Groups, Grouping], means: Array, without: list[Grouping], rng: np.random.Generator
+) -> Resampled:
+    df = _df_interaction(design)
+    counts = design.counts
+    rest = highest_interaction(means, without, counts)
+    noise = np.array((rest**2 @ counts) / df)
+    inside = design.ss_within.sum()
+    seen = _variances(design, groups, means * counts, np.array(inside), noise)
+    fitted, pool = means - rest, rest * np.sqrt(design.n_cells / df)
+    spread = float(np.mean(pool**2))
+    truth = _truth(design, groups, fitted * counts, spread * design.n, spread)
+    drawn = []
+    for rounds in batches(_rounds(design, noise), 4 * design.n_cells):
+        picked = pool[rng.integers(len(pool), size=(rounds, design.n_cells))]
+        left = highest_interaction(picked, without, counts)
+        drawn.append(
+            _variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), (left**2 @ counts) / df)
+        )
+    return Resampled(seen, truth, stacked(drawn), BY_INTERACTION, df, _counts(groups), design.n)
+
+
+def _counts(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
+    return {key: group.n for key, group in groups.items()}
+
+
+def _truth(design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: float, noise: float) -> Variances:
+    """The world that is resampled from: these cell means are exact."""
+    made = _variances(design, groups, sums, np.array(ss_within), np.array(noise))
+    return Variances(made.total, made.total, made.noise, made.plain, made.plain)
+
+
+def _variances(
+    design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: Array, noise: Array
+) -> Variances:
+    """From the cells' sums (…, cells), the squares inside cells (…) and the noise variance (…)."""
+    n = design.n
+    cells = sums / design.counts
+    center = sums.sum(-1, keepdims=True) / n
+    total = (((cells - center) ** 2) @ design.counts + ss_within) / n
+    plain = {key: between(sums, group) for key, group in groups.items()}
+    corrected = {key: value - (groups[key].n - 1) * noise / n for key, value in plain.items()}
+    return Variances(total, total + noise / n, noise, plain, corrected)

@@ -1,0 +1,85 @@
+"""Which factors can be told apart, and the ranking in a sentence that never leaves its uncertainty out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from iosonde.stats.distributions import normal_quantile
+
+from .ranking import Shares
+from .variances import Array
+
+WORTH_A_WORD = 0.05  # ST - S1
+
+
+def tied(
+    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float
+) -> tuple[tuple[str, ...], ...]:
+    """Names (the largest first) in groups: one opens a group where it is surely below the first of the group before.
+
+    Surely: the difference exceeds what resampling moves it, at ``level`` over all such comparisons (Bonferroni).
+    """
+    if not names:
+        return ()
+    z = normal_quantile(1 - (1 - level) / 2 / max(1, len(names) - 1))
+    groups: list[list[str]] = [[names[0]]]
+    for name in names[1:]:
+        head = groups[-1][0]
+        a, b = deviations[head], deviations[name]
+        if a is None or b is None:
+            groups[-1].append(name)
+            continue
+        gap = values[head] - values[name]
+        if gap > z * float(np.std(a - b)) and gap > 1e-9:
+            groups.append([name])
+        else:
+            groups[-1].append(name)
+    return tuple(tuple(group) for group in groups)
+
+
+def holm(p: Mapping[str, float | None], alpha: float) -> set[str]:
+    """The names whose effect is no chance, by the step-down of Holm (Scandinavian J. Statistics 6, 1979)."""
+    known = sorted((value, name) for name, value in p.items() if value is not None)
+    found = set()
+    for place, (value, name) in enumerate(known):
+        if value > alpha / (len(known) - place):
+            break
+        found.add(name)
+    return found
+
+
+def interval_text(shares: Shares) -> str:
+    """``S1 0.55, 0.49–0.60``, and ST where it is surely larger; an unknown interval is ``~``."""
+    s1, st = shares.s1, shares.st
+    if s1.value is None or s1.low is None or s1.high is None:
+        return f"S1 {s1.value:.2f}, ~"
+    said = f"S1 {s1.value:.2f}, {s1.low:.2f}–{s1.high:.2f}"
+    if st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
+        return said
+    return f"{said}; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
+
+
+def ranked_text(groups: Sequence[Sequence[str]], shares: Mapping[str, Shares], exact: bool = False) -> str:
+    """``network first (S1 0.55, 0.49–0.60); replication and clients cannot be told apart``."""
+    said = []
+    for place, group in enumerate(groups):
+        shown = [f"{name} ({_number(shares[name]) if exact else interval_text(shares[name])})" for name in group]
+        if len(group) > 1:
+            apart = f"{joined(shown)}, which cannot be told apart"
+            said.append(f"then {apart}" if place else f"first {apart}")
+        elif place:
+            said.append(f"then {shown[0]}")
+        else:
+            said.append(f"{group[0]} first {shown[0][len(group[0]) + 1 :]}")
+    return "; ".join(said)
+
+
+def _number(shares: Shares) -> str:
+    return f"S1 {shares.s1.value:.2f}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,133 @@
+"""A ranking from a published line: coefficients and the levels of each factor, without the data.
+
+Over a full factorial of the levels, each as often, a line's S1 and ST are the same, bᵢ²·V(xᵢ)/Σ bⱼ²·V(xⱼ), with
+population variances; nothing is left over, so they are shares of what the *line* explains, not of what was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Estimate
+
+from .order import joined, ranked_text, tied
+from .rank import SEED
+from .ranking import FactorRank, Ranking, Shares, Slope
+
+_DRAWS = 4000
+_NO_ERRORS = "no interval: the coefficients come without standard errors"
+
+
+def rank_line(
+    response: str, coefficients: Mapping[str, float], errors: Mapping[str, float] | None,
+    levels: Mapping[str, Sequence[float]], level: float, fixed: Sequence[str] = (), seed: int = SEED,
+) -> Ranking:  # fmt: skip
+    """The ranking of the features that have levels. ``errors`` are standard errors of the coefficients, taken as
+    independent; None: unknown, and there are no intervals. Raises InputError, DataError."""
+    names = [name for name in coefficients if name in levels]
+    for name in levels:
+        if name not in coefficients:
+            raise InputError(f"--levels: there is no feature '{name}'", f"features: {', '.join(coefficients)}")
+        if len(set(levels[name])) < 2:
+            raise InputError(f"--levels: {name} has one level", "leave it out: a factor that never varies has no share")
+    for name in fixed:
+        if name not in names:
+            raise InputError(f"--fixed: '{name}' has no levels", f"features with levels: {', '.join(names)}")
+    if not names:
+        raise InputError("no feature has levels", "give each its levels, as --levels 'Network=0,1'")
+    b = np.array([coefficients[name] for name in names])
+    spread = np.array([float(np.var(levels[name])) for name in names])
+    if not np.any(b):
+        raise DataError(f"{response}: all coefficients are 0", "look at the file")
+    drawn = None
+    if errors is not None:
+        error = np.array([errors[name] for name in names])
+        drawn = np.random.default_rng(seed).normal(b, error, (_DRAWS, len(b)))
+    everything = list(range(len(names)))
+    over_all = _shares(b, drawn, spread, everything, level)
+    held = [names.index(name) for name in fixed]
+    rest = [i for i in everything if i not in held]
+    if not rest:
+        raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
+    within = dict(zip(rest, _shares(b, drawn, spread, rest, level), strict=True)) if held else {}
+    total = float(b**2 @ spread)
+    factors = []
+    for i, name in enumerate(names):
+        raw = _interval(float(b[i]), None if drawn is None else drawn[:, i], level)
+        scale = float(np.sqrt(spread[i] / total))
+        ends = [None if end is None else end * scale for end in (raw.low, raw.high)]
+        slope = Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1]))
+        factors.append(FactorRank(name, "", over_all[i], None, None, slope, None, None, within.get(i), i in held))
+    ranked = tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0)))
+    order = _order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
+    inner = _order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
+    left = [name for name in coefficients if name not in names and coefficients[name] != 0]
+    fixed_share = None
+    if held:
+        fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in held), None, None, level, 0)
+    said = _sentence(order, inner, {names[i]: s for i, s in enumerate(over_all)},
+                     {names[i]: s for i, s in within.items()}, fixed, drawn is None)  # fmt: skip
+    return Ranking(
+        response, "", level, 0, int(np.prod([len(levels[name]) for name in names])),
+        "published line over a full factorial of its levels", "as S1: a line has no interactions",
+        "" if drawn is None else "coefficients drawn from their standard errors", ranked, None, order, inner, (),
+        tuple(fixed), fixed_share, (), seed, said, tuple(_warnings(left, drawn is None)),
+    )  # fmt: skip
+
+
+def _shares(
+    b: np.ndarray, drawn: np.ndarray | None, spread: np.ndarray, chosen: list[int], level: float
+) -> list[Shares]:
+    whole = float(b[chosen] ** 2 @ spread[chosen])
+    made = []
+    for i in chosen:
+        value = float(b[i] ** 2 * spread[i]) / whole if whole else 0.0
+        many = None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen])
+        s = _interval(value, many, level)
+        made.append(Shares(s, None, s, None, value))
+    return made
+
+
+def _interval(value: float, drawn: np.ndarray | None, level: float) -> Estimate:
+    if drawn is None:
+        return Estimate(value, None, None, level, 0, (_NO_ERRORS,))
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
+    return Estimate(value, min(float(low), value), max(float(high), value), level, 0)
+
+
+def _order(
+    shares: Mapping[str, Shares], drawn: np.ndarray | None, spread: np.ndarray, names: list[str], chosen: list[int],
+    level: float,
+) -> tuple[tuple[str, ...], ...]:  # fmt: skip
+    """Without errors the published order, and the sentence says that it has none."""
+    ranked = sorted(shares, key=lambda name: -(shares[name].s1.value or 0))
+    if drawn is None:
+        return tuple((name,) for name in ranked)
+    whole = drawn[:, chosen] ** 2 @ spread[chosen]
+    deviations = {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / whole for name in ranked}
+    return tied(ranked, {name: shares[name].s1.value or 0.0 for name in ranked}, deviations, level)
+
+
+def _sentence(
+    order: tuple[tuple[str, ...], ...], inner: tuple[tuple[str, ...], ...], shares: Mapping[str, Shares],
+    within: Mapping[str, Shares], fixed: Sequence[str], unsure: bool,
+) -> str:  # fmt: skip
+    said = ranked_text(order, shares, exact=unsure)
+    if fixed:
+        said += f". Within {joined(fixed)}: {ranked_text(inner, within, exact=unsure)}"
+    return (
+        f"{said}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{said}."
+    )
+
+
+def _warnings(left: Sequence[str], unsure: bool) -> list[str]:
+    found = ["shares of what the line explains, every level equally often; what the line missed is not in them"]
+    if left:
+        found.append(f"without levels, so held fixed: {', '.join(left)}")
+    if unsure:
+        found.append("a column std_error in the file would give intervals")
+    return found

@@ -1,0 +1,117 @@
+"""What ``rank`` says: every factor with its shares, coefficients and effects, and which factors can be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.types import Estimate
+
+from .design import Link
+from .effects import Effects
+
+
+@dataclass(frozen=True)
+class Shares:
+    """One factor's shares of a variance. ``s1_corrected`` and ``st_corrected`` have the noise's part taken out;
+    ``importance`` is S1 over the sum of all S1. ``st`` without a value: refused, with the reason in its warnings."""
+
+    s1: Estimate
+    s1_corrected: float | None
+    st: Estimate
+    st_corrected: float | None
+    importance: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {**self.s1.flat("s1"), "s1_corrected": self.s1_corrected, **self.st.flat("st"),
+                "st_corrected": self.st_corrected, "importance": self.importance}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Coefficient of a least-squares line in all factors: per unit (``raw``, in units of the response), and in standard
+    deviations of both (``standardised``). Of a category with two levels, from the first to the second."""
+
+    raw: Estimate
+    standardised: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {**self.raw.flat("coefficient"), **self.standardised.flat("standardised")}
+
+
+@dataclass(frozen=True)
+class FactorRank:
+    """One factor. ``p``: how often a dummy with the same levels has as large an S1; ``zero_line``: the S1 that such a
+    dummy rarely passes. ``within``: shares of what the fixed factors leave, None without fixed factors or for one of
+    them. ``shapley``: only where factors are correlated."""
+
+    name: str
+    unit: str
+    over_all: Shares
+    p: float | None
+    zero_line: float | None
+    slope: Slope | None
+    effects: Effects | None
+    shapley: Estimate | None = None
+    within: Shares | None = None
+    fixed: bool = False
+    interacts: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        none = {f"{a}{b}": None for a in ("coefficient", "standardised") for b in ("", "_low", "_high")}
+        content: dict[str, Any] = {"name": self.name, "unit": self.unit or None, **self.over_all.to_json(),
+                                   "p": self.p, "zero_line": self.zero_line, "interacts": self.interacts,
+                                   **(self.slope.to_json() if self.slope else none), "fixed": self.fixed}  # fmt: skip
+        if self.shapley is not None:
+            content |= self.shapley.flat("shapley")
+        if self.within is not None:
+            content["within"] = self.within.to_json()
+        return content | (self.effects.to_json() if self.effects else {"levels": [], "steps": [], "monotone": None,
+                                                                      "turns": None})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All factors of one response, the most important first.
+
+    ``order`` holds groups of names that cannot be told apart, the first group first; ``silent`` those whose effect
+    cannot be told from chance. ``noise`` is the share of the variance between repeats (None: there are none).
+    """
+
+    response: str
+    unit: str
+    level: float
+    n: int
+    n_cells: int
+    estimator: str
+    st_estimator: str
+    intervals: str
+    factors: tuple[FactorRank, ...]
+    noise: Estimate | None
+    order: tuple[tuple[str, ...], ...]
+    order_within: tuple[tuple[str, ...], ...]
+    silent: tuple[str, ...]
+    fixed: tuple[str, ...]
+    fixed_share: Estimate | None
+    links: tuple[Link, ...]
+    seed: int
+    sentence: str
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            "response": self.response, "unit": self.unit or None, "level": self.level, "n": self.n,
+            "n_cells": self.n_cells, "estimator": self.estimator, "st_estimator": self.st_estimator,
+            "intervals": self.intervals or None, "seed": self.seed,
+            "factors": [factor.to_json() for factor in self.factors],
+            "noise": None if self.noise is None else self.noise.to_json(),
+            "order": [list(group) for group in self.order],
+            "order_within": [list(group) for group in self.order_within], "no_effect_seen": list(self.silent),
+            "fixed": list(self.fixed), "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
+            "correlated": [{"factors": [link.first, link.second], "strength": link.strength} for link in self.links],
+            "sentence": self.sentence, "warnings": list(self.warnings),
+        }  # fmt: skip

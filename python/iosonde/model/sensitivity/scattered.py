@@ -1,0 +1,90 @@
+"""Shares where settings are scattered: binned group means, whole settings resampled.
+
+Here the other factors vary at random inside a bin and are noise to its mean. So whole settings with all their repeats
+are resampled (a cluster bootstrap: Davison & Hinkley 1997, 3.8), and the part of the noise in a group mean is
+estimated from the spread of its settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from .design import Design
+from .factorial import groupings
+from .shares import Grouping, grouping
+from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
+
+_FEWER, _MANY = 199, 20_000  # resamplings beyond so many settings
+HOW = "whole settings resampled"
+
+
+def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator) -> Resampled:
+    """Variances of the data and of resampled ones, for the groups of factors ``wanted``."""
+    groups = groupings(design, wanted)
+    ones = np.ones((1, design.n_cells))
+    seen = _squeezed(_variances(design, groups, ones))
+    truth = Variances(seen.total, seen.total, seen.noise, seen.plain, seen.plain)
+    drawn = []
+    for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
+        times = rng.multinomial(design.n_cells, np.full(design.n_cells, 1 / design.n_cells), size=rounds)
+        drawn.append(_variances(design, groups, times.astype(float)))
+    return Resampled(seen, truth, stacked(drawn), HOW, unseen=_unseen(design, groups, seen))
+
+
+def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> dict[Groups, float]:
+    """What bins may hide: what a share loses where two bins are made one.
+
+    A smooth response loses three times as much then as it lost already; one that turns inside the bins, as much.
+    """
+    found = {}
+    for i, feature in enumerate(design.features):
+        key = frozenset([i])
+        if feature.name in design.binned and key in groups:
+            coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
+            wider = _squeezed(_variances(design, coarse, np.ones((1, design.n_cells))))
+            found[key] = max(0.0, float((seen.corrected[key] - wider.corrected[key]) / seen.total_corrected))
+    return found
+
+
+def _variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> Variances:
+    """Of designs in which each cell comes ``times`` (rounds × cells)."""
+    counts, means = design.counts, design.means - design.y.mean()
+    weights = times * counts
+    n = weights.sum(1)
+    center = (weights @ means / n)[:, None]
+    spread = (weights * (means - center) ** 2).sum(1) / n
+    total = spread + times @ design.ss_within / n
+    # What the mean over settings takes out of their spread; 1 / (settings - 1) of it where all have as many rows.
+    lost = (times * (counts * (means - center)) ** 2).sum(1) / n**2
+    plain, corrected = {}, {}
+    for key, group in groups.items():
+        plain[key], bias = _explained(group, times, counts, means, center, n)
+        corrected[key] = plain[key] - np.maximum(bias - lost, 0.0)
+    df = times @ (counts - 1)
+    noise = np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0)
+    return Variances(total, total + lost, noise, plain, corrected)
+
+
+def _explained(
+    group: Grouping, times: Array, counts: Array, means: Array, center: Array, n: Array
+) -> tuple[Array, Array]:
+    """(V(E(Y|G)), what the noise of the group means adds to it)."""
+    times_in, counts_in, means_in = times[:, group.order], counts[group.order], means[group.order]
+    weights = times_in * counts_in
+    rows = np.add.reduceat(weights, group.starts, axis=1)
+    safe = np.where(rows > 0, rows, 1.0)
+    group_means = np.add.reduceat(weights * means_in, group.starts, axis=1) / safe
+    explained = (rows * (group_means - center) ** 2).sum(1) / n
+    spread = times_in * (counts_in * (means_in - group_means[:, group.codes[group.order]])) ** 2
+    cells = np.add.reduceat(times_in, group.starts, axis=1)
+    known = cells > 1
+    inflation = np.where(known, cells / np.maximum(cells - 1, 1), 0.0)
+    variance_of_mean = inflation * np.add.reduceat(spread, group.starts, axis=1) / safe**2
+    return explained, (rows * variance_of_mean).sum(1) / n
+
+
+def _squeezed(v: Variances) -> Variances:
+    return Variances(v.total[0], v.total_corrected[0], v.noise[0], {k: x[0] for k, x in v.plain.items()},
+                     {k: x[0] for k, x in v.corrected.items()})  # fmt: skip

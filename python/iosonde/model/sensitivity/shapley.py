@@ -1,0 +1,86 @@
+"""Shapley effects: shares that add up to what the factors explain, fair also where factors are correlated.
+
+φᵢ = Σ_u |u|!(k-|u|-1)!/k! · (c(u ∪ i) - c(u)) over all sets u without i, c(u) = V(E(Y|X_u))/V(Y) (Owen, SIAM/ASA J.
+Uncertainty Quantification 2, 2014; Song, Nelson & Staum, ibid. 4, 2016). c(u) is by group means where the sets repeat
+enough, else by forests out of the bag (Williamson & Feng, ICML 2020).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+
+from . import factorial, scattered
+from .design import SCATTERED, Design
+from .shares import grouping
+from .surrogate import out_of_bag
+from .variances import Array, Groups, Resampled, Share
+
+MOST_FACTORS = 6
+_TREES = 50
+_LEAST_ROWS = 5  # of a group mean on average
+
+
+def effects_of(design: Design, level: float, rng: np.random.Generator) -> list[Estimate]:
+    """One effect for each factor, without a value where there are too many factors."""
+    k = len(design.features)
+    if k > MOST_FACTORS:
+        why = f"Shapley effects of {k} factors need 2^{k} models: name {MOST_FACTORS} or fewer with --on"
+        return [Estimate(None, None, None, level, design.n, (why,))] * k
+    sets: list[Groups] = [frozenset(u) for size in range(k + 1) for u in combinations(range(k), size)]
+    if _groups_are_full(design):
+        made = (scattered if design.kind == SCATTERED else factorial).resample(design, sets, rng)
+        return _by_means(design, made, level)
+    seed = int(rng.integers(2**31))
+    closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
+    values = _values({u: np.array(c) for u, c in closed.items()}, k)
+    why = "the interval of a forest's Shapley effect is not known"
+    return [Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values]
+
+
+def _groups_are_full(design: Design) -> bool:
+    """Whether even the set of all factors has groups of several rows."""
+    groups = grouping(design.joint(list(range(len(design.features))))[0], design.counts)
+    return design.kind != SCATTERED or design.n >= _LEAST_ROWS * groups.n
+
+
+def _by_means(design: Design, made: Resampled, level: float) -> list[Estimate]:
+    k = len(design.features)
+    names = list(made.seen.plain)
+
+    def closed(kind: str) -> list[Array]:
+        if made.drawn is None or made.truth is None:
+            return []
+        source = {"seen": made.seen, "drawn": made.drawn, "truth": made.truth}[kind]
+        return _values({u: getattr(Share(u), "true" if kind == "truth" else "corrected")(source) for u in names}, k)
+
+    plain = _values({u: Share(u).plain(made.seen) for u in names}, k)
+    seen, drawn, truth = closed("seen"), closed("drawn"), closed("truth")
+    found = []
+    for i in range(k):
+        if not drawn:
+            found.append(Estimate(float(plain[i]), None, None, level, design.n))
+            continue
+        tails = np.quantile(drawn[i] - truth[i], [0.5 + level / 2, 0.5 - level / 2])
+        value = float(np.clip(seen[i], 0, 1))
+        low, high = (float(np.clip(seen[i] - tail, 0, 1)) for tail in tails)
+        found.append(Estimate(value, low, high, level, design.n))
+    return found
+
+
+def _values(closed: dict[Groups, Array], k: int) -> list[Array]:
+    """Shapley values of the set function."""
+    found = []
+    for i in range(k):
+        others = [j for j in range(k) if j != i]
+        value: Array = np.zeros(())
+        for size in range(k):
+            weight = math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k)
+            for u in combinations(others, size):
+                value = value + weight * (closed[frozenset(u) | {i}] - closed[frozenset(u)])
+        found.append(value)
+    return found

@@ -1,0 +1,66 @@
+"""Variances of group means: V(E(Y|G)) for one response or for many resampled ones at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Cells in groups, ready to be summed over: ``order`` sorts the cells by group, ``starts`` are the groups' firsts,
+    ``weights`` their rows."""
+
+    order: Codes
+    starts: Codes
+    weights: Array
+    codes: Codes
+
+    @property
+    def n(self) -> int:
+        """How many groups."""
+        return len(self.starts)
+
+
+def grouping(codes: Codes, counts: Array) -> Grouping:
+    """The groups with these numbers, of cells with ``counts`` rows each."""
+    order = np.argsort(codes, kind="stable").astype(np.intp)
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1)).astype(np.intp)
+    return Grouping(order, starts, np.add.reduceat(counts[order], starts), codes)
+
+
+def group_means(sums: Array, groups: Grouping) -> Array:
+    """Mean of every group; ``sums`` are the cells' sums of rows, (…, cells)."""
+    return np.add.reduceat(sums[..., groups.order], groups.starts, axis=-1) / groups.weights
+
+
+def between(sums: Array, groups: Grouping) -> Array:
+    """V(E(Y|G)) with groups weighted by their share of the rows; (…) for ``sums`` of (…, cells).
+
+    The response should be centred before: squares of large means cancel badly.
+    """
+    means = group_means(sums, groups)
+    n = groups.weights.sum()
+    return (means**2 @ groups.weights) / n - ((means @ groups.weights) / n) ** 2  # type: ignore[no-any-return]
+
+
+def highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:
+    """What no function of all factors but one can follow: the residual of (…, cells) ``values``.
+
+    Group means are taken out in turn until nothing changes (alternating projections; one round in a complete
+    factorial).
+    """
+    rest = values
+    scale = float(np.abs(values).max()) or 1.0
+    for _ in range(100):
+        before = rest
+        for groups in without:
+            rest = rest - group_means(rest * counts, groups)[..., groups.codes]
+        if float(np.abs(rest - before).max()) <= 1e-9 * scale:
+            break
+    return rest

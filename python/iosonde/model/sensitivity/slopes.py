@@ -1,0 +1,45 @@
+"""Raw and standardised coefficients of the straight line in all factors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+from iosonde.stats import ols
+
+from .design import Design
+from .ranking import Slope
+from .variances import Array
+
+
+def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | None]:
+    """(for each factor its slope; R²). None for a category of more than two levels, and for all where the line
+    cannot be fitted. Intervals allow unequal variances (HC3)."""
+    rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
+    columns: list[Array] = []
+    place: dict[int, int] = {}
+    for i, feature in enumerate(design.features):
+        values = design.x[rows, i]
+        if feature.numeric or len(feature.levels) == 2:
+            place[i] = len(columns)
+            columns.append(values)
+        elif len(feature.levels) <= 50:
+            columns += [(values == other).astype(float) for other in range(1, len(feature.levels))]
+    if not columns:
+        return [None] * len(design.features), None
+    try:
+        fitted = ols.fit(np.column_stack(columns), design.y, [str(i) for i in range(len(columns))], level, robust=True)
+    except DataError:
+        return [None] * len(design.features), None
+    told = fitted.coefficients()[1:]
+    spread = float(design.y.std())
+    made: list[Slope | None] = []
+    for i in range(len(design.features)):
+        if i not in place:
+            made.append(None)
+            continue
+        c, scale = told[place[i]], float(columns[place[i]].std()) / spread
+        made.append(Slope(Estimate(c.estimate, c.low, c.high, level, design.n),
+                          Estimate(c.estimate * scale, c.low * scale, c.high * scale, level, design.n)))  # fmt: skip
+    return made, fitted.r2

@@ -1,0 +1,85 @@
+"""ST of scattered settings: a forest stands in for the system, and pick-freeze asks it what was not measured.
+
+Jansen's estimator, ST = E[(f(A) - f(A with xᵢ of B))²] / 2V (Computer Physics Communications 117, 1999; best practice
+in Saltelli et al., ibid. 181, 2010). Rows of A and B are drawn from the factors' observed values, independently: the
+factors have to be. What the forest cannot explain out of the bag is said in the width of the interval: it may belong
+to any factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+
+from .design import Design
+from .variances import Array
+
+MOST_UNEXPLAINED = 0.2  # of V(Y), beside the noise between repeats
+_TREES, _MOST_SETTINGS, _ASKED = 100, 10_000, 2048
+
+
+@dataclass(frozen=True)
+class SurrogateShares:
+    """ST of each factor, or why there is none."""
+
+    of: dict[int, Estimate]
+    name: str
+    refused: str = ""
+
+
+def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREES) -> tuple[object, float]:
+    """(forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    x, y, weights = design.x[:, factors], design.means, design.counts
+    most = min(len(y), _MOST_SETTINGS)
+    forest = ExtraTreesRegressor(trees, bootstrap=True, max_samples=most, random_state=seed, n_jobs=1)
+    forest.fit(x, y, weights)
+    guess, times = np.zeros(len(y)), np.zeros(len(y))
+    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        left = np.ones(len(y), bool)
+        left[rows] = False
+        if not left.any():
+            continue
+        guess[left] += tree.predict(x[left])
+        times[left] += 1
+    known = times > 0
+    guess[known] /= times[known]
+    error = np.average((y - guess)[known] ** 2, weights=weights[known])
+    return forest, float(1 - (error + design.ss_within.sum() / design.n) / design.total)
+
+
+def total_shares(design: Design, level: float, noise: float, rng: np.random.Generator) -> SurrogateShares:
+    """By a forest; refused where it leaves more than a fifth of V(Y) open, beside the ``noise`` between repeats."""
+    k = len(design.features)
+    forest, explained = out_of_bag(design, list(range(k)), int(rng.integers(2**31)))
+    open_ = max(0.0, 1 - noise - explained)
+    name = f"forest surrogate with pick-freeze; out of the bag it leaves {100 * open_:.0f} % of the variance open"
+    if open_ > MOST_UNEXPLAINED:
+        return SurrogateShares({}, name, f"refused: a surrogate leaves {100 * open_:.0f} % of the variance open, "
+                               f"more than {100 * MOST_UNEXPLAINED:.0f} %: measure more settings")  # fmt: skip
+    a, b = (_drawn(design, rng) for _ in range(2))
+    base = _ask(forest, a)
+    own = float(np.concatenate([base, _ask(forest, b)]).var())
+    found = {}
+    for i in range(k):
+        mixed = a.copy()
+        mixed[:, i] = b[:, i]
+        halves = (base - _ask(forest, mixed)) ** 2 / 2
+        scale = min(1.0, explained) / own if own > 0 else 0.0
+        value = float(np.clip(halves.mean() * scale, 0.0, 1.0))
+        wide = float(open_ + 2 * halves.std() * scale / np.sqrt(len(halves)))
+        found[i] = Estimate(value, max(0.0, value - wide), min(1.0, value + wide), level, design.n)
+    return SurrogateShares(found, name)
+
+
+def _drawn(design: Design, rng: np.random.Generator) -> Array:
+    share = design.counts / design.counts.sum()
+    return np.column_stack([rng.choice(column, _ASKED, p=share) for column in design.x.T])
+
+
+def _ask(forest: object, x: Array) -> Array:
+    return np.asarray(forest.predict(x), float)  # type: ignore[attr-defined]

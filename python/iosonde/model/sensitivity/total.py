@@ -1,0 +1,98 @@
+"""Total shares: by group means in a factorial, by a forest surrogate where settings are scattered, or refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+
+from . import surrogate
+from .design import FACTORIAL, FRACTION, Design
+from .order import WORTH_A_WORD
+from .variances import Groups, Resampled, Share
+
+_ALIASED = "refused: a fraction of the combinations cannot tell a factor's interactions from other factors' effects"
+_LINKED = "refused: the factors were not varied independently, so ST is not defined; see the Shapley effects"
+Total = tuple[Estimate, float | None]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """(ST, corrected ST) of each factor over all, and within the fixed ones; ``interacts`` where ST exceeds S1 by more
+    than noise. ``name`` is the estimator, or says why there is none."""
+
+    name: str
+    of: dict[int, Total]
+    within: dict[int, Total]
+    interacts: dict[int, bool]
+
+
+def total_shares(design: Design, made: Resampled, held: Groups, level: float, rng: np.random.Generator) -> Totals:
+    """By the estimator that the design allows."""
+    factors = range(len(design.features))
+    if design.kind == FACTORIAL:
+        return _by_means(design, made, held, level)
+    if design.links:
+        return _refused(design, _LINKED, level, "none: correlated factors")
+    if design.kind == FRACTION:
+        return _refused(design, _ALIASED, level, "none: aliased fraction")
+    noise = float(made.seen.noise / made.seen.total_corrected) if design.df_repeats else 0.0
+    found = surrogate.total_shares(design, level, noise, rng)
+    if found.refused:
+        return _refused(design, found.refused, level, "none: the surrogate is too poor")
+    left = float(1 - made.seen.plain[held] / made.seen.total) if held else 1.0
+    of = {i: (found.of[i], found.of[i].value) for i in factors}
+    within = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
+    interacts = {i: _above(found.of[i], made.estimate(Share(frozenset([i])), level, design.n)) for i in factors}
+    return Totals(found.name, of, within, interacts)
+
+
+def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> Totals:
+    """Without repeats the explained variance is V(Y), and ST holds the noise."""
+    everything: Groups = frozenset(range(len(design.features)))
+    upper = everything if design.df_repeats else None
+    of, within, interacts = {}, {}, {}
+    for i in everything:
+        share = Share(upper, everything - {i})
+        of[i] = _total(design, made, share, level)
+        interacts[i] = _interacts(made, share, Share(frozenset([i])), level)
+        if i not in held:
+            within[i] = _total(design, made, Share(upper, everything - {i}, held), level)
+    return Totals("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
+
+
+def _total(design: Design, made: Resampled, share: Share, level: float) -> Total:
+    """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
+    known = made.drawn is not None
+    corrected = float(share.corrected(made.seen)) if known else None
+    return made.estimate(share, level, design.n), corrected
+
+
+def _interacts(made: Resampled, total: Share, first: Share, level: float) -> bool:
+    """ST above S1 by a word's worth, and surely above at all."""
+    over = float(total.corrected(made.seen) - first.corrected(made.seen))
+    a, b = made.deviations(total), made.deviations(first)
+    if a is None or b is None:
+        return False
+    return over > WORTH_A_WORD and over - float(np.quantile(a - b, 0.5 + level / 2)) > 0
+
+
+def _above(total: Estimate, first: Estimate) -> bool:
+    """Whether the intervals are apart, and the values by a word's worth."""
+    over = (total.value or 0.0) - (first.value or 0.0)
+    return over > WORTH_A_WORD and (total.low or 0.0) > (first.high or 0.0)
+
+
+def _divided(estimate: Estimate, left: float) -> Estimate:
+    if estimate.value is None or left <= 0:
+        return replace(estimate, value=None, low=None, high=None)
+    ends = [None if end is None else min(1.0, end / left) for end in (estimate.value, estimate.low, estimate.high)]
+    return replace(estimate, value=ends[0], low=ends[1], high=ends[2])
+
+
+def _refused(design: Design, why: str, level: float, name: str) -> Totals:
+    factors = range(len(design.features))
+    nothing: Total = (Estimate(None, None, None, level, design.n, (why,)), None)
+    return Totals(name, dict.fromkeys(factors, nothing), dict.fromkeys(factors, nothing), dict.fromkeys(factors, False))

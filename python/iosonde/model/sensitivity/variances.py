@@ -1,0 +1,158 @@
+"""Shares of variance as differences of V(E(Y|G)), plug-in and with the noise's part taken out; their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .noncentral import SumOfSquares, share_limits
+
+Array = npt.NDArray[np.float64]
+Groups = frozenset[int]  # factors, by number
+
+BOOTSTRAPS = 499
+NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
+_BATCH = 2_000_000  # numbers in memory at once
+
+
+@dataclass(frozen=True)
+class Variances:
+    """V(Y) and V(E(Y|G)) for groups of factors, each of shape (…): one response, or many resampled ones.
+
+    ``plain`` are of the means as they are, ``corrected`` without what noise adds to them on average. ``noise`` is the
+    variance of one row at one setting, 0 where it is not known.
+    """
+
+    total: Array
+    total_corrected: Array
+    noise: Array
+    plain: Mapping[Groups, Array]
+    corrected: Mapping[Groups, Array]
+
+
+@dataclass(frozen=True)
+class Share:
+    """(V(upper) - V(lower)) / (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, where no
+    setting was repeated; what is noise in it, the corrected and the true share leave out."""
+
+    upper: Groups | None
+    lower: Groups = frozenset()
+    within: Groups = frozenset()
+
+    def plain(self, v: Variances) -> Array:
+        """The plug-in share."""
+        top = v.total if self.upper is None else v.plain[self.upper]
+        return _ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
+
+    def true(self, v: Variances) -> Array:
+        """The share in a world whose means are exact."""
+        top = v.total - v.noise if self.upper is None else v.plain[self.upper]
+        return _ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
+
+    def corrected(self, v: Variances) -> Array:
+        """The share with the bias taken out; around 0, and as often below, for a factor without effect."""
+        top = v.total_corrected - v.noise if self.upper is None else v.corrected[self.upper]
+        return _ratio(top - v.corrected[self.lower], v.total_corrected - v.corrected[self.within])
+
+
+def _ratio(top: Array, bottom: Array) -> Array:
+    return np.asarray(np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0), float)
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What the data say (``seen``), what is true of the world that is resampled from (``truth``), and what is seen
+    there (``drawn``, many). ``drawn`` None: noise is unknown, and there are no intervals.
+
+    Where settings are fixed and only noise is random, ``noise_df`` are its degrees of freedom, and ``groups`` says how
+    many groups each set of factors makes, ``n`` how many rows there are; else they are empty. ``unseen`` is the share
+    that bins of a factor may hide: it goes on top of an interval.
+    """
+
+    seen: Variances
+    truth: Variances | None
+    drawn: Variances | None
+    how: str
+    noise_df: int = 0
+    groups: Mapping[Groups, int] = field(default_factory=dict)
+    n: int = 0
+    unseen: Mapping[Groups, float] = field(default_factory=dict)
+
+    def deviations(self, share: Share) -> Array | None:
+        """Corrected estimate minus truth, once for each resampling."""
+        if self.drawn is None or self.truth is None:
+            return None
+        return share.corrected(self.drawn) - share.true(self.truth)
+
+    def estimate(self, share: Share, level: float, n: int) -> Estimate:
+        """The plug-in share with its interval."""
+        value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
+        if self.noise_df:
+            return _held(value, self._limits(share, level), level, n)
+        return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
+
+    def _limits(self, share: Share, level: float) -> tuple[float, float]:
+        """By the sums of squares of the effect, of all other effects, and of the noise."""
+        noise = float(self.seen.noise) * self.noise_df
+        lower, within = (float(self.seen.plain[key]) for key in (share.lower, share.within))
+        top = float(self.seen.total) if share.upper is None else float(self.seen.plain[share.upper])
+        top_df = self.n - self.noise_df if share.upper is None else self.groups[share.upper]
+        effect = SumOfSquares(self.n * (top - lower) - (noise if share.upper is None else 0.0),
+                              top_df - self.groups[share.lower])  # fmt: skip
+        rest = self.n * (float(self.seen.total) - within) - noise - effect.ss
+        rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
+        return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
+
+    def noise(self, level: float, n: int) -> Estimate:
+        """The share of the noise in V(Y)."""
+        value, deviations = float(self.seen.noise / self.seen.total_corrected), None
+        if self.noise_df:
+            signal = SumOfSquares(self.n * float(self.seen.total) - self.noise_df * float(self.seen.noise),
+                                  self.n - self.noise_df - 1)  # fmt: skip
+            none = SumOfSquares(0.0, 0)
+            low, high = share_limits(signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df),
+                                     self.n, level)  # fmt: skip
+            return _held(value, (1 - high, 1 - low), level, n)
+        if self.drawn is not None and self.truth is not None:
+            deviations = self.drawn.noise / self.drawn.total_corrected - self.truth.noise / self.truth.total
+        return _interval(value, value, deviations, level, n)
+
+
+def _held(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
+    """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
+    value = float(np.clip(value, 0.0, 1.0))
+    low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in limits)
+    return Estimate(value, min(low, value), max(high, value), level, n)
+
+
+def _interval(
+    value: float, center: float, deviations: Array | None, level: float, n: int, unseen: float = 0.0
+) -> Estimate:
+    """Basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1), ``unseen`` added at its top."""
+    if deviations is None:
+        return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
+    tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
+    return _held(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
+
+
+def batches(rounds: int, width: int) -> list[int]:
+    """``rounds`` in pieces so that each piece times ``width`` numbers fits in memory."""
+    size = max(1, _BATCH // max(1, width))
+    return [min(size, rounds - done) for done in range(0, rounds, size)]
+
+
+def stacked(parts: list[Variances]) -> Variances:
+    """The pieces as one."""
+    first = parts[0]
+    return Variances(
+        np.concatenate([p.total for p in parts]),
+        np.concatenate([p.total_corrected for p in parts]),
+        np.concatenate([p.noise for p in parts]),
+        {key: np.concatenate([p.plain[key] for p in parts]) for key in first.plain},
+        {key: np.concatenate([p.corrected[key] for p in parts]) for key in first.corrected},
+    )
