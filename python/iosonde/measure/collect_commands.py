@@ -168,6 +168,9 @@ def parsed(
         name = f"{item['label']}, rank {part.rank}"
         try:
             content = _content(spool.output_of(folder, part.rank, frame))
+            if item["parse"] == AUTO and not content.strip():
+                unknown[part.rank] = "it prints nothing"
+                continue
             executions = parse(item["parse"], name, content)
         except UnknownFormatError as error:
             unknown[part.rank] = error.message.removeprefix(f"{name}: ")
