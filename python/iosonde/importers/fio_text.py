@@ -24,6 +24,7 @@ _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 _NAMES = {"clat": "completion_latency", "slat": "submission_latency", "lat": "latency"}
+NOT_STEADY = "the steady state that was asked for was not reached: the values are of a system still changing"
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
 
@@ -65,6 +66,8 @@ class _Reader:
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
             self._current().lacks(at, f"fio said: {stripped[:160]}")
+        elif stripped.startswith("steadystate") and "attained=no" in stripped:
+            self._current().warn(at, NOT_STEADY)
         elif "verify" in stripped and "failed" in stripped:
             self._current().lacks(at, f"verification failed: {stripped[:160]}")
         elif found := _OPEN.match(stripped):
