@@ -46,10 +46,10 @@ Summary:
 \tblocksize          = 16 MiB
 \taggregate filesize = 256 MiB
 
-{table}Operation  Max (MiB)  Min (MiB)  Mean (MiB)   Std Dev  Max (OPs)  Min (OPs)  Mean (OPs)   Std Dev  Mean (s)  {more}
+{table}Operation  Max (MiB)  Min (MiB)  Mean (MiB)   Std Dev  Max (OPs)  Min (OPs)  Mean (OPs)  Std Dev Mean (s)  {more}
 ---------  ---------  ---------  ----------   -------  ---------  ---------  ----------   -------  --------
-write         900.00     700.00      800.00     81.65     900.00     700.00      800.00     81.65   0.32000   {tail}EXCEL
-read         1900.00    1700.00     1800.00     81.65    1900.00    1700.00     1800.00     81.65   0.14000   {tail}EXCEL
+write         900.00     700.00      800.00     81.65     900.00     700.00      800.00  81.65   0.32000   {tail}EXCEL
+read         1900.00    1700.00     1800.00     81.65   1900.00   1700.00  1800.00   81.65   0.14000   {tail}EXCEL
 
 Max Write: 900.00 MiB/sec (943.72 MB/sec)
 Max Read:  1900.00 MiB/sec (1992.29 MB/sec)
@@ -324,7 +324,8 @@ def test_dbench_3():
 @pytest.mark.parametrize(
     ("line", "version"),
     [
-        ("host,16G,,,72853,15,47358,5,,,156821,7,537.7,0,16,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40", "1.03"),
+        ("host,16G,,,72853,15,47358,5,,,156821,7,537.7,0,16,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40",
+         "1.03"),
         ("1.98,2.00,host,1,1600000000,16G,,8192,5,,,72853,15,47358,5,,,156821,7,537.7,10,16,,,,,1000,10,+++++,+++,"
          "2000,20,3000,30,+++++,+++,4000,40,,512ms,670ms,,44574us,200ms,3747us,244us,647us,3856us,55us,771us", "2.00"),
     ],
@@ -339,12 +340,14 @@ def test_bonnie_of_both_forms(line, version):
 
 def test_fs_mark_verbose_columns():
     found = of(
-        "#  ./fs_mark  -v  -d  /mnt  -n  1000  -s  4096\n#\tVersion 3.3, 1 thread(s) starting at Tue Mar  3 10:11:12 2009\n"
+        "#  ./fs_mark  -v  -d  /mnt  -n  1000  -s  4096\n#\tVersion 3.3, 1 thread(s) starting at Tue"
+        " Mar  3 10:11:12 2009\n"
         "#\tSync method: INBAND FSYNC: fsync() per file in write loop.\n\n"
         "FSUse%        Count         Size    Files/sec     App Overhead\tCREAT (Min/Avg/Max)\tWRITE (Min/Avg/Max)\t"
         "FSYNC (Min/Avg/Max)\tSYNC (Min/Avg/Max)\tCLOSE (Min/Avg/Max)\tUNLINK (Min/Avg/Max)\n"
         "     5         1000         4096        250.5            12345       10       20       30        1        2"
-        "        3       40       50       60        0        0        0        1        1        2        4        5        6\n"
+        "        3       40       50       60        0        0        0        1        1        2 "
+        "       4        5        6\n"
     )
     assert values(found, "rate_last_done") == [250.5] and not missing(found)
 
@@ -353,7 +356,8 @@ def test_fs_mark_verbose_columns():
     "text",
     [
         "64+0 Datensätze ein\n64+0 Datensätze aus\n67108864 Bytes (67 MB, 64 MiB) kopiert, 0,5 s, 134 MB/s\n",
-        "64+0 enregistrements lus\n64+0 enregistrements écrits\n67108864 octets (67 MB, 64 MiB) copiés, 0,5 s, 134 MB/s\n",
+        "64+0 enregistrements lus\n64+0 enregistrements écrits\n67108864 octets (67 MB, 64 MiB) copi"
+        "és, 0,5 s, 134 MB/s\n",
         "64+0 registros leídos\n64+0 registros escritos\n67108864 bytes (67 MB, 64 MiB) copiados, 0,5 s, 134 MB/s\n",
         "64+0 record dentro\n64+0 record fuori\n67108864 byte (67 MB, 64 MiB) copiati, 0,5 s, 134 MB/s\n",
         "記録了64+0 的读入\n記録了64+0 的写出\n67108864字节（67 MB，64 MiB）已复制，0.5 s，134 MB/s\n",
@@ -399,7 +403,8 @@ def test_time_of_more_shells(text):
 def test_elbencho_names_the_parts_of_a_mix_alike_in_every_form():
     text = of(
         "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n=========== ========= ========= =====\n"
-        "RWMIX30     Elapsed time     :         0ms         1ms\n            IOPS write       :        5163        4351\n"
+        "RWMIX30     Elapsed time     :         0ms         1ms\n            IOPS write       :     "
+        "   5163        4351\n"
         "            IOPS read        :       49913       51348\n---\n"
     )
     json = of(
@@ -408,7 +413,8 @@ def test_elbencho_names_the_parts_of_a_mix_alike_in_every_form():
         '"last_done":{"elapsed_time_ms":"1","iops":"4351","rwmix_read":{"iops":"51348"}}}\n'
     )
     csv = of(
-        "ISO date,label,path type,paths,hosts,threads,operation,time ms [first],time ms [last],IOPS [first],IOPS [last],"
+        "ISO date,label,path type,paths,hosts,threads,operation,time ms [first],time ms [last],IOPS "
+        "[first],IOPS [last],"
         "rwmix read IOPS [first],rwmix read IOPS [last],version,command\n"
         "2026-11-21T15:58:31.671+0000,,file,1,1,2,RWMIX30,0,1,5163,4351,49913,51348,3.0-37,elbencho -w\n"
     )

@@ -30,7 +30,6 @@ _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
-_SUMMARY_HEADS = ("Operation   Max(MiB)", "Operation  Max (MiB)")
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
 _COUNTS = {
@@ -97,7 +96,7 @@ class _Reader:
             self._begin(found.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
             self._table = Table(self._current(at), stripped.split())
-        elif first == "Operation" and stripped.startswith(_SUMMARY_HEADS):
+        elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._current(at)
             # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
             head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
@@ -146,7 +145,7 @@ class _Reader:
             _warning(run, at, line)
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
-        elif found := re.match(r"Test (\d+) started: (.*)", line):
+        elif first == "Test" and (found := re.match(r"Test (\d+) started: (.*)", line)):
             self._test(int(found.group(1)[:9]), found.group(2))
         elif line == "Summary:" and self._summary:
             self._next_of_ior_2()
