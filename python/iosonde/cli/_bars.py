@@ -41,7 +41,12 @@ def of_store(path: str, experiment: str | None, where: tuple[str, ...]) -> dict[
 
 def _of_operations(rows: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without what stands under the name of a whole step: the tool's own operations are beside it."""
-    steps = {(run["id"], phase["operation"]) for run in runs for phase in run["phases"] if phase.get("parse") and phase.get("on") == "all"}
+    steps = {
+        (run["id"], phase["operation"])
+        for run in runs
+        for phase in run["phases"]
+        if phase.get("parse") and phase.get("on") == "all"
+    }
     return [
         row
         for row in rows

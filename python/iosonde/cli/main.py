@@ -36,7 +36,6 @@ COMMANDS = {
     "upgrade": "what to buy: gain by money and by watt, and the change that gains nothing",
     "scale": "how a rate grows with nodes, what stops it, what more would bring",
     "advise": "which setting for which workload, and its gain",
-    "scale": "how a rate grows with nodes, and what stops it",
     "rank": "which factor matters: shares of the variance, with intervals",
     "report": "one self-contained HTML page",
     "plot": "figures as PNG, SVG or PDF",

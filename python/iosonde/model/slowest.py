@@ -5,10 +5,10 @@ A phase is ``operations`` operations of each rank, then a barrier. Alone, a rank
 the closed network gives to j clients (the flow-equivalent server of Chandy, Herzog and Woo 1975, IBM J. Res. Dev. 19,
 36-42), so that with S the survival function of the time alone and J(x) ~ Binomial(N, S(x)) the ranks that are left,
 
-    T = ∫ E[J(x) ÷ (X(J(x)) · R₁)] dx        X(j): rate of j clients; R₁: response time of one
+    T = ∫ E[J(x) ÷ (X(J(x)) · R₁)] dx      X(j): rate of j clients; R₁: response time of one
 
-Exact where nobody waits (T is the expected maximum of N gamma times), for a single server (T is its whole work), and for
-one operation each at one exponential queue; between these an approximation, tested against a simulation.
+Exact where nobody waits (T is the expected maximum of N gamma times), for a single server (T is its whole work), and
+for one operation each at one exponential queue; between these an approximation, tested against a simulation.
 """
 
 from __future__ import annotations
