@@ -206,8 +206,10 @@ def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[flo
     values: dict[str, list[float]] = {}
     for row in rows:
         last_done = row["metric"].endswith("_last_done")
-        if last_done or (row["operation"] not in timed and row["unit"].endswith("/s")) or (
-            row["metric"] == "seconds" and not rates
+        if (
+            last_done
+            or (row["operation"] not in timed and row["unit"].endswith("/s"))
+            or (row["metric"] == "seconds" and not rates)
         ):
             cell = ", ".join(f"{name}={row.get(name)}" for name in names)
             name = row["operation"] if last_done else f"{row['operation']} {row['metric']}"
