@@ -369,3 +369,11 @@ def test_text_of_several_levels_is_ranked_by_its_levels():
     made = by_name(rank(examples(table, "y", ["fs", "n"]), 0.95))
     assert made["fs"].over_all.s1.value > 0.95 and made["fs"].slope is None
     assert [level.name for level in made["fs"].effects.levels] == ["a", "b", "c"]
+
+
+def test_few_repeats_widen_an_interval_and_do_not_empty_it():
+    """The noise may be many times its estimate; a share of 0.9 is still no 0."""
+    x = grid(3, 2, repeats=3)[:12]
+    y = 2.0 * x[:, 0] + np.random.default_rng(6).normal(size=12) * 0.3
+    s1 = by_name(rank(data_of(x, y), 0.95))["f0"].over_all.s1
+    assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1
