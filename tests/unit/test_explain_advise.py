@@ -157,11 +157,17 @@ def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, de
 def test_a_tree_cut_is_the_tree_of_that_depth():
     made = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
     rows = np.arange(len(made))
-    full = learn(made, made.values, made.counts.sum(axis=2), rows, Learner(5))
+    full = learn(made, made.values, rows, Learner(5))
     for depth in range(4):
-        direct = learn(made, made.values, made.counts.sum(axis=2), rows, Learner(depth))
+        direct = learn(made, made.values, rows, Learner(depth))
         assert (choices(full, made.x, depth) == choices(direct, made.x)).all()
         assert (choices(cut(full, depth), made.x) == choices(direct, made.x)).all()
+
+
+def test_what_no_single_instance_tells_many_together_do():
+    made = advise(made_up(np.random.default_rng(6), 60, 4, 3, 0.12, 0.1), "v", ["set"], ["size"], depth=2)
+    assert made.kind == "rules" and {rule.setting[0] for rule in made.rules} == {"s1", "s2"}
+    assert sum(d.tied for d in made.defaults) > 100  # of 240
 
 
 def test_the_tree_is_that_of_scikit_learn():

@@ -144,12 +144,12 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
     """
     made = instances(table, response, choose, given, lower)
     now = None if current is None else _setting(made, current)
-    learner = Learner(depth if made.features else 0, weigh, level, full)
-    values, counts, rows = made.values, made.counts.sum(axis=2), np.arange(len(made))
-    share, ties = shares(values, made.lower), tied(made, values, counts, rows, level)
+    learner = Learner(depth if made.features else 0, weigh, full)
+    values, rows = made.values, np.arange(len(made))
+    share, ties = shares(values, made.lower), tied(made, level)
     table_of = defaults(values, made.names, lower, ties if made.folds > 1 else None)
-    tree = learn(made, values, counts, rows, learner)
-    stop, best = pick_depth(made, values, counts, rows, learner), int(share.mean(axis=0).argmax())
+    tree = learn(made, values, rows, learner)
+    stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
     random = None if crossed is None else mean_estimate(crossed.chosen - crossed.random, _wide(made, level))
     kind, gain = _decide(made, crossed, random, stop, best, now, level)
@@ -159,7 +159,7 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
-        else rules(advised, made.features, made.choose, made.settings, share, labels(share, ties), keys),
+        else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
         gain, random, None if kind == RULES else needs(made, crossed, ties, level),
         None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
     )  # fmt: skip

@@ -75,7 +75,7 @@ def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, dept
     asked = list(_questions(features))
     # Ranks, for scikit-learn keeps 32 bits of a number; thresholds are of the numbers again (_midpoint).
     columns = np.column_stack(
-        [x[:, f] == at if equal else np.searchsorted(features[f].levels, x[:, f]) for f, at, equal in asked]
+        [x[:, f] == at if equal else np.unique(x[:, f], return_inverse=True)[1] for f, at, equal in asked]
     ).astype(float)
     weights = 1 - share.mean(axis=1) + 1e-9 if weigh else None
     learner = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=_LEAST, random_state=0)
