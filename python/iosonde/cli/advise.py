@@ -57,9 +57,10 @@ def command(
         raise InputError("--write and --system go together", "as --write rules --system romio")
     names = [*split_names(choose), *split_names(given)]
     table = _trials(data, where, response, names)
-    lower = _lower(table, response) if better is None else better == "lower"
-    made = advise(table, response, split_names(choose), split_names(given), level, lower=lower, depth=depth, full=full,
-                  weigh=not unweighted, current=None if current is None else _pairs(current))  # fmt: skip
+    unit = _unit(table, response)
+    lower = unit in _TIMES if better is None else better == "lower"
+    made = advise(table, response, split_names(choose), split_names(given), level, unit=unit, lower=lower, depth=depth,
+                  full=full, weigh=not unweighted, current=None if current is None else _pairs(current))  # fmt: skip
     case = None if workload is None else _case(made, workload, where)
     tried = None
     if against is not None:
@@ -94,13 +95,12 @@ def _trials(data: str, where: Sequence[str], response: str, names: Sequence[str]
     return table
 
 
-def _lower(table: Table, response: str) -> bool:
-    """Whether the response is a time, by its unit or by the rows' own."""
+def _unit(table: Table, response: str) -> str:
+    """The response's unit: in its name, or for a store's values in the rows."""
     column = table.column(response)
-    unit = column.unit
-    if not unit and column.name == "value" and "unit" in table.columns:
-        unit = str(table.columns["unit"].values[0])
-    return unit in _TIMES
+    if not column.unit and column.name == "value" and "unit" in table.columns:
+        return str(table.columns["unit"].values[0])
+    return column.unit
 
 
 def _pair(text: str) -> tuple[str, str]:
