@@ -101,6 +101,14 @@ def test_the_golden_table_of_defaults(golden):
     assert not golden.criteria_agree
 
 
+def test_one_column_alone_is_compared_with_the_rest_alike(golden):
+    found = {e.column: e for e in golden.effects}
+    assert list(found) == CHOOSE and (found["servers"].level, found["servers"].other) == (2, 1)
+    servers, stripe = found["servers"].ratio, found["stripe"].ratio
+    assert servers.low == pytest.approx(1.5) and stripe.value == pytest.approx(1.02, abs=1e-4)
+    assert found["sieving"].low_case < 1 < found["sieving"].high_case
+
+
 def test_the_golden_rules_are_found_and_cost_nothing(golden):
     assert golden.kind == "rules" and golden.depth <= 3
     assert golden.depths[3].loss == pytest.approx(0, abs=1e-6)

@@ -35,6 +35,8 @@ def lines(made: Advice) -> Iterator[str]:
     )
     yield ""
     yield from _defaults(made)
+    yield ""
+    yield from _effects(made)
     if len(made.depths) > 1:
         yield ""
         yield from _depths(made)
@@ -83,6 +85,14 @@ def _defaults(made: Advice) -> Iterator[str]:
         yield from _wrapped(f"Criteria disagree on the best default: {said}.")
     if made.equal_defaults:
         yield from _wrapped(f"Not told apart from {made.best_default}: {', '.join(made.equal_defaults)}.")
+
+
+def _effects(made: Advice) -> Iterator[str]:
+    rows = [
+        [f"{e.column}: {e.level} over {e.other}", _ratio(e.ratio), f"{e.low_case:.3g} to {e.high_case:.3g}"]
+        for e in made.effects
+    ]
+    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", _WIDTH).splitlines()
 
 
 def _depths(made: Advice) -> Iterator[str]:

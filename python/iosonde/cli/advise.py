@@ -37,7 +37,9 @@ _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 @click.option("--against", metavar="NEWDATA", help="New trials: what was promised, and what they show.")
 @click.option("--write", "directory", metavar="DIR", help="The rules as files of --system, into DIR.")
 @click.option("--system", type=click.Choice(["romio", "lustre", "gluster", "mount", "fio", "ior"]), help="For --write.")
-@click.option("--as", "renamed", metavar="A=KEY", multiple=True, help="What a column is called there. Repeatable.")
+@click.option(
+    "--as", "renamed", metavar="A=KEY", multiple=True, help="What a column, or a level, is called there. Repeatable."
+)
 @click.option("--plot", metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
 @options
 def command(
@@ -156,7 +158,7 @@ def _write(made: Advice, directory: Path, system: str, names: dict[str, str]) ->
 
     if not made.rules:
         raise InputError("nothing was advised, so there are no rules to write", "measure more; the text says what")
-    files = files_of(made.rules, system, names)
+    files = files_of(made.rules, system, names, made.made.settings)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file", "name a directory")
     stale = [p.name for p in directory.glob("rule-*") if p.name not in files] if directory.exists() else []

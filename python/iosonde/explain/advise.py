@@ -17,7 +17,8 @@ from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell, Table
 
 from .advise_defaults import Default, best_of, defaults, shares, winners
-from .advise_gain import FEW, Crossed, Learner, cross_fit, labels, learn, mean_estimate, pick_depth, tied
+from .advise_effects import Effect, effects
+from .advise_gain import FEW, Crossed, Learner, cross_fit, geometric, labels, learn, mean_estimate, pick_depth, tied
 from .advise_needs import Needs, needs
 from .advise_tree import choices, cut
 from .instances import Instances, instances
@@ -88,6 +89,7 @@ class Advice:
     winners: dict[str, str]
     best_default: str
     equal_defaults: tuple[str, ...]
+    effects: tuple[Effect, ...]
     depths: tuple[Depth, ...]
     depth: int
     kind: str
@@ -116,7 +118,8 @@ class Advice:
             "repeats": int(self.made.counts.sum(axis=2).min()), "best_mean": float(_best(self.made)),
             "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
             "criteria_agree": self.criteria_agree, "best_default": self.best_default,
-            "equal_defaults": list(self.equal_defaults), "depths": [_depth_json(d) for d in self.depths],
+            "equal_defaults": list(self.equal_defaults), "effects": [e.to_json() for e in self.effects],
+            "depths": [_depth_json(d) for d in self.depths],
             "depth": self.depth, "advised": self.kind, "rules": [r.to_json() for r in self.rules],
             "gain": None if self.gain is None else self.gain.to_json(),
             "over_random": None if self.over_random is None else self.over_random.to_json(),
@@ -158,6 +161,7 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
     advised = cut(tree, stop if kind == RULES else 0)
     return Advice(
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
+        effects(made, level),
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
         else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
@@ -202,12 +206,6 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     raise InputError(
         f"the setting in use, {'/'.join(text)}, was never measured", f"measured were {', '.join(made.names)}"
     )
-
-
-def geometric(logs: Estimate) -> Estimate:
-    """A mean of logarithms as a geometric mean."""
-    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
-    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
 
 
 def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, level: float) -> Gain:

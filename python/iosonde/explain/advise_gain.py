@@ -201,3 +201,9 @@ def mean_estimate(values: Array, level: float, warnings: tuple[str, ...] = ()) -
         return Estimate(mean, None, None, level, n, (*warnings, "fewer than 3 values: no interval; add repeats"))
     half = t_critical(level, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, level, n, warnings)
+
+
+def geometric(logs: Estimate) -> Estimate:
+    """A mean of logarithms as a geometric mean."""
+    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
+    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
