@@ -130,3 +130,15 @@ def test_more_arrivals_than_can_be_served_grow_without_end():
 def test_a_wrong_network_is_one_sentence(args, said):
     with pytest.raises(InputError, match=said):
         invoke(*args)
+
+
+def test_a_figure_of_trials_laws_and_predictions(tmp_path):
+    invoke(*ARGS, "--where", "fs=NFS", "--at", "20,100", "--plot", str(tmp_path / "f.svg"))
+    drawn = (tmp_path / "f.svg").read_text()
+    assert "Amdahl" in drawn and "fs=NFS" in drawn and "min-law" not in drawn
+
+
+@pytest.mark.parametrize(("name", "said"), [("f.bmp", "no figure's name"), ("nowhere/f.png", "cannot write")])
+def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, said):
+    with pytest.raises(InputError, match=said):
+        invoke(*ARGS, "--where", "fs=NFS", "--plot", str(tmp_path / name))

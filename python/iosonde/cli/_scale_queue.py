@@ -142,7 +142,8 @@ def sentence(stations: Sequence[Station], last: Solution, alone_s: float) -> str
     if load.asked is not None and load.asked > 1:
         asked = significant(load.asked)
         said += (f" {last.clients:,} clients that do not wait would ask of each of its servers {asked} times what it "
-                 f"can do: {significant(load.asked * limit.servers)} such servers, not {limit.servers}.")  # fmt: skip
+                 f"can do: {significant(load.asked * limit.servers)} such servers instead of "
+                 f"{limit.servers}.")  # fmt: skip
     next_ = [other for other in last.loads if other.asked and other.asked > 1 and other.station.name != limit.name]
     if next_:
         named = ", ".join(f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in next_)

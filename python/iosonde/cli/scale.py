@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
 @click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
               help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--plot", metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf.")
 @click.option(
     "--station",
     "stations",
@@ -53,8 +54,9 @@ if TYPE_CHECKING:
 @options
 def command(
     data: str | None, on: str, response: str | None, by: str | None, of_time: bool, at: str | None,
-    bootstrap: int | None, seed: int, clock: str, stations: tuple[str, ...], arrivals: float | None,
-    operations_per_phase: int | None, spread: float | None, where: tuple[str, ...], level: float, as_json: bool,
+    bootstrap: int | None, seed: int, clock: str, plot: str | None, stations: tuple[str, ...],
+    arrivals: float | None, operations_per_phase: int | None, spread: float | None, where: tuple[str, ...],
+    level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Fit laws of scaling to DATA: linear, Amdahl, USL, min-law, one queue.
 
@@ -69,6 +71,8 @@ def command(
     if stations or data is None:
         if data is not None:
             raise InputError("DATA and --station are both given", "leave one out")
+        if plot:
+            raise InputError("--plot draws DATA", "leave it out")
         _queues(stations, sizes, arrivals, operations_per_phase, spread, as_json)
         return
     if arrivals is not None or operations_per_phase is not None or spread is not None:
@@ -80,6 +84,10 @@ def command(
     for warning in (*warnings, *left_out):
         talk(f"warning: {warning}")
     made = [(series, analyse(series.trials, level, sizes, bootstrap or 0, seed)) for series in found]
+    if plot:
+        from ._scale_plot import draw
+
+        draw(plot, made)
     if as_json:
         click.echo(_as_json(made, level, on, [*warnings, *left_out]))
         return
