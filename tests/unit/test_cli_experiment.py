@@ -217,3 +217,18 @@ def test_an_example_runs_or_is_a_valid_plan(place, path):
     runs = list(Store.open(place / "store").runs())
     assert runs
     assert not any(run["missing"] for run in runs)
+
+
+def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
+    """A command without a rate: --until must not end with the pilot because it saw no metric."""
+    from iosonde.cli._measure import values_by_metric
+    from iosonde.core.types import Experiment, Observation, Run
+
+    store = Store.create(tmp_path / "s")
+    factors = {"nodes": 1, "ranks_per_node": 1, "repetition": 0}
+    times = [Observation("copy", "seconds", 2.5, "s"), Observation("copy", "seconds", 2.5, "s", 0)]
+    store.append(Run("e-0", "e", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, times))
+    rate = Observation("read", "bandwidth_mean", 7.0, "bytes/s")
+    store.append(Run("f-0", "f", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, [*times, rate]))
+    experiments = [Experiment(name, name, [], {}, [], 1, "2026-11-21T10:00:00Z") for name in ("e", "f")]
+    assert [list(values_by_metric(store, one).values()) for one in experiments] == [[[2.5]], [[7.0]]]
