@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.errors import InputError
 from iosonde.report.content import Bars, Page, Section
 
+from . import _page_factors as factors
 from . import _page_figures as figures
 from . import _page_latency as latency
 from . import _page_models as models
 from . import _page_timelines as timelines
 from . import _page_words as words
 from ._data import Source, open_data
-from ._page_table import summaries_of
+from ._page_table import columns_of, summaries_of
 from .summary import pilot_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str], on:
     axis = figures.axis_of(overview.by, runs)
     bars = figures.bars_of(overview, chosen.source, axis)
     titles = {(one.operation, one.metric): (figures.metric_title(one.operation, one.metric), one.unit) for one in bars}
-    explained = models.models_of_store(overview, chosen.trials("last_done"), on, level, titles)
+    trials = chosen.trials("last_done")
+    explained = models.models_of_store(overview, trials, on, level, titles)
     problems = chosen.store.problems(contents=False)
     findings = words.findings_of(overview, runs, problems, models.at_the_top(explained))
     target = words.target_of(runs, path)
@@ -100,6 +102,7 @@ def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str], on:
         axis=axis.noun,
         summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()}),
         models=explained,
+        influences=factors.factors_of_store(trials, columns_of(on, trials) if on else overview.by, level, titles),
     )
 
 

@@ -53,7 +53,7 @@ def models_of_store(
     for key, (title, unit) in titles.items():
         if key not in rows_of:
             continue
-        table = _of_metric(trials, rows_of[key], title, unit)
+        table = of_metric(trials, rows_of[key], title, unit)
         try:
             terms = list(on) or default_terms(table, title, overview.by)
             items.append(_model(table, title, unit, terms, level))
@@ -75,14 +75,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
     varying = [name for name in settings if _levels(known, name) > 1]
     if not varying:
         raise DataError("no setting varies, so nothing can be said about what it depends on", "vary one")
-    terms: list[str] = []
-    for name in varying:
-        if not known.column(name).numeric and 3 * _levels(known, name) > n:
-            continue
-        groups = len(known.groups(terms))
-        if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
-            continue
-        terms.append(name)
+    terms = varying_terms(known, settings)
     if not terms:
         raise DataError(f"{', '.join(varying)}: nearly every trial has a name of its own", "repeat the trials")
     if len(terms) == 1 and _levels(known, terms[0]) == 2:
@@ -98,6 +91,22 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
             f"{parameters + LEAST_DF} or more would leave an error to judge it by",
             "repeat the trials",
         )
+    return terms
+
+
+def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
+    """The settings that vary, without names that are of nearly one row each; of those that change together only the
+    first."""
+    n = len(known)
+    terms: list[str] = []
+    for name in settings:
+        levels = _levels(known, name)
+        if levels < 2 or (not known.column(name).numeric and 3 * levels > n):
+            continue
+        groups = len(known.groups(terms))
+        if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
+            continue
+        terms.append(name)
     return terms
 
 
@@ -122,7 +131,7 @@ def _levels(table: Table, name: str) -> int:
     return sum(level is not None for level in table.column(name).codes()[1])
 
 
-def _of_metric(trials: Table, rows: np.ndarray[Any, Any], title: str, unit: str) -> Table:
+def of_metric(trials: Table, rows: np.ndarray[Any, Any], title: str, unit: str) -> Table:
     """The rows of one metric in the order of time, their value in a column of the heading's name."""
     import numpy as np
 

@@ -14,6 +14,7 @@ from iosonde.report.content import Answers, Page, Reproduce, Section, counted
 from iosonde.report.model_content import Summary, SummaryRow
 from iosonde.report.text import estimate_text
 
+from . import _page_factors as factors
 from . import _page_models as models
 from . import _page_words as words
 
@@ -54,6 +55,7 @@ def page_of_table(
         reproduce=_reproduce(table, path, command),
         summary=summaries_of(made),
         models=explained,
+        influences=factors.factors_of_table(table, seen.responses, seen.settings, level),
     )
 
 

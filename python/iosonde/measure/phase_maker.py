@@ -22,6 +22,7 @@ WRITES = ("write", "append", "mmap_write")
 _MAKES = (*WRITES, "create", "truncate")
 _DURABLE = ("fsync", "fdatasync", "close")
 _DURABLE_FLAGS = ("sync", "dsync", "direct")
+NO_FLAG = "buffered"  # for a factor whose other levels are flags
 _STEP_KEYS = {field.name for field in fields(Step)} - {"ns"} | {"time"}
 _SIZES = ("transfer_size", "base", "size")
 _OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit"}
@@ -54,7 +55,7 @@ class PhaseMaker:
             max_operations=self._number(given, "max_operations"),
             on_error=given.get("on_error", "stop"),
             arrival=given.get("arrival"),
-            open_flags=tuple(given.get("open_flags", ())),
+            open_flags=tuple(flag for flag in given.get("open_flags", ()) if flag != NO_FLAG),
             content=given.get("content", "incompressible"),
             verify=bool(given.get("verify", False)),
             memory_size=self._number(given, "memory_size"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from iosonde.core.types import Better, Estimate, Finding
 
 if TYPE_CHECKING:
+    from .factor_content import Influence
     from .model_content import Model, Summary
 
 Value = str | int | float | bool | None
@@ -253,6 +254,7 @@ class Page:
     axis: str = "node"
     summary: tuple[Summary, ...] = ()
     models: Section[Model] = Section()
+    influences: Section[Influence] = Section()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""

@@ -21,6 +21,9 @@ from iosonde.core.units import significant
 
 from .charts import bars_chart, latency_chart, timeline_chart
 from .content import Page, Table, counted, plural
+from .factor_charts import factor_charts
+from .factor_charts import scale_of as factor_scale
+from .factor_drawings import BAR_HEIGHT, BAR_WIDTH, bar_shapes, share_parts, tree_shapes
 from .headline import headlines
 from .model_charts import TITLES, model_charts, scale_of
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
@@ -45,6 +48,11 @@ def render(page: Page) -> str:
             headlines=headlines(page),
             summaries=[summary_table(one) for one in page.summary],
             model_scale=scale_of,
+            factor_scale=factor_scale,
+            bar_shapes=bar_shapes,
+            share_parts=share_parts,
+            bar_size=(BAR_WIDTH, BAR_HEIGHT),
+            tree_shapes=tree_shapes,
             plot_titles=TITLES,
             significant=significant,
             strip=(STRIP_WIDTH, STRIP_HEIGHT),
@@ -109,6 +117,7 @@ def _figures(page: Page) -> dict[str, Any]:
         (f"model-{number}", [chart for _, chart in model_charts(model)])
         for number, model in enumerate(page.models.items, 1)
     ]
+    kinds += [(f"factor-{number}", list(factor_charts(one))) for number, one in enumerate(page.influences.items, 1)]
     return {
         f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
         for kind, charts in kinds

@@ -1,0 +1,123 @@
+"""What a page shows of factors: the ranking, a model on rows not seen, its tree, what-if rows; and where it stops."""
+
+import numpy as np
+import pytest
+
+from iosonde.cli import _page_factors as factors
+from iosonde.core.types import Better, Estimate
+from iosonde.report.factor_content import FactorShare, Tree
+from iosonde.report.factor_drawings import BAR_WIDTH, bar_shapes, share_parts, tree_shapes
+from iosonde.stats.table import Column, Table
+
+
+def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
+    """fs adds 40, size 3 for each of its 1 to 4, noise 1."""
+    rng = np.random.default_rng(seed)
+    fs = np.array(["ext4", "xfs"] * (rows // 2), dtype=object)
+    size = np.repeat([1.0, 2.0, 3.0, 4.0], rows // 4)
+    speed = 100 + 40 * (fs == "xfs") + 3 * size + rng.normal(0, 1, rows)
+    columns = [Column(names[0], fs), Column(names[1], size), Column("speed", speed, "speed", unit)]
+    return Table({column.name: column for column in columns}, "made.csv")
+
+
+@pytest.fixture(scope="module")
+def one():
+    section = factors.factors_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    assert not section.missing
+    return section.items[0]
+
+
+def test_the_stronger_factor_comes_first_with_its_share(one):
+    assert [share.name for share in one.ranking.shares] == ["fs", "size"]
+    assert one.ranking.shares[0].s1.value == pytest.approx(400 / (400 + 11.25 + 1), abs=0.02)
+
+
+def test_the_model_is_judged_beside_the_mean_and_the_noise(one):
+    assert one.judged.error.value < 0.15 * one.judged.mean_error.value
+    assert one.judged.noise == pytest.approx(0.8, abs=0.3)
+    assert len(one.judged.observed) == len(one.judged.predicted) == 96
+    assert [point.n_train for point in one.judged.curve] == sorted(point.n_train for point in one.judged.curve)
+
+
+def test_the_tree_s_rules_hold_every_row_once(one):
+    assert sum(rows for _, _, rows in one.tree.rules) == 96
+    assert any("fs" in text for text, _, _ in one.tree.rules)
+
+
+def test_what_if_changes_one_factor_to_its_best_other_level(one):
+    rows = {row.factor: row for row in one.what_if.rows}
+    now = one.what_if.now.value
+    assert "fs=" in one.what_if.setting
+    assert rows["size"].other == ("4" if rows["size"].now != "4" else "3")
+    step = rows["fs"].predicted.value - now
+    assert abs(step) == pytest.approx(40, abs=3)
+
+
+def test_of_times_less_is_better():
+    one = factors.factors_of_table(table(unit="s"), ["speed"], ["fs", "size"], 0.95).items[0]
+    rows = {row.factor: row for row in one.what_if.rows}
+    assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
+    assert factors.what_if.better_of("s") is Better.LOWER
+
+
+def test_too_many_rows_are_left_to_the_commands(monkeypatch):
+    monkeypatch.setattr(factors, "MOST_ROWS", 50)
+    section = factors.factors_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    assert not section.items
+    assert "96 rows are more than a page analyses" in section.missing[0]
+    assert "iosonde rank" in section.missing[0]
+
+
+def test_nothing_that_varies_is_no_part_of_the_page():
+    assert not factors.factors_of_table(table(), ["speed"], [], 0.95).shown
+
+
+def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():
+    said = Estimate(0.5, 0.25, 1.2, 0.95, 9)
+    unknown = Estimate(None, None, None, 0.95, 9)
+    shape = bar_shapes(FactorShare("a", "1, 2", said, unknown, 0.1))
+    assert (shape.s1, shape.s1_ends) == (BAR_WIDTH / 2, (BAR_WIDTH / 4, BAR_WIDTH))
+    assert shape.st is None and shape.st_ends is None
+    assert share_parts(said) == ("0.50", "0.25–1.20")
+    assert share_parts(unknown) == ("~", "~")
+
+
+def test_a_tree_is_drawn_without_boxes_on_each_other(one):
+    shapes = tree_shapes(one.tree, 1.0)
+    assert len(shapes.boxes) == len(one.tree.nodes)
+    assert len(shapes.edges) == len(one.tree.nodes) - 1
+    by_row = {}
+    for box in shapes.boxes:
+        by_row.setdefault(box.y, []).append(box.x)
+    for row in by_row.values():
+        row.sort()
+        assert all(b - a >= shapes.box[0] for a, b in zip(row, row[1:], strict=False))
+    assert all(0 <= box.x <= shapes.width and box.y <= shapes.height for box in shapes.boxes)
+
+
+def test_a_large_tree_is_drawn_to_its_top():
+    nodes, width = [], 31
+    for at in range(width):
+        nodes.append({"factor": "x", "at_most": at, "yes": 2 * at + 1, "no": 2 * at + 2, "n": 9})
+    nodes += [{"value": 1.0, "n": 1}] * (width + 1)
+    shapes = tree_shapes(Tree(tuple(nodes), (), Estimate(None, None, None, 0.95, 0)), 1.0)
+    assert shapes.cut
+    assert len(shapes.boxes) == 15
+    assert [box.lines[0] for box in shapes.boxes if box.leaf] == ["…"] * 8
+
+
+def test_names_from_data_are_text_on_the_page(tmp_path):
+    from click.testing import CliRunner
+
+    from iosonde.cli.main import cli
+
+    made = table(names=("<b>fs", "$$size"))
+    rows = zip(*(made.column(name).values for name in made.names), strict=True)
+    lines = [",".join(made.names), *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    out = tmp_path / "t.html"
+    said = CliRunner().invoke(cli, ["report", str(tmp_path / "t.csv"), "--response", "speed", "-o", str(out)])
+    assert said.exit_code == 0, said.output
+    page = out.read_text()
+    assert "What matters, and what if" in page and 'id="factor-1-2"' in page and '<svg class="tree"' in page
+    assert "<b>fs" not in page and "&lt;b&gt;fs" in page
