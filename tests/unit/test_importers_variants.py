@@ -435,3 +435,9 @@ def test_mdtest_that_prints_times_only_is_complete():
     )
     assert not missing(found) and values(found, "time_max") == [0.017]
     assert "seconds for the whole phase" in said(found)
+
+
+def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
+    from iosonde.report import as_tool
+
+    assert list(as_tool.mdtest([])) == []
