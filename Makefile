@@ -34,7 +34,7 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-.PHONY: help run test test-mpi test-nodes test-browser bench golden lint lock clean setup
+.PHONY: help run test test-docs test-mpi test-nodes test-browser bench golden lint lock clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -45,10 +45,13 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) run --target "$(TARGET)" --nodes "$(NODES)" --store "$(STORE)" $(RUN_OPTIONS)
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
-test: .venv/.dev ## unit, golden and documentation tests, then the engine's own
-	@$(PY) -m pytest -n auto $(PYTEST_OPTIONS)
+test: .venv/.dev ## unit and golden tests, then the engine's own
+	@$(PY) -m pytest -n auto tests/unit tests/golden $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
+
+test-docs: .venv/.dev ## every example in README.md and docs/ runs and says what it shows
+	@$(PY) -m pytest -n auto tests/docs $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \

@@ -17,7 +17,8 @@ COUNT = 200  # writes of a rank
 
 
 def store(path: str | Path, repetitions: int = 6) -> Store:
-    """Writes of 1 MiB on two nodes: 2 ms each, every 100th 30 ms; fsync 40 ms; rank 1 starts 50 ms late."""
+    """Writes of 1 MiB on two nodes: 2 ms each, every 100th 30 ms; fsync 40 ms; rank 1 starts 50 ms late; all of it a
+    little more in each repetition."""
     made = Store.create(path)
     for repetition in range(repetitions):
         made.append(_run(repetition))
@@ -31,9 +32,9 @@ def _run(repetition: int) -> Run:
         rows["rank"], rows["kind"], rows["size"] = rank, KINDS.index("write"), SIZE
         rows["duration_ns"] = 2 * MS + repetition * 10_000 + 1000 * rank
         rows["duration_ns"][99::100] = 30 * MS
-        rows["kind"][-1], rows["duration_ns"][-1] = KINDS.index("fsync"), 40 * MS
-        gaps = np.full(COUNT + 1, 20_000)
-        began = 50 * MS * rank
+        rows["kind"][-1], rows["duration_ns"][-1] = KINDS.index("fsync"), 40 * MS + repetition * MS
+        gaps = np.full(COUNT + 1, 20_000 + repetition * 1000)
+        began = (50 * MS + repetition * MS) * rank
         rows["start_ns"] = began + np.cumsum(rows["duration_ns"] + gaps) - rows["duration_ns"] - gaps
         ended = int(rows["start_ns"][-1] + rows["duration_ns"][-1])
         ranks.append({"rank": rank, "host": "a", "node": rank, "started_ns": began, "ended_ns": ended,

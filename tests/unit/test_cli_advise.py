@@ -65,6 +65,14 @@ def test_times_are_better_low_and_new_trials_are_compared(tmp_path):
     assert higher["better"] == "higher"
 
 
+def test_values_of_a_store_have_the_unit_of_their_rows(tmp_path):
+    rows = [f"{size},{mode},{size * 2**20 * (1 + (mode == 'b'))},bytes/s" for size in (10, 20, 30) for mode in "ab"]
+    path = tmp_path / "values.csv"
+    path.write_text("size,mode,value,unit\n" + "\n".join(rows * 3) + "\n")
+    args = (str(path), "--response", "value", "--choose", "mode", "--given", "size")
+    assert "mean and loss in MiB/s" in invoke(*args) and json.loads(invoke(*args, "--json"))["unit"] == "bytes/s"
+
+
 def test_no_advice_says_what_would_settle_it(tmp_path):
     text = invoke(trials(tmp_path / "t.csv", 0.0, 3), "--response", "time", "--choose", "mode", "--given", "size",
                   "--depth", "2")  # fmt: skip

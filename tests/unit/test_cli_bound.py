@@ -56,6 +56,7 @@ def test_every_measurement_of_a_table_gets_its_share():
     assert shares["NFS"]["share"] == pytest.approx(10280.1 / 11763.75)
     assert shares["CASTOR"]["share_low"] < shares["CASTOR"]["share"] < shares["CASTOR"]["share_high"]
     assert not any(row["verdict"] for row in made["rows"])
+    assert made["s"] == pytest.approx(11.76375e6) and made["limit"] == ["network_clients", "network_servers"]
     assert shares["NFS"]["n"] == 10 and shares["AFS"]["n"] == 9
 
 
@@ -70,6 +71,7 @@ def test_above_the_bound_is_flagged_with_its_interval(tmp_path):
     made = document(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
     assert [(row["s"], row["verdict"]) for row in made["rows"]] == [
         (1e7, None), (2e7, "above the bound"), (4e7, "may be above the bound")]  # fmt: skip
+    assert made["s"] is None
     assert "2 of 3 are above the bound" in " ".join(
         invoke(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s").split()
     )

@@ -92,17 +92,23 @@ def test_a_file_is_measured_kept_and_resumed(place):
 
 
 def test_the_older_form_runs_unchanged_without_a_target(place):
-    """Golden G17: single on the first node, all on every node, nothing parsed by default."""
-    commands = [{"type": "single", "command": "echo setup"}, {"type": "all", "command": "echo ${NODENAME}"},
+    """Golden G17, its own input: single on the first node, all on every node, nothing parsed by default. What is
+    to be parsed and is no tool's output is no fault: it is said."""
+    commands = [{"type": "single", "command": "echo setup"},
+                {"type": "all", "command": "echo ${NODENAME}", "parse": True},
                 {"type": "single", "command": "echo done"}]  # fmt: skip
     (place / "test.json").write_text(json.dumps({"commands": commands}))
-    done = iosonde("run", "--file", "test.json", "--nodes", "1,2", "--repetitions", "1", "--store", "s", where=place)
+    words = ["--nodes", "1,2,3", "--repetitions", "1", "--store", "s"]
+    done = iosonde("run", "--file", "test.json", *words, where=place)
     assert done.returncode == 0, done.stderr
     printed = {}
     for path in (place / "s").glob("runs/*/raw/*.out"):
         nodes = json.loads((path.parents[1] / "run.json").read_text())["factors"]["nodes"]
         printed.setdefault(nodes, {})[path.stem] = path.read_text().strip()
-    for nodes in (1, 2):
+    assert "S112" in done.stdout and "3 of 3 trials" in done.stdout
+    (experiment,) = Store.open(place / "s").experiments()
+    assert experiment.name == "test"
+    for nodes in (1, 2, 3):
         own = {f"step-02-rank-{rank:04d}": str(rank) for rank in range(nodes)}
         assert printed[nodes] == {"step-01-rank-0000": "setup", "step-03-rank-0000": "done", **own}
 
@@ -114,8 +120,9 @@ def test_a_bare_command_is_a_step(place):
     (path,) = (place / "s").glob("runs/*/raw/*.out")
     assert path.read_text().startswith(str(place / "target" / "iosonde-"))
     done = iosonde("run", "echo hi", "--store", "s2", "--repetitions", "1", where=place)
-    assert done.returncode == 1
-    assert "parse: none" in " ".join(done.stdout.split())
+    assert done.returncode == 0, done.stderr
+    assert "S112 of step-01 only the time is known in 1 of 1 trials" in " ".join(done.stdout.split())
+    assert Store.open(place / "s2").experiments()[0].name == "echo hi"
 
 
 @pytest.mark.parametrize(
@@ -210,3 +217,18 @@ def test_an_example_runs_or_is_a_valid_plan(place, path):
     runs = list(Store.open(place / "store").runs())
     assert runs
     assert not any(run["missing"] for run in runs)
+
+
+def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
+    """A command without a rate: --until must not end with the pilot because it saw no metric."""
+    from iosonde.cli._measure import values_by_metric
+    from iosonde.core.types import Experiment, Observation, Run
+
+    store = Store.create(tmp_path / "s")
+    factors = {"nodes": 1, "ranks_per_node": 1, "repetition": 0}
+    times = [Observation("copy", "seconds", 2.5, "s"), Observation("copy", "seconds", 2.5, "s", 0)]
+    store.append(Run("e-0", "e", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, times))
+    rate = Observation("read", "bandwidth_mean", 7.0, "bytes/s")
+    store.append(Run("f-0", "f", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, [*times, rate]))
+    experiments = [Experiment(name, name, [], {}, [], 1, "2026-11-21T10:00:00Z") for name in ("e", "f")]
+    assert [list(values_by_metric(store, one).values()) for one in experiments] == [[[2.5]], [[7.0]]]

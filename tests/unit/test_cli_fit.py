@@ -118,6 +118,35 @@ def test_copies_and_assumptions_are_said(tmp_path):
     assert made["negative_share"]["linear"] > 0 and "S301" in [f["code"] for f in made["linear_findings"]]
 
 
+def test_a_what_if_that_breaks_a_constraint_is_refused(runs, tmp_path):
+    file, args = str(tmp_path / "m.json"), (*ARGS, "--family", "linear", "--terms", "log2(size),fs")
+    invoke("fit", runs, *args, "-o", file, "--constraint", "size <= '128KiB'")
+    assert json.loads(invoke("predict", file, "size=4096", "fs=nfs", "--json"))["fit"] > 0
+    with pytest.raises(InputError, match="breaks 'size <= '128KiB''"):
+        invoke("predict", file, "size=140000", "fs=nfs")
+    with pytest.raises(InputError, match=r"'size < 2000' does not hold at size=2048, fs=ext4"):
+        invoke("fit", runs, *args, "--constraint", "size < 2000")
+    with pytest.raises(InputError):
+        invoke("fit", runs, *args, "--constraint", "__import__('os')")
+
+
+@pytest.mark.parametrize("family", ["linear", "tree", "neighbours", "gaussian"])
+def test_a_perfect_line_is_json(tmp_path, family):
+    path, file = tmp_path / "t.csv", str(tmp_path / "m.json")
+    path.write_text("a,b,y\n" + "".join(f"{i},{i % 3},{2 * i + i % 3}\n" for i in range(24)))
+    args = ("fit", str(path), "--response", "y", "--on", "a,b", "--family", family)
+    made = json.loads(invoke(*args, "--json", "-o", file))
+    assert made["mae"] < 6 and json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
+    assert invoke(*args)
+
+
+def test_two_settings_cannot_tell(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1,2\n1,2.1\n1,2.3\n2,3\n2,3.2\n2,3.4\n")
+    text = invoke("fit", str(path), "--response", "y", "--on", "a").replace("\n", " ")
+    assert "Cannot tell which model is right" in text and "learning from 3 of 6 rows" in text
+
+
 @pytest.mark.parametrize("form", ["png", "svg", "pdf"])
 def test_figures_are_files(runs, tmp_path, form):
     one, two = (tmp_path / f"{name}.{form}" for name in ("fit", "validate"))

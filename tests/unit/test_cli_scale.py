@@ -80,3 +80,65 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
 def test_wrong_input_is_one_sentence(tmp_path, text, args, error, said):
     with pytest.raises(error, match=said):
         invoke(csv(tmp_path, text), *args)
+
+
+NETWORK = ("--station", "client=5ms:delay", "--station", "disk=2ms:4", "--station", "server=0.5ms:16queues")
+
+
+def test_a_network_by_hand_has_every_promised_key():
+    made = json.loads(
+        invoke(*NETWORK, "--at", "1,10000", "--operations-per-phase", "10", "--arrivals", "100", "--json")
+    )
+    assert set(made) == {"schema", "stations", "bottleneck", "network", "open"}
+    assert [station["kind"] for station in made["stations"]] == ["delay", "queue", "queues"]
+    assert made["bottleneck"] == "disk"
+    one, many = made["network"]
+    assert one["rate"] == pytest.approx(1 / 7.5e-3) and one["of_linear"] == pytest.approx(1)
+    assert many["rate"] == pytest.approx(2000, rel=1e-3)
+    assert {"clients", "rate", "response_s", "rate_low", "rate_high", "exact", "stations", "phase"} <= set(many)
+    assert {"seconds", "mean_s", "rate", "waiting"} <= set(many["phase"])
+    assert made["open"][1]["utilisation"] == pytest.approx(0.05)
+
+
+def test_a_network_names_what_limits_and_what_it_would_need():
+    text = invoke(*NETWORK, "--at", "1,64,10000", "--operations-per-phase", "100")
+    assert max(map(len, text.splitlines())) < 80
+    assert "disk limits: 2.00 kop/s at most" in " ".join(text.split())
+
+
+def test_more_arrivals_than_can_be_served_grow_without_end():
+    assert "grows without end" in " ".join(invoke("--station", "disk=2ms", "--arrivals", "600").split())
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ((), "neither DATA nor --station"),
+        ((PROCESSES, *NETWORK), "both given"),
+        ((PROCESSES, "--response", "write_kb_s", "--arrivals", "5"), "are for --station"),
+        (NETWORK, "--at is missing"),
+        ((*NETWORK, "--at", "2000000"), "too many"),
+        ((*NETWORK, "--at", "1", "--spread", "2"), "--spread needs"),
+        (("--station", "disk", "--at", "1"), "is no station"),
+        (("--station", "disk=2ms:4:4", "--at", "1"), "is no station"),
+        (("--station", "disk=fast", "--at", "1"), "is not a duration"),
+        (("--station", "disk=2ms:0", "--at", "1"), "0 servers"),
+        (("--station", "client=2ms:delay", "--at", "1"), "no station is a queue"),
+        (("--station", "disk=2ms", "--arrivals", "-1"), "is no rate"),
+    ],
+)
+def test_a_wrong_network_is_one_sentence(args, said):
+    with pytest.raises(InputError, match=said):
+        invoke(*args)
+
+
+def test_a_figure_of_trials_laws_and_predictions(tmp_path):
+    invoke(*ARGS, "--where", "fs=NFS", "--at", "20,100", "--plot", str(tmp_path / "f.svg"))
+    drawn = (tmp_path / "f.svg").read_text()
+    assert "Amdahl" in drawn and "fs=NFS" in drawn and "min-law" not in drawn
+
+
+@pytest.mark.parametrize(("name", "said"), [("f.bmp", "no figure's name"), ("nowhere/f.png", "cannot write")])
+def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, said):
+    with pytest.raises(InputError, match=said):
+        invoke(*ARGS, "--where", "fs=NFS", "--plot", str(tmp_path / name))

@@ -32,7 +32,7 @@ def rows(individual, scale=1024.0):
 def phase(ranks, parse="iozone"):
     about = {"exit_code": 0, "signal": None, "ended_by": "", "left": 0}
     return {
-        "index": 0, "name": "step-02", "operation": "step-02", "command": "iozone", "parse": parse,
+        "index": 0, "name": "step-02", "operation": "step-02", "command": "iozone", "parse": parse, "tools": ["iozone"],
         "ranks": [{"rank": rank, "host": f"n{rank}", "output": f"step-02-rank-{rank:04d}.out", **about}
                   for rank in range(ranks)],
     }  # fmt: skip
@@ -110,6 +110,16 @@ def test_of_a_command_that_ran_once_its_own_numbers_are_the_total(store):
         "individual": [],
         "units": {"stat": "operations/s", "copy rate": "operations/s", "copy bandwidth": "kB/s"},
     }
+
+
+def test_names_are_iozones_only_where_iozone_was_read_and_a_whole_step_is_no_metric(store):
+    """parse: auto read something else: its own names stay. The rate of the step itself is beside its operations."""
+    for name, tool in (("a", "iozone"), ("b", "fio")):
+        made = run(name, [{"reader": 1}], factors={"tool": tool})
+        made.phases = [{**phase(1, "auto"), "on": "all", "tools": [tool]}]
+        made.observations.append(Observation("step-02", "bandwidth_last_done", 1024.0, "bytes/s"))
+        store.append(made)
+    assert thesis(store)["1"]["total"] == {"reader tool=iozone": 1, "read tool=fio": 1}
 
 
 def test_bars_are_drawn_from_the_published_file_alone(tmp_path):

@@ -47,8 +47,12 @@ def test_a_column_may_be_renamed_and_the_unknown_is_said():
     assert 'lfs setstripe -c 4 "$1"' in text and "# not set here: colour=red" in text
     with pytest.raises(InputError, match="knows no setting"):
         file_of(made, "lustre")
-    with pytest.raises(InputError, match="'size' is not chosen"):
-        file_of(made, "lustre", {"size": "-S"})
+    with pytest.raises(InputError, match="'size' is neither chosen nor a level"):
+        files_of([made], "lustre", {"size": "-S"})
+    sieved = rule(method="sieve")
+    assert body(sieved, "romio", {"method": "romio_ds_write", "sieve": "enable"}) == ["romio_ds_write enable"]
+    with pytest.raises(InputError, match="enable, disable or automatic, not sieve"):
+        file_of(sieved, "romio", {"method": "romio_ds_write"})
 
 
 def test_each_rule_has_a_file_that_says_what_for():

@@ -202,7 +202,6 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         (TODAY + "candidates: {a: {cost: 3}}", "it changes nothing"),
         (TODAY + "candidates: {a: {servers: 4}}", "P/M must be >= 1"),
         (TODAY + "candidates: [a]", "a list where keys with values belong"),
-        (TODAY, "nothing to choose from"),
         ("candidates: {a: {network: 1MB/s}}", "no cluster to change"),
         ("today: {clients: 0}", "above 0"),
         ("today: {clients: 1}\ncandidates: {a: {clients: 2}}", "nothing is known"),
@@ -218,6 +217,19 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
 def test_mistakes_have_their_line(tmp_path, text, word):
     error = written(tmp_path, text)
     assert word in " ".join([error.message, *error.details])
+
+
+def test_a_reference_machine_and_what_follows_from_it(tmp_path):
+    # Mistral: 52 PB on about 10,000 disks, 300 I/O servers, 6 million for the I/O system (Kunkel 2017).
+    (tmp_path / "c.yaml").write_text(
+        "name: Mistral\ntoday: {clients: 3000, servers: 300, disks: 10000, capacity: 52PB, bandwidth: 700GiB/s, "
+        "cost: 6000000}\n"
+    )
+    made = json.loads(invoke(str(tmp_path / "c.yaml"), "--json"))["today"]
+    assert made["capacity_per_disk"] == 5.2e12 and made["s"] is None
+    assert made["bandwidth_per_server"] / 2**30 == pytest.approx(2.333, abs=1e-3)
+    words = " ".join(invoke(str(tmp_path / "c.yaml")).split())
+    assert "Mistral holds 5.2 TB on each disk; delivers 2.33 GiB/s a server; costs 115.4 for each TB." in words
 
 
 def test_all_mistakes_are_told_at_once(tmp_path):

@@ -126,8 +126,8 @@ def test_the_command_shows_the_waterfall_of_a_store(place):
     made = json.loads(invoke(place, "--servers", "2", "--net", "1GB/s", "--waterfall", "--json"))
     (fall,) = made["waterfalls"]
     seconds = {part["name"]: part["seconds"] for part in fall["parts"]}
-    assert seconds["late_start"] == pytest.approx(0.025) and fall["n"] == 3
-    assert seconds["fsync_close"] == pytest.approx(0.040) and seconds["rest"] == pytest.approx(200 * 20e-6)
+    assert seconds["late_start"] == pytest.approx(0.0255) and fall["n"] == 3
+    assert seconds["fsync_close"] == pytest.approx(0.041) and seconds["rest"] == pytest.approx(200 * 21e-6)
     assert seconds["tail"] == pytest.approx(2 * 28e-3, abs=1e-4)  # 4 of the 400 writes of both ranks
     assert sum(seconds.values()) == pytest.approx(fall["delivered_s"]["value"])
     text = invoke(place, "--servers", "2", "--net", "1GB/s", "--waterfall")

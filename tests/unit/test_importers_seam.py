@@ -226,3 +226,11 @@ def test_the_table_of_captures_in_the_docs_is_that_of_the_tests(monkeypatch):
 
     page = PAGE.read_text(encoding="utf-8")
     assert written(page) == page, "run python tests/golden/importer_table.py"
+
+
+def test_what_is_there_already_is_not_parsed_again(tmp_path, monkeypatch):
+    there, store = archive(tmp_path / "in"), str(tmp_path / "store")
+    imported("-r", str(there), "--store", store)
+    (there / "notes.txt").unlink()
+    monkeypatch.setattr("iosonde.importers.understand", None)
+    assert imported("-r", str(there), "--store", store)["already_there"] == 4

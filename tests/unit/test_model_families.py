@@ -113,6 +113,17 @@ def test_the_class_tree_predicts_what_scikit_learn_does():
     assert sum(sum(leaf["classes"].values()) for leaf in leaves) == len(data)
 
 
+def test_classes_of_ones_own_have_names():
+    data = examples(table_of({"a": [1, 2, 3, 4], "y": [25, 25.1, 75, 75.1]}), "y", ["a"])
+    form = family("classes").fit(data, {"ends": "25,75", "names": "slow,avg,fast"}, 0)
+    leaves = [form["nodes"][at] for at in nodes.leaf_of(form["nodes"], form["factors"], data.x)]
+    assert [leaf["name"] for leaf in leaves] == ["slow", "avg", "avg", "fast"]
+    assert [leaf["value"] for leaf in leaves] == pytest.approx([12.5, 50, 50, 75.05])
+    for options in ({"ends": "a"}, {"ends": "75,25"}, {"ends": "25,80"}, {"ends": "25", "names": "slow"}):
+        with pytest.raises(InputError):
+            family("classes").fit(data, options, 0)
+
+
 def test_neighbours_predict_what_scikit_learn_does():
     from sklearn.neighbors import KNeighborsRegressor
 
@@ -273,8 +284,9 @@ def test_rules_say_what_the_tree_does_on_every_row(seed, deep):
             name: value if feature.numeric else feature.levels[int(value)]
             for name, value, feature in zip(names, row, data.features, strict=True)
         }
-        true = [rule for rule in nodes.rules(form["nodes"]) if all(_holds(c, setting) for c in rule.conditions)]
-        assert len(true) == 1 and true[0].leaf is form["nodes"][at]
+        told = nodes.rules(form["nodes"], form["factors"] if seed % 2 else ())
+        true = [rule for rule in told if all(_holds(c, setting) for c in rule.conditions)]
+        assert len(true) == 1 and true[0].leaf == form["nodes"][at]
 
 
 def _holds(condition: str, setting) -> bool:

@@ -311,3 +311,69 @@ def test_the_shares_of_a_published_table():
         assert found[name].over_all.s1.value == pytest.approx(s1, abs=5e-4)
         assert found[name].over_all.st.value == pytest.approx(st_, abs=5e-4)
     assert made.order == (("f1",), ("f0",), ("f2",)) and found["f0"].effects.turns
+
+
+def test_a_function_with_known_shares_is_found_from_scattered_settings():
+    """Ishigami & Homma 1990: S1 0.314, 0.442, 0; ST 0.558, 0.442, 0.244."""
+    from SALib.test_functions import Ishigami
+
+    x = np.random.default_rng(0).uniform(-np.pi, np.pi, (1500, 3))
+    made = rank(data_of(x, Ishigami.evaluate(x)), 0.95)
+    for factor, s1, total in zip(sorted(made.factors, key=lambda f: f.name), (0.314, 0.442, 0.0),
+                                 (0.558, 0.442, 0.244), strict=True):  # fmt: skip
+        shares = factor.over_all
+        assert shares.s1.low <= s1 <= shares.s1.high and shares.s1_corrected == pytest.approx(s1, abs=0.04)
+        assert shares.st.low <= total <= shares.st.high and shares.st.value == pytest.approx(total, abs=0.12)
+    assert made.order[0] == ("f1",) and by_name(made)["f2"].interacts
+    assert "surrogate" in made.st_estimator and by_name(made)["f1"].effects.turns
+
+
+def test_the_g_function_ranks_as_its_coefficients():
+    """Sobol's g-function: V_i = 1/(3(1+a_i)²); ST follows from the product."""
+    from SALib.test_functions import Sobol_G
+
+    a = np.array([0.0, 1.0, 4.5, 99.0])
+    x = np.random.default_rng(1).random((1500, 4))
+    made = by_name(rank(data_of(x, Sobol_G.evaluate(x, a)), 0.95))
+    s1, total = Sobol_G.sensitivity_index(a), Sobol_G.total_sensitivity_index(a)
+    for i in range(4):
+        shares = made[f"f{i}"].over_all
+        assert shares.s1.low - 0.01 <= s1[i] <= shares.s1.high + 0.01
+        assert shares.st.low <= total[i] <= shares.st.high
+
+
+def test_a_surrogate_that_explains_too_little_is_not_used():
+    rng = np.random.default_rng(0)
+    x = rng.random((60, 3))
+    made = rank(data_of(x, x[:, 0] + rng.normal(size=60)), 0.95)
+    assert all(factor.over_all.st.value is None for factor in made.factors)
+    assert any(warning.startswith("ST refused: a surrogate leaves") for warning in made.warnings)
+    assert any("intervals may be too short" in warning for warning in made.warnings)
+
+
+def test_a_dummy_is_seldom_seen_to_matter(monkeypatch):
+    """p of a factor without effect: at most 5 % below 0.05; of 200, 22 is 3.9 standard errors above."""
+    from iosonde.model.sensitivity import permutation
+
+    monkeypatch.setattr(permutation, "_SHUFFLES", 99)
+    rng, wrong = np.random.default_rng(3), 0
+    x = grid(2, 3, repeats=3)
+    for _ in range(200):
+        design = design_of(data_of(x, 5.0 * x[:, 0] + rng.normal(size=len(x))))
+        wrong += permutation.nulls(design, 0.95, rng)[1].p <= 0.05
+    assert wrong <= 22
+
+
+def test_text_of_several_levels_is_ranked_by_its_levels():
+    table = table_of({"fs": list("abc") * 6, "n": [1, 2] * 9, "y": [1.0, 5, 2] * 3 + [1.1, 5.2, 2.1] * 3})
+    made = by_name(rank(examples(table, "y", ["fs", "n"]), 0.95))
+    assert made["fs"].over_all.s1.value > 0.95 and made["fs"].slope is None
+    assert [level.name for level in made["fs"].effects.levels] == ["a", "b", "c"]
+
+
+def test_few_repeats_widen_an_interval_and_do_not_empty_it():
+    """The noise may be many times its estimate; a share of 0.9 is still no 0."""
+    x = grid(3, 2, repeats=3)[:12]
+    y = 2.0 * x[:, 0] + np.random.default_rng(6).normal(size=12) * 0.3
+    s1 = by_name(rank(data_of(x, y), 0.95))["f0"].over_all.s1
+    assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from iosonde.cli.time_model import command
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.model.time_model import Part, best_case, conditions, diagnose, fit_line
+from iosonde.model.time_model import Part, best_case, classify, conditions, diagnose, fit_line, mixture
 
 SIZE = 262144
 PARTS = [Part("m", 0.3e-6), Part("p", 0, 1e10), Part("n", 50e-6, 125e6), Part("c", 0, 2e9), Part("d", 8e-3, 150e6)]
@@ -53,6 +53,12 @@ def test_places_make_conditions_of_their_own():
     names = [one.name for one in found]
     assert names.count("discard") == 1 and "client_cached (numa)" in names and len(names) == 7
     assert diagnose(found, SIZE, 53e-6).condition == "client_cached (numa)"
+
+
+def test_conditions_that_cannot_be_are_left_out():
+    found = conditions(PARTS, only=("client_cached", "uncached"))
+    assert [one.name for one in found] == ["client_cached", "uncached"]
+    assert best_case(found, SIZE) == pytest.approx(26.5144e-6)
 
 
 def test_a_local_file_system_has_no_network_to_pay():
@@ -117,6 +123,8 @@ def test_lines_are_fitted_to_data_by_condition(tmp_path):
         (["--prepare", "8x", "--size", "4k"], "--prepare"),
         (["--copy", "0GB/s", "--size", "4k"], "above 0"),
         (["--copy", "1GB/s", "--size", "4k,8k", "--observed", "1ms"], "one --size"),
+        (["--copy", "1GB/s", "--size", "4k", "--only", "cached"], "client_cached"),
+        (["--copy", "1GB/s", "--size", "4k", "--only", "server_cached"], "none of server_cached"),
         (["--parts", "/nowhere", "--size", "4k"], "/nowhere"),
     ],
 )
@@ -140,3 +148,48 @@ def test_no_complete_condition_is_an_error():
     with pytest.raises(InputError, match="n .network. is given") as error:
         conditions([p for p in PARTS if p.name in "mn"])
     assert error.value.hint == "give p too"
+
+
+def test_a_time_between_two_conditions_may_be_a_mixture():
+    found = conditions(PARTS)
+    made = mixture(found, SIZE, 0.75 * 26.5144e-6 + 0.25 * 2173.6664e-6)
+    assert (made.faster, made.slower) == ("client_cached", "server_cached") and made.share == pytest.approx(0.25)
+    assert mixture(found, SIZE, 1.0) is None
+    text = invoke("--size", "256KiB", "--observed", "563us,1s", *OPTIONS, "--mixture")
+    assert "75 % client_cached and 25 % server_cached" in text and "1.00 s lies outside" in text
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e8), st.floats(1e-9, 1)), min_size=1, max_size=50))
+def test_many_operations_are_classified_as_one_is(rows):
+    found = conditions(PARTS)
+    sizes, seconds = (np.array(column) for column in zip(*rows, strict=True))
+    made = classify(found, sizes, seconds)
+    told = [diagnose(found, size, time) for size, time in rows]
+    for name, share in made.shares.items():
+        assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
+    assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())
+
+
+def test_rows_of_a_table_are_put_to_conditions(tmp_path):
+    rows = ["size_KiB,time_us,run"] + [f"256,{us},a" for us in (0.4, 30, 30, 12000)] + ["256,2000,b"]
+    (tmp_path / "x.csv").write_text("\n".join(rows) + "\n")
+    args = (str(tmp_path / "x.csv"), "--response", "time_us", "--on", "size_KiB", "--by", "run", *OPTIONS)
+    made = json.loads(invoke(*args, "--json"))
+    a, b = ({c["condition"]: c["share"] for c in group["conditions"]} for group in made["groups"])
+    assert a == {"discard": 0.25, "client_cached": 0.5, "server_cached": 0, "uncached": 0.25}
+    assert b["server_cached"] == 1
+    assert "a: 4 operations" in invoke(*args)
+
+
+def test_operations_of_a_store_are_put_to_conditions(tmp_path):
+    pytest.importorskip("iosonde._native")
+    from bound_sample import store
+
+    store(tmp_path / "s", 3)
+    made = json.loads(invoke(str(tmp_path / "s"), "--copy", "10GB/s", "--device-copy", "10GB/s", "--device", "500MB/s",
+                             "--prepare", "25ms", "--json"))  # fmt: skip
+    (group,) = made["groups"]
+    shares = {one["condition"]: one["share"] for one in group["conditions"]}
+    # 2 ms writes are nearest to the cache, the 30 ms ones (1 in 100) to the device.
+    assert shares["client_cached"] == pytest.approx(0.99) and shares["uncached"] == pytest.approx(0.01)
+    assert group["lost"]["n"] == 3 and 0.9 < group["lost"]["value"] <= 1

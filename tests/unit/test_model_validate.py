@@ -114,8 +114,6 @@ def test_speed_classes_of_the_published_mapping():
     assert bounds[8:13] == pytest.approx([4.95, 5.5, 6.105, 6.7705, 7.50255], abs=1e-4)
     assert bounds[-3:] == pytest.approx([95.421712, 105.018884, 110], abs=1e-4)
     assert speed_classes.classify([0, 0.55, 0.56, 5.5, 5.6, 54.7, 110], bounds).tolist() == [1, 1, 2, 10, 11, 34, 41]
-    words = speed_classes.named([25, 25.1, 75, 75.1], (25, 75), ("slow", "avg", "fast"))
-    assert words == ["slow", "avg", "avg", "fast"]
     assert class_bounds(np.array([-1.0, 2])) is None
 
 

@@ -26,6 +26,21 @@ def test_ranks_are_spread_over_the_sockets():
     assert [binding.choose([cores] * 4, rank, cores) for rank in range(4)] == [8, 24, 40, 56]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "node_of", "shared"),
+    [
+        ([[0], [1]], [0, 0], False),  # each bound to a core of its own
+        ([[0], [0]], [0, 0], True),
+        ([[0], [0]], [0, 1], False),  # the same number on two nodes is two cores
+        ([[0, 1], [0, 1]], [0, 0], False),
+        ([[0, 1], [0, 1], [0, 1]], [0, 0, 0], True),
+        ([[0], [1], [2]], [0, 0, 1], False),
+    ],
+)
+def test_ranks_share_cores_where_there_are_more_ranks_than_cores(allowed, node_of, shared):
+    assert binding.share_cores(allowed, node_of) is shared
+
+
 def test_what_a_launcher_bound_stays():
     assert binding.choose([[0, 1], [2, 3]], 1, [2, 3]) is None
 

@@ -49,6 +49,30 @@ def left_in(target):
     return sorted(path.name for path in target.iterdir())
 
 
+def can_mount():
+    probe = ["unshare", "--user", "--map-root-user", "--mount", "true"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="no user name spaces: no small file system")
+def test_a_command_that_fills_the_temporary_directory_costs_its_trial_alone(tmp_path):
+    """What the steps before it did is kept, the run says what was full, and there is no traceback."""
+    (tmp_path / "steps.yaml").write_text("steps:\n- {command: echo first, name: first}\n- yes | head -c 8000000\n")
+    (tmp_path / "small").mkdir()
+    script = (
+        f"mount -t tmpfs -o size=2m none small && exec {sys.executable} -m iosonde.cli.main run steps.yaml "
+        "--repetitions 1 --store store --spool small"
+    )
+    inside = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
+    done = subprocess.run(inside, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    (document,) = Store.open(tmp_path / "store").runs()
+    assert "is full: its output may be cut" in document["missing"][0]
+    assert [phase["operation"] for phase in document["phases"]] == ["first", "step-02"]
+    assert not list((tmp_path / "small").iterdir())
+
+
 def test_a_campaign_leaves_the_target_as_it_was(place):
     target, store = place
     done = run(target, store, "--repetitions", "2")

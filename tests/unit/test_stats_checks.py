@@ -247,3 +247,25 @@ def test_single_values_that_all_come_again_at_one_level_are_copies():
     cells = [cell([value], size=i, buffer=buffer) for buffer in (1, 2) for i, value in enumerate(values)]
     (finding,) = checks.run(checks.Subject(cells, 0.95), ["S121"])
     assert finding.severity == "error" and "all 12 cells" in finding.sentence
+
+
+def test_output_that_nobody_reads_is_said_and_a_warning_where_other_trials_were_read():
+    def trial(unread, **more):
+        return {"phases": [{"operation": "copy", "unread": unread}], **more}
+
+    never = [trial("no tool's output"), trial("no tool's output"), trial("", missing=["it died"])]
+    (finding,) = checks.run(checks.Subject([], 0.95, never), ["S112"])
+    assert finding.severity == "info"
+    assert finding.sentence == "of copy only the time is known in 2 of 2 trials: no tool's output"
+    (finding,) = checks.run(checks.Subject([], 0.95, [*never, trial(None)]), ["S112"])
+    assert finding.severity == "warning" and "2 of 3 trials" in finding.sentence
+    assert checks.run(checks.Subject([], 0.95, [trial(None)]), ["S112"]) == []
+
+
+@pytest.mark.parametrize("apart", [{"on": "each"}, {"on": "all", "stage": "set_up"}])
+def test_what_ranks_do_in_turn_or_before_is_no_late_start_and_no_imbalance(apart):
+    ranks = [{"rank": 0, "started_ns": 1, "ended_ns": 10}, {"rank": 1, "started_ns": 50, "ended_ns": 100}]
+    phase = {"operation": "look", "start_spread_ns": 49, "duration_ns": 99, "ranks": ranks}
+    subject = [checks.Subject([], 0.95, [{"phases": [phase | more]} for _ in range(6)]) for more in (apart, {})]
+    assert checks.run(subject[0], ["S105", "S106"]) == []
+    assert [finding.code for finding in checks.run(subject[1], ["S105", "S106"])] == ["S105", "S106"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, table
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def lines(made: Advice) -> Iterator[str]:
     )
     yield ""
     yield from _defaults(made)
+    yield ""
+    yield from _effects(made)
     if len(made.depths) > 1:
         yield ""
         yield from _depths(made)
@@ -52,12 +54,13 @@ def lines(made: Advice) -> Iterator[str]:
 
 def _defaults(made: Advice) -> Iterator[str]:
     tied = made.defaults[0].tied is not None
+    scale, unit = human_scale(max(d.abs for d in made.defaults), made.made.unit)
     rows = []
     for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
         now = " (in use)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append([d.setting + now, *counts, _percent(d.rel_arith), _percent(d.rel_harm), _percent(d.lowest),
-                     significant(d.abs, 4), significant(d.loss, 4)])  # fmt: skip
+                     significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip
     heads = [
         "default",
         "best",
@@ -70,6 +73,8 @@ def _defaults(made: Advice) -> Iterator[str]:
         "loss",
     ]
     yield from table(heads, rows, "l" + "r" * (len(heads) - 1), _WIDTH).splitlines()
+    if unit:
+        yield from _wrapped(f"Shares of the best in each instance; mean and loss in {unit}.")
     if made.criteria_agree:
         yield from _wrapped(f"By every criterion {made.best_default} is the best default.")
     else:
@@ -80,6 +85,14 @@ def _defaults(made: Advice) -> Iterator[str]:
         yield from _wrapped(f"Criteria disagree on the best default: {said}.")
     if made.equal_defaults:
         yield from _wrapped(f"Not told apart from {made.best_default}: {', '.join(made.equal_defaults)}.")
+
+
+def _effects(made: Advice) -> Iterator[str]:
+    rows = [
+        [f"{e.column}: {e.level} over {e.other}", _ratio(e.ratio), f"{e.low_case:.3g} to {e.high_case:.3g}"]
+        for e in made.effects
+    ]
+    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", _WIDTH).splitlines()
 
 
 def _depths(made: Advice) -> Iterator[str]:

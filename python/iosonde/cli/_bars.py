@@ -27,8 +27,8 @@ def of_store(path: str, experiment: str | None, where: tuple[str, ...]) -> dict[
     chosen = experiment or runs[-1]["experiment"]
     runs = [run for run in runs if run["experiment"] == chosen]
     found = _thesis.document(
-        store.results(experiment=chosen, where=conditions).to_pylist(),
-        [run["id"] for run in runs if any(phase.get("parse") in ("iozone", "auto") for phase in run["phases"])],
+        _of_operations(store.results(experiment=chosen, where=conditions).to_pylist(), runs),
+        [run["id"] for run in runs if any("iozone" in (phase.get("tools") or ()) for phase in run["phases"])],
         _varying(runs),
     )
     if not found:
@@ -37,6 +37,21 @@ def of_store(path: str, experiment: str | None, where: tuple[str, ...]) -> dict[
             "a step gives them with parse:, or a native workload; incomplete runs are left out",
         )
     return found
+
+
+def _of_operations(rows: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what stands under the name of a whole step: the tool's own operations are beside it."""
+    steps = {
+        (run["id"], phase["operation"])
+        for run in runs
+        for phase in run["phases"]
+        if phase.get("parse") and phase.get("on") == "all"
+    }
+    return [
+        row
+        for row in rows
+        if (row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done")
+    ]
 
 
 def _varying(runs: list[dict[str, Any]]) -> list[str]:

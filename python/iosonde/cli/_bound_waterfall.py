@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 79
 _UNEVEN = 0.02
+_MUCH = 0.05
+_TRAFFIC = "the bound's assumption that traffic with the metadata server is small does not hold here."
 
 
 def waterfalls(source: Source, shares: Sequence[Share], level: float) -> tuple[list[Waterfall], list[str]]:
@@ -80,6 +82,9 @@ def lines(found: Sequence[Waterfall], level: float) -> Iterator[str]:
             yield from wrapped(
                 f"~ {TITLES[one.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
             )
+        calls = (one.parts["calls"].value or 0.0) / total if total else 0.0
+        if calls > _MUCH:
+            yield from wrapped(f"Open and other calls take {100 * calls:.0f} % of the time: {_TRAFFIC}")
         if one.work_excess > _UNEVEN:
             more = f"{100 * one.work_excess:.0f} %"
             yield from wrapped(f"The work is uneven: the busiest rank has {more} more bytes than the mean one.")

@@ -52,6 +52,14 @@ class Campaign:
 
         return json.loads(json.dumps(spec_file.identity(self.spec)))  # type: ignore[no-any-return]
 
+    def _name(self) -> str:
+        """For people: the file's own, else the target's, else the file's name, else what is run first."""
+        if named := self.spec.name or (self.spec.target.name if self.spec.target else ""):
+            return named
+        if self.file:
+            return Path(self.file["name"]).stem
+        return next((step.command[:60] for step in self.spec.steps if isinstance(step, CommandStep)), "target")
+
     def is_of(self, experiment: Experiment) -> bool:
         """Whether a stored experiment is this one."""
         from ._document import KEPT_BESIDE
@@ -71,8 +79,10 @@ class Campaign:
     def metrics(self) -> list[str]:
         """The numbers that decide, in words."""
         found = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
-        if any(isinstance(step, CommandStep) and step.parse for step in self.spec.steps):
-            found.append("every metric that is read from the commands' output")
+        parsed = [step.parse for step in self.spec.steps if isinstance(step, CommandStep) and step.parse]
+        if parsed:
+            also = ", else how long it takes" if set(parsed) == {"auto"} else ""
+            found.append("every metric that is read from the commands' output" + also)
         return found or ["how long each command takes, until the last rank is done"]
 
     def find_launcher(self) -> Launcher:
@@ -102,7 +112,7 @@ class Campaign:
         factors = list(self.spec.factors)
         return Experiment(
             id=f"{now:%Y%m%d}-{random.SystemRandom().getrandbits(32):08x}",
-            name=self.spec.name or (self.spec.target.name if self.spec.target else "") or "target",
+            name=self._name(),
             factors=factors,
             settings=self.identity() | ({"file": self.file} if self.file else {}),
             trials=design.trials(factors, self.spec.design, range(self.spec.repetitions), 0, seed),

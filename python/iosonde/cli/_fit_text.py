@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _AGAINST = ("S301", "S302", "S303", "S304")  # what least squares assumes of the errors
 _MOST_RULES = 30
+_FEWEST = 5  # settings
 
 
 def lines(
@@ -79,9 +80,10 @@ def _rules(made: Choice) -> Iterator[str]:
         return
     from iosonde.model.nodes import rules
 
-    found = rules(made.model.form["nodes"])
+    found = rules(made.model.form["nodes"], made.model.form["factors"])
     for rule in found[:_MOST_RULES]:
-        yield from wrapped(f"{rule}: {number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
+        name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
+        yield from wrapped(f"{rule}: {name}{number(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
     if len(found) > _MOST_RULES:
         yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
 
@@ -89,6 +91,9 @@ def _rules(made: Choice) -> Iterator[str]:
 def _sentence(made: Choice) -> str:
     judged, baseline = made.tried[made.chosen], made.baseline.mae.value
     name = short(judged.candidate.name)
+    if made.groups.n < _FEWEST:
+        return (f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
+                f"{made.groups.n}. Measure {_FEWEST} settings or more.")  # fmt: skip
     if judged.candidate.family == "mean":
         return "No model is better than the mean of everything: these factors tell nothing of the response here."
     error = f"it errs by {number(judged.mae.value)} on rows not seen, the mean of everything by {number(baseline)}"

@@ -131,7 +131,8 @@ def import_batch(plan: Plan, files: Sequence[Found]) -> list[Outcome]:
     from iosonde.store import Store
 
     store, factors = Store.open(plan.store), plan.factors()
-    known = {entry.name.split("-")[-2] for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2}
+    names = (entry.name.rsplit("-", 2) for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2)
+    known = {digest: form for form, digest, _ in names}
     outcomes: list[Outcome] = []
     runs: list[Run] = []
     for found in files:
@@ -144,7 +145,7 @@ def import_batch(plan: Plan, files: Sequence[Found]) -> list[Outcome]:
 
 
 def _import_one(
-    plan: Plan, found: Found, known: set[str], factors: Mapping[str, FactorValue]
+    plan: Plan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
 ) -> tuple[Outcome, list[Run]]:  # fmt: skip
     from iosonde.importers import read, understand
     from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
@@ -154,12 +155,12 @@ def _import_one(
         with found.path.open("rb") as file:
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
-        understood = understand(text, plan.form)
         if digest in known:
-            return Outcome(name, understood.format, there=True), []
+            return Outcome(name, known[digest], there=True), []
+        understood = understand(text, plan.form)
         text.name = found.relative.as_posix()
         runs = runs_of(understood, text, plan.experiment, factors)
-        known.add(digest)
+        known[digest] = understood.format
     except IosondeError as error:
         return Outcome(name, reason=error.message.removeprefix(f"{name}: ")), []
     except OSError as error:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.core.errors import DataError
 from iosonde.core.units import format_seconds
 
 from . import _probe
@@ -128,12 +127,7 @@ def _parse(importer: str, name: str, content: bytes) -> list[Any]:
     from iosonde.importers import registry
     from iosonde.importers.text import Text
 
-    if importer != "auto":
-        return registry.understand(Text(content, name), importer).runs
-    try:
-        return registry.understand(Text(content, name)).runs
-    except DataError as error:
-        raise DataError(f"{error.message} (parse: none keeps how long it took, and asks for no more)") from error
+    return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
 
 
 def _envelope(wanted: Campaign) -> dict[str, Any]:
@@ -204,14 +198,19 @@ def wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: fl
 
 def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
     """The trials' values of every rate of every cell, under one name each: until the last rank is done, where that
-    is known, else as the tool has it."""
+    is known, else as the tool has it; where there is no rate at all, how long each command took."""
     rows = [row for row in store.results(experiment=experiment.id).to_pylist() if row["rank"] is None]
+    rates = any(row["unit"].endswith("/s") for row in rows)
     timed = {row["operation"] for row in rows if row["metric"].endswith("_last_done")}
     names = [factor.name for factor in experiment.factors]
     values: dict[str, list[float]] = {}
     for row in rows:
         last_done = row["metric"].endswith("_last_done")
-        if last_done or (row["operation"] not in timed and row["unit"].endswith("/s")):
+        if (
+            last_done
+            or (row["operation"] not in timed and row["unit"].endswith("/s"))
+            or (row["metric"] == "seconds" and not rates)
+        ):
             cell = ", ".join(f"{name}={row.get(name)}" for name in names)
             name = row["operation"] if last_done else f"{row['operation']} {row['metric']}"
             values.setdefault(f"{name} at {cell}", []).append(row["value"])

@@ -121,6 +121,22 @@ def full_name(features: Sequence[Feature], name: str) -> str:
     return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
 
 
+def constraints(texts: Sequence[str], features: Sequence[Feature]) -> Callable[[Mapping[str, Any]], str | None]:
+    """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
+    Raises InputError for an expression that says nothing."""
+    from iosonde.measure.design.expression import read
+    from iosonde.stats.column_units import split_unit
+
+    words = {feature.name: split_unit(feature.name)[0] for feature in features}
+    made = [read(text, list(words.values()), "--constraint") for text in texts]
+
+    def broken(setting: Mapping[str, Any]) -> str | None:
+        cell = {words[name]: value for name, value in setting.items() if name in words}
+        return next((one.text for one in made if not one.holds(cell)), None)
+
+    return broken
+
+
 def _number(value: Any) -> Any:
     """The number that a text writes, or the text, which is then refused by the model."""
     if isinstance(value, (int, float)):

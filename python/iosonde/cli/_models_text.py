@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from iosonde.model.validate import Judged
 
 WIDTH = 79
+_LONGEST = 24
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -47,8 +48,9 @@ def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterato
 
 
 def short(name: str) -> str:
-    """A candidate's name without the terms of a linear model, which are as long as they are."""
-    return name.partition(" terms=")[0]
+    """A candidate's name, without options that are long: terms, and the inputs of a bound."""
+    name = name.partition(" terms=")[0]
+    return name if len(name) <= _LONGEST else f"{name.split()[0]} …"
 
 
 def _percent(share: float | None) -> str:

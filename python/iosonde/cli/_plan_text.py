@@ -202,7 +202,7 @@ def _does(part: Any) -> str:
 def _trials(plan: Plan, simple: bool) -> Iterator[str]:
     spec, trials = plan.campaign.spec, plan.experiment.trials
     blocks = len({trial.block for trial in trials})
-    yield f"trials      {len(trials)} in {blocks} blocks, seed {plan.experiment.seed}"
+    yield f"trials      {len(trials)} in {blocks} block{'s' if blocks != 1 else ''}, seed {plan.experiment.seed}"
     if simple:
         for block in range(blocks):
             order = [str(trial.factors["nodes"]) for trial in trials if trial.block == block]

@@ -101,8 +101,10 @@ def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         low, high = factor.effects.extremes
         a, b = factor.effects.largest_step
         step = ((b.mean.value or 0.0) - (a.mean.value or 0.0)) / divisor
-        rows.append([factor.name, tried(factor), _at(low, divisor), _at(high, divisor),
-                     f"{'+' if step > 0 else ''}{significant(step)}: {a.name} → {b.name}"])  # fmt: skip
+        change = f"{'+' if step > 0 else ''}{significant(step)}"
+        if len(factor.effects.levels) > 2:
+            change += f": {a.name} → {b.name}"
+        rows.append([factor.name, tried(factor), _at(low, divisor), _at(high, divisor), change])
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried", f"lowest{of}", "highest", "largest step"]
     yield from table(heads, rows, "lllll", _WIDTH).splitlines()

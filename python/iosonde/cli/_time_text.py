@@ -5,32 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_rate, format_size, human_scale, significant
-from iosonde.model.time_model import LIMITS, PARTS, Condition, Diagnosis, Line
-from iosonde.report.text import table
+from iosonde.model.time_model import LIMITS, PARTS, Condition, Diagnosis, Line, Mixture
+from iosonde.report.text import estimate_parts, table
 
 from ._bound_text import wrapped
+from ._time_data import Group
 
 _WIDTH = 79
 _CLOSE = 0.25
 
 
 def lines(
-    found: Sequence[Condition], asked: Sequence[int], told: Sequence[Diagnosis], fitted: Sequence[Line], level: float
+    found: Sequence[Condition],
+    asked: Sequence[int],
+    told: Sequence[Diagnosis],
+    fitted: Sequence[Line],
+    groups: Sequence[Group],
+    level: float,
 ) -> Iterator[str]:
     """The lines of the text."""
     if fitted:
         yield from _fitted(fitted, level)
+    if groups:
+        yield from _groups(groups, level)
     for size in asked:
-        if fitted or size is not asked[0]:
+        if fitted or groups or size is not asked[0]:
             yield ""
         yield from _parts(found, size, not fitted)
     if told:
         yield ""
         yield from _diagnosis(told)
-    yield ""
+    if asked or not groups:
+        yield ""
     if not fitted:
         yield from wrapped("; ".join(f"{name}: {text}" for name, text in PARTS.items()) + ".")
     yield from wrapped(f"Not in it: {'; '.join(LIMITS)}.", "  ")
+
+
+def mixtures(times: Sequence[float], found: Sequence[Mixture | None]) -> Iterator[str]:
+    """What an observed time would be if it were a mixture of two conditions."""
+    yield ""
+    for time, one in zip(times, found, strict=True):
+        if one is None:
+            yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
+        else:
+            share = 100 * one.share
+            yield from wrapped(f"{format_rate(time, 's')} could be {100 - share:.0f} % {one.faster} and {share:.0f} % "
+                               f"{one.slower}.")  # fmt: skip
+
+
+def _groups(groups: Sequence[Group], level: float) -> Iterator[str]:
+    yield from wrapped(f"Share of the operations nearest to each condition, %; {100 * level:g} % intervals")
+    yield ""
+    for group in groups:
+        rows = []
+        for name, estimate in group.shares.items():
+            value, interval = estimate_parts(estimate, 0.01)
+            rows.append([name, value, interval])
+        yield from wrapped(f"{group.name}: {group.n_operations} operations")
+        yield from table(["", "%", "interval"], rows, "lrr", _WIDTH).splitlines()
+        lost, between = estimate_parts(group.lost, 0.01)
+        yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
+        yield ""
 
 
 def _parts(found: Sequence[Condition], size: int, with_parts: bool) -> Iterator[str]:

@@ -24,7 +24,7 @@ _PARSE: dict[str, Callable[[str], Any]] = {name: parse for name, parse, _, _ in 
 _COUNTS = ("data_chunks", "parity_chunks")
 _WORDS = ("operation", "redundancy", "placement")
 _ATTRIBUTES = ("watts_per_server", "nodes_per_rack_unit")
-_TODAY = (*_ATTRIBUTES, "watts", "rack_units", "cost_per_server", "capacity", "bandwidth", "model")
+_TODAY = (*_ATTRIBUTES, "watts", "rack_units", "cost_per_server", "capacity", "bandwidth", "cost", "model")
 _CHANGE = (*_ATTRIBUTES, "cost", "watts", "rack_units", "model")
 _LIMITS = ("max_cost", "max_watts", "max_rack_units", "min_nodes_per_rack_unit", "min_cpu_points", "max_cpu_watts")
 _NEGATIVE = ("cost", "watts", "rack_units")  # a change may save
@@ -32,7 +32,8 @@ _NEGATIVE = ("cost", "watts", "rack_units")  # a change may save
 
 @dataclass(frozen=True)
 class Asked:
-    """What a file holds. ``capacity`` (bytes) and ``bandwidth`` (bytes/s, measured) are of the whole cluster."""
+    """What a file holds. ``capacity`` (bytes), ``bandwidth`` (bytes/s, measured) and ``cost`` are of the whole
+    cluster."""
 
     name: str
     cluster: Cluster | None
@@ -46,6 +47,19 @@ class Asked:
     weights: Mapping[str, float] = field(default_factory=dict)
     capacity: float | None = None
     bandwidth: float | None = None
+    cost: float | None = None
+
+    def derived(self) -> dict[str, float]:
+        """What follows from the whole and its parts: bytes on a disk, bytes/s of a server, money for 10¹² bytes."""
+        system = self.cluster.system if self.cluster else {}
+        found = {}
+        if self.capacity and "disks" in system:
+            found["capacity_per_disk"] = self.capacity / system["disks"].value
+        if self.bandwidth and "servers" in system:
+            found["bandwidth_per_server"] = self.bandwidth / system["servers"].value
+        if self.capacity and self.cost:
+            found["cost_per_terabyte"] = self.cost / self.capacity * 1e12
+        return found
 
 
 def read(path: str) -> Asked:
@@ -85,13 +99,11 @@ class _Reader:
         if not cluster and data.get("candidates"):
             self.wrong(("candidates",), "there is no cluster to change", "describe it under today")
         candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
-        if cluster and not candidates and not data.get("measured") and not data.get("cpus"):
-            self.wrong(("today",), "nothing to choose from", "give candidates")
-        if not any(data.get(name) for name in ("candidates", "cpus", "measured", "systems")) and not self.problems:
-            self.wrong((), "nothing to choose from", "give candidates, cpus, measured or systems")
+        if not any(data.get(name) for name in SECTIONS[1:-1]) and not self.problems:
+            self.wrong((), "nothing to choose from", "give today with candidates, cpus, measured or systems")
         own = {name: limits.pop(name, None) for name in ("min_cpu_points", "max_cpu_watts")}
         whole = {name: self.scalar(("today", name), parse) for name, parse in
-                 (("capacity", _size), ("bandwidth", parse_rate)) if name in today}  # fmt: skip
+                 (("capacity", _size), ("bandwidth", parse_rate), ("cost", _number)) if name in today}  # fmt: skip
         return Asked(
             str(data.get("name") or ""), cluster, candidates, Limits(**limits), self.cpus(), **own,
             measured=self.measured(), systems=self.systems(), weights=self.weights(), **whole,
@@ -101,7 +113,7 @@ class _Reader:
         from iosonde.explain.upgrade import Cluster, after
 
         self.known(today, ("today",), (*_PARSE, *_COUNTS, *_WORDS, *_TODAY))
-        numbers = {name: self.scalar(("today", name), _number) for name in _TODAY[:-3] if name in today}
+        numbers = {name: self.scalar(("today", name), _number) for name in _TODAY[:-4] if name in today}
         model = self.mapping(("today", "model"))
         made = Cluster(str(self.document.data.get("name") or "the cluster"), self.quantities(("today",), today, None),
                        self.words(("today",), today), **{k: v for k, v in numbers.items() if v is not None},
@@ -209,10 +221,14 @@ class _Reader:
         return self.numbers(("weights",), tuple(CRITERIA), zero=True)
 
     def possible(self, path: Key, build: Callable[[], Any]) -> None:
+        from iosonde.model.bound import NothingKnownError
+
         try:
             build()
         except InputError as error:
-            self.wrong(path, error.message, error.hint)
+            # A machine may be described without being asked for a bound.
+            if not isinstance(error, NothingKnownError) or self.document.data.get("candidates"):
+                self.wrong(path, error.message, error.hint)
 
     def known(self, given: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
         from iosonde.measure.spec_problems import nearest

@@ -6,36 +6,50 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_rate, format_seconds, format_size, human_scale, significant
+from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.report.text import CANNOT_TELL, table
 
 from ._bound_text import wrapped
 
 if TYPE_CHECKING:
-    from iosonde.explain.upgrade import Cluster, Option
+    from iosonde.explain.upgrade import Option
     from iosonde.explain.upgrade_tables import Configuration, Cpu, Score, Step
     from iosonde.model.bound import Ceiling
+
+    from ._upgrade_file import Asked
 
 _WIDTH = 79
 _STEPS = 8
 
 
-def cluster_lines(cluster: Cluster, made: Ceiling, capacity: float | None, bandwidth: float | None) -> Iterator[str]:
-    """What there is today, and what follows from it."""
+def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
+    """What there is today, and what follows from it; ``made`` is None where too little is known for a bound."""
     from iosonde.explain.upgrade import totals
     from iosonde.model import bound_words as words
 
-    system, need = made.system, totals(cluster)
-    verb = "limit" if made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1 else "limits"
-    yield from wrapped(f"{cluster.name} today: {system.operation} at most {format_rate(made.s, 'bytes/s')}, "
-                       f"{words.names(made.limit)} {verb}.")  # fmt: skip
-    facts = [f"needs {need.watts:g} W" if need.watts is not None else "",
-             f"fills {need.rack_units:g} U at {need.nodes_per_rack_unit:g} in a rack unit" if need.rack_units else "",
-             f"holds {format_size(capacity / system.disks)} on each disk" if capacity and system.disks else "",
-             f"delivers {format_rate(bandwidth / system.servers, 'bytes/s')} a server, "
-             f"{100 * bandwidth / made.s:.0f} % of the bound" if bandwidth else ""]  # fmt: skip
+    assert asked.cluster is not None
+    name, need, derived = asked.cluster.name, totals(asked.cluster), asked.derived()
+    if made is not None:
+        several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
+        yield from wrapped(f"{name} today: {made.system.operation} at most {format_rate(made.s, 'bytes/s')}, "
+                           f"{words.names(made.limit)} limit{'' if several else 's'}.")  # fmt: skip
+    facts = [
+        f"needs {need.watts:g} W" if need.watts is not None else "",
+        f"fills {need.rack_units:g} U at {need.nodes_per_rack_unit:g} in a rack unit" if need.rack_units else "",
+        "holds {:.3g} TB on each disk".format(derived["capacity_per_disk"] / 1e12)
+        if "capacity_per_disk" in derived else "",
+        _delivers(derived.get("bandwidth_per_server"), asked.bandwidth, made),
+        "costs {:.4g} for each TB".format(derived["cost_per_terabyte"]) if "cost_per_terabyte" in derived else "",
+    ]  # fmt: skip
     if any(facts):
-        yield from wrapped(f"It {'; '.join(fact for fact in facts if fact)}.")
+        yield from wrapped(f"{'It' if made else name} {'; '.join(fact for fact in facts if fact)}.")
+
+
+def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> str:
+    if each is None:
+        return ""
+    share = f", {100 * whole / made.s:.0f} % of the bound" if whole and made else ""
+    return f"delivers {format_rate(each, 'bytes/s')} a server{share}"
 
 
 def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:

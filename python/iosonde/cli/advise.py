@@ -37,7 +37,9 @@ _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 @click.option("--against", metavar="NEWDATA", help="New trials: what was promised, and what they show.")
 @click.option("--write", "directory", metavar="DIR", help="The rules as files of --system, into DIR.")
 @click.option("--system", type=click.Choice(["romio", "lustre", "gluster", "mount", "fio", "ior"]), help="For --write.")
-@click.option("--as", "renamed", metavar="A=KEY", multiple=True, help="What a column is called there. Repeatable.")
+@click.option(
+    "--as", "renamed", metavar="A=KEY", multiple=True, help="What a column, or a level, is called there. Repeatable."
+)
 @click.option("--plot", metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
 @options
 def command(
@@ -57,9 +59,10 @@ def command(
         raise InputError("--write and --system go together", "as --write rules --system romio")
     names = [*split_names(choose), *split_names(given)]
     table = _trials(data, where, response, names)
-    lower = _lower(table, response) if better is None else better == "lower"
-    made = advise(table, response, split_names(choose), split_names(given), level, lower=lower, depth=depth, full=full,
-                  weigh=not unweighted, current=None if current is None else _pairs(current))  # fmt: skip
+    unit = _unit(table, response)
+    lower = unit in _TIMES if better is None else better == "lower"
+    made = advise(table, response, split_names(choose), split_names(given), level, unit=unit, lower=lower, depth=depth,
+                  full=full, weigh=not unweighted, current=None if current is None else _pairs(current))  # fmt: skip
     case = None if workload is None else _case(made, workload, where)
     tried = None
     if against is not None:
@@ -94,13 +97,12 @@ def _trials(data: str, where: Sequence[str], response: str, names: Sequence[str]
     return table
 
 
-def _lower(table: Table, response: str) -> bool:
-    """Whether the response is a time, by its unit or by the rows' own."""
+def _unit(table: Table, response: str) -> str:
+    """The response's unit: in its name, or for a store's values in the rows."""
     column = table.column(response)
-    unit = column.unit
-    if not unit and column.name == "value" and "unit" in table.columns:
-        unit = str(table.columns["unit"].values[0])
-    return unit in _TIMES
+    if not column.unit and column.name == "value" and "unit" in table.columns:
+        return str(table.columns["unit"].values[0])
+    return column.unit
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -156,7 +158,7 @@ def _write(made: Advice, directory: Path, system: str, names: dict[str, str]) ->
 
     if not made.rules:
         raise InputError("nothing was advised, so there are no rules to write", "measure more; the text says what")
-    files = files_of(made.rules, system, names)
+    files = files_of(made.rules, system, names, made.made.settings)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file", "name a directory")
     stale = [p.name for p in directory.glob("rule-*") if p.name not in files] if directory.exists() else []

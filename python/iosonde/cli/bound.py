@@ -89,6 +89,8 @@ def command(
         from iosonde.model import bound_words
 
         ceiling = made or max((one.ceiling for one in found), key=lambda one: one.s)
+        if len({(one.ceiling.s, one.ceiling.limit) for one in found}) == 1:
+            made = ceiling
         document = {
             "schema": 1, "level": level, **(to_json(made) if made else {"s": None, "limit": []}),
             "s_low": s.low if s else None, "s_high": s.high if s else None,

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.core.errors import InputError
+
 from ._data import check_level, options
-from ._models import candidates, data_options, open_examples
+from ._models import candidates, constraints, data_options, open_examples
 from ._output import replace_file, talk
+from .regress import finite
 
 if TYPE_CHECKING:
     from iosonde.model.choose import Choice
@@ -23,14 +28,16 @@ if TYPE_CHECKING:
 @click.argument("data")
 @data_options
 @click.option("--family", multiple=True, metavar="NAME…", help="auto, linear,tree or 'tree depth=4'. Repeatable.")
+@click.option("--constraint", "constrained", multiple=True, metavar="EXPR",
+              help="What every setting fulfils, as 'stripes <= servers'. Repeatable.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Keep the model here, as JSON.")
 @click.option("--rules", is_flag=True, help="Print a tree as rules.")
 @click.option("--plot", metavar="FILE", help="Predicted against observed, errors, the tree: .png, .svg or .pdf.")
 @options
 def command(
     data: str, response: str | None, on: str | None, terms: str | None, n_folds: int | None, together: str, seed: int,
-    family: tuple[str, ...], output: str | None, rules: bool, plot: str | None, where: tuple[str, ...], level: float,
-    as_json: bool,
+    family: tuple[str, ...], constrained: tuple[str, ...], output: str | None, rules: bool, plot: str | None,
+    where: tuple[str, ...], level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Fit a model that predicts a response from factors.
 
@@ -43,9 +50,13 @@ def command(
 
     source, examples = open_examples(data, response, on, where)
     found = candidates(family, int(examples.cells.max()) + 1, terms)
+    broken = constraints(constrained, examples.features) if constrained else None
+    if broken:
+        _refuse_broken(examples, broken)
     made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
     linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
-    below = _below_zero(examples, made)
+    made = replace(made, model=replace(made.model, constraints=constrained))
+    below = _below_zero(examples, made, broken)
     if output:
         from iosonde.model.document import to_text
 
@@ -60,7 +71,7 @@ def command(
                                    "negative_share": below,
                                    "linear_findings": [f.to_json() for f in linear.findings] if linear else None,
                                    "form": dict(made.model.form)}  # fmt: skip
-        click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        click.echo(json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False))
         return
     from ._fit_text import lines
 
@@ -84,14 +95,31 @@ def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Reg
         return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
 
 
-def _below_zero(examples: Examples, made: Choice) -> dict[str, float]:
+def _refuse_broken(examples: Examples, broken: Callable[[Mapping[str, Any]], str | None]) -> None:
+    """Raises InputError where a setting that was measured breaks a constraint."""
+    import numpy as np
+
+    from iosonde.model.fitted import decode
+
+    for row in np.unique(examples.x, axis=0):
+        setting = decode(examples.features, row)
+        if broken(setting):
+            told = ", ".join(f"{name}={value}" for name, value in setting.items())
+            raise InputError(f"'{broken(setting)}' does not hold at {told}, which was measured",
+                             "correct the constraint, or leave such rows out with --where")  # fmt: skip
+
+
+def _below_zero(
+    examples: Examples, made: Choice, broken: Callable[[Mapping[str, Any]], str | None] | None
+) -> dict[str, float]:
     """Model → the share of valid designs in which it predicts below 0 what never was."""
     from iosonde.model.families import checked
     from iosonde.model.fitted import negative_share, train
 
-    shares = {made.model.family: negative_share(made.model)}
+    valid = None if broken is None else lambda setting: broken(setting) is None
+    shares = {made.model.family: negative_share(made.model, valid)}
     for one in made.tried:
         if one.candidate.family == "linear" and not one.refused and "linear" not in shares:
             options = checked("linear", one.candidate.options)
-            shares["linear"] = negative_share(train(examples, "linear", options, made.model.seed))
+            shares["linear"] = negative_share(train(examples, "linear", options, made.model.seed), valid)
     return {name: share for name, share in shares.items() if share > 0}

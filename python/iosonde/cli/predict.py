@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +11,7 @@ import click
 from iosonde.core.errors import InputError, IosondeError
 
 from ._data import check_level, open_data
-from ._models import read_model, rows_of, setting
+from ._models import constraints, read_model, rows_of, setting
 from ._models_text import number, wrapped
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 3
+Broken = Callable[[Mapping[str, Any]], str | None]
 
 
 @click.command(epilog="Example: iosonde predict model.json size=4096 fs=nfs")
@@ -37,7 +38,8 @@ def command(model: str, settings: tuple[str, ...], data: str | None, level: floa
     if bool(settings) == bool(data):
         raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
                          f"write iosonde predict {model} {_example(fitted)}")  # fmt: skip
-    made = _of_table(fitted, str(data), level) if data else [_one(fitted, _given(settings), level)]
+    broken = constraints(fitted.constraints, fitted.features)
+    made = _of_table(fitted, str(data), level, broken) if data else [_one(fitted, _given(settings), level, broken)]
     if as_json:
         content: dict[str, Any] = {"schema": 1, "model": fitted.name, "response": fitted.response,
                                    "unit": fitted.unit, "level": level}  # fmt: skip
@@ -64,20 +66,25 @@ def _given(texts: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _one(model: Model, given: dict[str, Any], level: float) -> Prediction:
+def _one(model: Model, given: dict[str, Any], level: float, broken: Broken) -> Prediction:
+    return _ask(model, setting(model.features, given), level, broken)
+
+
+def _ask(model: Model, at: dict[str, Any], level: float, broken: Broken) -> Prediction:
     from iosonde.model.fitted import ask
 
-    return ask(model, setting(model.features, given), level)
+    made = ask(model, at, level)
+    if broken(at):
+        raise InputError(f"the setting breaks '{broken(at)}'", "the model was fitted under this constraint")
+    return made
 
 
-def _of_table(model: Model, data: str, level: float) -> list[Prediction]:
-    from iosonde.model.fitted import ask
-
+def _of_table(model: Model, data: str, level: float, broken: Broken) -> list[Prediction]:
     rows, table = rows_of(model, open_data(data))
     made = []
     for number_, row in enumerate(rows):
         try:
-            made.append(ask(model, row, level))
+            made.append(_ask(model, row, level, broken))
         except IosondeError as error:
             raise InputError(f"{table.place(number_)}: {error.message}", error.hint) from error
     return made

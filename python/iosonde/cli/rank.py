@@ -93,7 +93,10 @@ def _rankings(
     found = roles.guess(table, responses, on or None) if not (responses and on) else None
     names = on if found is None else [name for name in found.settings if len(table.column(name).codes()[1]) > 1]
     if not names:
-        raise InputError(f"{table.source}: no column that was set has two levels", "name the factors with --on")
+        raise InputError(
+            f"{table.source}: no column that was set has two levels",
+            "what never varies cannot matter; other columns are named with --on",
+        )
     for response in responses if found is None else found.responses:
         yield rank(examples(table, response, names), level, [table.column(name).name for name in fixed])
 

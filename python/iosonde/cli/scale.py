@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example: iosonde scale results --on nodes --at 64,1024")
-@click.argument("data")
+@click.argument("data", required=False)
 @click.option("--on", metavar="N", default="nodes", show_default=True, help="The column that counts nodes or ranks.")
 @click.option("--response", metavar="Y", help="The column that holds the rate. A store needs none.")
 @click.option("--by", metavar="X,…", help="Columns of which each combination is a series of its own.")
@@ -30,26 +30,64 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
 @click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
               help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--plot", metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf.")
+@click.option(
+    "--station",
+    "stations",
+    multiple=True,
+    metavar="NAME=TIME[:…]",
+    help="Instead of DATA: where an operation needs time, as disk=2ms:4 or client=5ms:delay. Repeatable.",
+)
+@click.option("--arrivals", type=float, metavar="RATE", help="With --station: operations/s that arrive from outside.")
+@click.option(
+    "--operations-per-phase",
+    type=click.IntRange(1, 10**6),
+    metavar="K",
+    help="With --station: all clients wait for the slowest after K operations each.",
+)
+@click.option(
+    "--spread",
+    type=click.FloatRange(0.01, 10),
+    metavar="CV",
+    help="Of a phase: coefficient of variation of the time at a station [default: 1].",
+)
 @options
 def command(
-    data: str, on: str, response: str | None, by: str | None, of_time: bool, at: str | None, bootstrap: int | None,
-    seed: int, clock: str, where: tuple[str, ...], level: float, as_json: bool,
+    data: str | None, on: str, response: str | None, by: str | None, of_time: bool, at: str | None,
+    bootstrap: int | None, seed: int, clock: str, plot: str | None, stations: tuple[str, ...],
+    arrivals: float | None, operations_per_phase: int | None, spread: float | None, where: tuple[str, ...],
+    level: float, as_json: bool,
 ) -> None:  # fmt: skip
     """Fit laws of scaling to DATA: linear, Amdahl, USL, min-law, one queue.
 
     A change of regime (a cliff from cache to disk) is looked for first. Laws are compared where the trials are enough,
     what cannot be told is said, and beyond 4 times the largest number measured a prediction is a scenario.
+
+    With --station no data are needed: a network of queues, solved for the numbers of clients in --at.
     """
     from iosonde.model.scaling.analyse import analyse
 
-    check_level(level)
     sizes = _numbers(at)
+    if stations or data is None:
+        if data is not None:
+            raise InputError("DATA and --station are both given", "leave one out")
+        if plot:
+            raise InputError("--plot draws DATA", "leave it out")
+        _queues(stations, sizes, arrivals, operations_per_phase, spread, as_json)
+        return
+    if arrivals is not None or operations_per_phase is not None or spread is not None:
+        raise InputError("--arrivals, --operations-per-phase and --spread are for --station", "leave them out")
+    check_level(level)
     source = open_data(data, where)
     found, warnings = _series(source, response, on, split_names(by), of_time, clock)
     found, left_out = _with_two_sizes(found, on)
     for warning in (*warnings, *left_out):
         talk(f"warning: {warning}")
     made = [(series, analyse(series.trials, level, sizes, bootstrap or 0, seed)) for series in found]
+    if plot:
+        from ._scale_plot import draw
+
+        draw(plot, made)
     if as_json:
         click.echo(_as_json(made, level, on, [*warnings, *left_out]))
         return
@@ -60,6 +98,40 @@ def command(
             click.echo("")
         for line in lines(series, scaling):
             click.echo(line)
+
+
+def _queues(
+    texts: Sequence[str], sizes: Sequence[float], arrivals: float | None, operations: int | None, spread: float | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """The network of queues instead of data."""
+    from iosonde.model.open_queues import open_network
+    from iosonde.model.queueing import solve
+    from iosonde.model.slowest import phase
+
+    from . import _scale_queue as queue
+    from .regress import finite
+
+    if not texts:
+        raise InputError("neither DATA nor --station is given", "name a store, a .csv or a .parquet")
+    stations = queue.stations_of(texts)
+    if arrivals is not None and not 0 < arrivals < 1e15:
+        raise InputError(f"--arrivals {arrivals:g} is no rate", "give operations per second, as 500")
+    if spread is not None and operations is None:
+        raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
+    opened = None if arrivals is None else open_network(stations, arrivals)
+    clients = [] if opened is not None and not sizes else queue.clients_of(sizes)
+    solved = [
+        (solve(stations, n), phase(stations, n, operations, spread or 1.0) if operations else None) for n in clients
+    ]
+    if as_json:
+        whole = {"schema": 1, **finite(queue.as_json(stations, solved, opened))}
+        click.echo(json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    texts_ = [] if opened is None or arrivals is None else list(queue.open_lines(opened, arrivals))
+    texts_ += [""] if texts_ and solved else []
+    for line in texts_ + (list(queue.lines(stations, solved)) if solved else []):
+        click.echo(line)
 
 
 def _series(

@@ -10,7 +10,8 @@ import click
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
-from ._data import check_level, open_data, options
+from ._data import check_level, open_data, options, split_names
+from ._output import talk
 from ._time_parts import OPTIONS, of_file, of_options
 
 if TYPE_CHECKING:
@@ -34,84 +35,66 @@ _TIME = "[WHERE=]TIME"
 @click.option("--parts", metavar="FILE", help="All of these as YAML or JSON.")
 @click.option("--state", type=click.Choice(["prepared", "sequential"]), default="prepared", show_default=True,
               help="Whether the device has to prepare.")  # fmt: skip
+@click.option("--only", metavar="CONDITION,…", help="Only these: discard, client_cached, server_cached, uncached.")
+@click.option("--mixture", is_flag=True, help="Also say of which two conditions an observed time may be a mixture.")
 @click.option("--response", metavar="Y", help="DATA: the column of times (its name says the unit, as time_us).")
 @click.option("--on", metavar="X", help="DATA: the column of sizes, bytes.")
 @click.option("--by", metavar="X", help="DATA: the column of conditions: one line is fitted for each.")
 @options
 def command(
-    data: str | None, sizes: str | None, observed: str | None, parts: str | None, state: str, response: str | None,
-    on: str | None, by: str | None, where: tuple[str, ...], level: float, as_json: bool, **given: Any,
+    data: str | None, sizes: str | None, observed: str | None, parts: str | None, state: str, only: str | None,
+    mixture: bool, response: str | None, on: str | None, by: str | None, where: tuple[str, ...], level: float,
+    as_json: bool, **given: Any,
 ) -> None:  # fmt: skip
     """The parts of t(size) = m + p + n + c + d, and the nearest condition of an observed time.
 
-    The parts come from options, from a file, or are fitted to DATA: a line c + f(size) for each condition, with
-    intervals.
+    The parts come from options or a file, or are fitted to DATA: a line c + f(size) for each condition, with intervals.
+    With parts and DATA every row, or every read and write of a store, is put to its nearest condition.
     """
     from iosonde.model import time_model
 
+    from . import _time_data
+
     check_level(level)
     flags = {flag: given[flag[2:].replace("-", "_")] for flag in OPTIONS}
+    known = [*(of_file(parts) if parts else []), *of_options(flags)]
+    found = time_model.conditions(known, state, tuple(split_names(only))) if known else []
+    source = open_data(data, where) if data is not None else None
     lines: list[Line] = []
-    if data is not None:
-        if parts or any(flags.values()):
-            raise InputError("DATA and parts are both given", "fit the lines, or give the parts")
-        lines = _fitted(data, where, response, on, by, level)
+    groups: list[_time_data.Group] = []
+    notes: list[str] = []
+    columns = _time_data.Columns(response, on, by)
+    if source is not None and known and source.store is not None and not response:
+        groups, notes = _time_data.of_store(source, found, level)
+    elif source is not None and known:
+        groups = _time_data.of_table(source, found, columns, level)
+    elif source is not None:
+        lines = _time_data.lines(source, columns, level)
         found = [line.condition() for line in lines]
-    else:
-        both = [*(of_file(parts) if parts else []), *of_options(flags)]
-        if not both:
-            raise InputError("no part of the time is known", "give --copy, --network …, or --parts FILE, or DATA")
-        found = time_model.conditions(both, state)
+    elif not known:
+        raise InputError("no part of the time is known", "give --copy, --network …, or --parts FILE, or DATA")
     asked = [parse_size(text.strip()) for text in sizes.split(",")] if sizes else []
-    if not asked and not lines:
+    if not asked and source is None:
         raise InputError("--size is missing", "write it like 256KiB")
     times = [parse_seconds(text.strip()) for text in observed.split(",")] if observed else []
     if times and len(asked) != 1:
         raise InputError("--observed needs one --size", "write it like --size 256KiB --observed 30us,2.5ms")
     told = [time_model.diagnose(found, asked[0], time) for time in times]
+    mixed = [time_model.mixture(found, asked[0], time) for time in times]
     if as_json:
         document = _document(found, asked, told, lines, level)
+        document |= {"mixtures": [vars(one) if one else None for one in mixed],
+                     "groups": [one.to_json() for one in groups], "warnings": notes}  # fmt: skip
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
         return
     from . import _time_text as text
 
-    for line in text.lines(found, asked, told, lines, level):
+    for note in notes:
+        talk(f"~ {note}")
+    for line in text.lines(found, asked, told, lines, groups, level):
         click.echo(line)
-
-
-def _fitted(
-    data: str, where: tuple[str, ...], response: str | None, on: str | None, by: str | None, level: float
-) -> list[Line]:  # fmt: skip
-    import numpy as np
-
-    from iosonde.model import time_model
-    from iosonde.stats.cells import show
-
-    source = open_data(data, where)
-    for name, value in (("--response", response), ("--on", on)):
-        if not value:
-            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
-    table = source.trials(response, [on or ""])
-    seconds = table.numbers(response or "") * _unit(table.column(response or "").unit, response or "")
-    sizes = table.numbers(on or "")
-    lines = []
-    for key, rows in table.groups([by] if by else []):
-        kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
-        name = show(key[0]) if key else "all rows"
-        try:
-            lines.append(time_model.fit_line(name, sizes[kept], seconds[kept], level))
-        except InputError as error:
-            raise InputError(f"{name}: {error.message}", error.hint) from error
-    return lines
-
-
-_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-
-
-def _unit(unit: str, name: str) -> float:
-    if unit not in _SECONDS:
-        raise InputError(f"column '{name}' is in {unit}, which is no time", "name a column such as time_us")
-    return _SECONDS[unit]
+    for line in text.mixtures(times, mixed) if mixture else ():
+        click.echo(line)
 
 
 def _document(

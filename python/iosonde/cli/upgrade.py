@@ -15,6 +15,7 @@ from ._data import check_level
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
     from iosonde.explain.upgrade import Option
+    from iosonde.model.bound import Ceiling
 
     from ._upgrade_file import Asked
 
@@ -57,8 +58,7 @@ def command(cluster: str, order: str, model: str | None, level: float, as_json: 
 
     sections = []
     if asked.cluster is not None:
-        made = upgrade.after(asked.cluster)
-        sections.append(text.cluster_lines(asked.cluster, made, asked.capacity, asked.bandwidth))
+        sections.append(text.cluster_lines(asked, _today(asked)))
     if found:
         sections.append(text.option_lines(found, steps, level))
     if cpus:
@@ -72,6 +72,17 @@ def command(cluster: str, order: str, model: str | None, level: float, as_json: 
             click.echo("")
         for line in section:
             click.echo(line)
+
+
+def _today(asked: Asked) -> Ceiling | None:
+    """The bound today; None where too little is known for one (with candidates, the file's check refuses that)."""
+    from iosonde.explain.upgrade import after
+    from iosonde.model.bound import NothingKnownError
+
+    try:
+        return None if asked.cluster is None else after(asked.cluster)
+    except NothingKnownError:
+        return None
 
 
 def _predictor(path: str, asked: Asked, level: float) -> Callable[[Mapping[str, Any]], Estimate]:
@@ -111,6 +122,7 @@ def _document(
 
     from ._bound_data import to_json
 
+    made = _today(asked)
     allowed = [one for one in cpus if not one.refused]
     timed = upgrade_tables.times(asked.measured, level)
     best = {name: upgrade_tables.best_from(measured, name) for name in timed}
@@ -119,7 +131,7 @@ def _document(
         "name": asked.name,
         "level": level,
         "today": None if asked.cluster is None else {
-            **to_json(upgrade.after(asked.cluster)), **vars(upgrade.totals(asked.cluster))},
+            **(to_json(made) if made else {"s": None}), **vars(upgrade.totals(asked.cluster)), **asked.derived()},
         "options": [_option(one) for one in found],
         "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in steps],
         "cpus": [{"name": one.name, "points": one.points, "watts": one.watts, "points_per_watt": one.points_per_watt,

@@ -34,6 +34,10 @@ class DataError(InputError):
     """A table or store cannot be read as what it claims to be."""
 
 
+class UnknownFormatError(DataError):
+    """Nobody here recognises what a text is."""
+
+
 class SchemaTooNewError(DataError):
     """A store or a file was written by a newer iosonde than this one."""
 

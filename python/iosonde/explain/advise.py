@@ -7,7 +7,7 @@ Then it says what would settle it (``advise_needs``).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell, Table
 
 from .advise_defaults import Default, best_of, defaults, shares, winners
-from .advise_gain import FEW, Crossed, Learner, cross_fit, labels, learn, mean_estimate, pick_depth, tied
+from .advise_effects import Effect, effects
+from .advise_gain import FEW, Crossed, Learner, cross_fit, geometric, labels, learn, mean_estimate, pick_depth, tied
 from .advise_needs import Needs, needs
 from .advise_tree import choices, cut
 from .instances import Instances, instances
@@ -88,6 +89,7 @@ class Advice:
     winners: dict[str, str]
     best_default: str
     equal_defaults: tuple[str, ...]
+    effects: tuple[Effect, ...]
     depths: tuple[Depth, ...]
     depth: int
     kind: str
@@ -116,7 +118,8 @@ class Advice:
             "repeats": int(self.made.counts.sum(axis=2).min()), "best_mean": float(_best(self.made)),
             "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
             "criteria_agree": self.criteria_agree, "best_default": self.best_default,
-            "equal_defaults": list(self.equal_defaults), "depths": [_depth_json(d) for d in self.depths],
+            "equal_defaults": list(self.equal_defaults), "effects": [e.to_json() for e in self.effects],
+            "depths": [_depth_json(d) for d in self.depths],
             "depth": self.depth, "advised": self.kind, "rules": [r.to_json() for r in self.rules],
             "gain": None if self.gain is None else self.gain.to_json(),
             "over_random": None if self.over_random is None else self.over_random.to_json(),
@@ -134,22 +137,23 @@ def _depth_json(made: Depth) -> dict[str, Any]:
 
 
 def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95, *,
-           lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
+           unit: str | None = None, lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
            current: Mapping[str, str] | None = None) -> Advice:  # fmt: skip
     """Advice from the trials of a table.
 
-    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
-    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
-    gain is then over. Raises InputError, DataError.
+    ``unit`` is the response's, if not that of its column. ``depth`` is the most questions on a way; ``full`` asks them
+    all instead of stopping where cross-validation says. ``weigh`` lets instances count by what choosing wrong loses
+    there. ``current`` is the setting in use, which the gain is then over. Raises InputError, DataError.
     """
     made = instances(table, response, choose, given, lower)
+    made = made if unit is None else replace(made, unit=unit)
     now = None if current is None else _setting(made, current)
-    learner = Learner(depth if made.features else 0, weigh, level, full)
-    values, counts, rows = made.values, made.counts.sum(axis=2), np.arange(len(made))
-    share, ties = shares(values, made.lower), tied(made, values, counts, rows, level)
+    learner = Learner(depth if made.features else 0, weigh, full)
+    values, rows = made.values, np.arange(len(made))
+    share, ties = shares(values, made.lower), tied(made, level)
     table_of = defaults(values, made.names, lower, ties if made.folds > 1 else None)
-    tree = learn(made, values, counts, rows, learner)
-    stop, best = pick_depth(made, values, counts, rows, learner), int(share.mean(axis=0).argmax())
+    tree = learn(made, values, rows, learner)
+    stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
     random = None if crossed is None else mean_estimate(crossed.chosen - crossed.random, _wide(made, level))
     kind, gain = _decide(made, crossed, random, stop, best, now, level)
@@ -157,9 +161,10 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
     advised = cut(tree, stop if kind == RULES else 0)
     return Advice(
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
+        effects(made, level),
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
-        else rules(advised, made.features, made.choose, made.settings, share, labels(share, ties), keys),
+        else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
         gain, random, None if kind == RULES else needs(made, crossed, ties, level),
         None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
     )  # fmt: skip
@@ -201,12 +206,6 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     raise InputError(
         f"the setting in use, {'/'.join(text)}, was never measured", f"measured were {', '.join(made.names)}"
     )
-
-
-def geometric(logs: Estimate) -> Estimate:
-    """A mean of logarithms as a geometric mean."""
-    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
-    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
 
 
 def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, level: float) -> Gain:

@@ -35,12 +35,11 @@ _OUTER = 8
 
 @dataclass(frozen=True)
 class Learner:
-    """How a tree is learned: the most questions on a way, weights by loss or none, the level of ties, and whether
-    all questions are asked instead of stopping."""
+    """How a tree is learned: the most questions on a way, weights by loss or none, and whether all questions are
+    asked instead of stopping."""
 
     depth: int
     weigh: bool = True
-    level: float = 0.95
     full: bool = False
 
 
@@ -67,38 +66,39 @@ class Crossed:
     by_repeat: bool
 
 
-def tied(made: Instances, values: Array, counts: Array, rows: Rows, level: float) -> Mask:
+def tied(made: Instances, level: float) -> Mask:
     """Which settings cannot be told from the best of their instance: one-sided t on log means with the noise of the
     instance, Bonferroni over the other settings (comparisons with the best, Hsu 1984). Without repeats equal values
     tie."""
     from iosonde.stats.distributions import t_quantile
 
-    best = best_of(values, made.lower)
-    gap = np.abs(np.log(values) - np.log(best)[:, None])
-    noise, df = made.noise()[rows], made.log_df.sum()
+    values, counts, noise, df = made.values, made.counts.sum(axis=2), made.noise(), made.log_df
+    gap = np.abs(np.log(values) - np.log(best_of(values, made.lower))[:, None])
     if np.isnan(noise).all():
         return np.asarray(gap == 0)
     at = (values.argmin(axis=1) if made.lower else values.argmax(axis=1))[:, None]
-    own = np.where(made.log_df[rows] >= 10, made.log_df[rows], df)
-    critical = np.array([t_quantile(1 - (1 - level) / (values.shape[1] - 1), d) for d in np.unique(own)])
-    limit = critical[np.searchsorted(np.unique(own), own)] * noise
+    own, number = np.unique(np.where(df >= 10, df, df.sum()), return_inverse=True)
+    critical = np.array([t_quantile(1 - (1 - level) / (values.shape[1] - 1), d) for d in own])[number.reshape(-1)]
     spread = np.sqrt(1 / counts + 1 / np.take_along_axis(counts, at, axis=1))
-    return np.asarray(gap <= limit[:, None] * spread)
+    return np.asarray(gap <= (critical * noise)[:, None] * spread)
 
 
-def labels(share: Array, ties: Mask) -> Rows:
-    """The best setting of each instance; of tied ones that with the best mean over all instances."""
-    return np.asarray(np.where(ties, share.mean(axis=0), -1.0).argmax(axis=1))
+def labels(share: Array) -> Rows:
+    """The best setting of each instance; of equal ones that with the best mean over all instances.
+
+    Settings within the noise are not made equal here: what single instances cannot tell, many together can.
+    """
+    best = share == share.max(axis=1)[:, None]
+    return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))
 
 
-def learn(made: Instances, values: Array, counts: Array, rows: Rows, learner: Learner) -> Node:
+def learn(made: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
     """The full tree of these instances from these means."""
     share = shares(values, made.lower)
-    label = labels(share, tied(made, values, counts, rows, learner.level))
-    return grow(made.features, made.x[rows], share, label, learner.depth, learner.weigh)
+    return grow(made.features, made.x[rows], share, labels(share), learner.depth, learner.weigh)
 
 
-def pick_depth(made: Instances, values: Array, counts: Array, rows: Rows, learner: Learner) -> int:
+def pick_depth(made: Instances, values: Array, rows: Rows, learner: Learner) -> int:
     """The least depth whose share in cross-validation is within one standard error, or one percent of the best
     possible, of the best depth's."""
     if learner.full or learner.depth == 0:
@@ -108,7 +108,7 @@ def pick_depth(made: Instances, values: Array, counts: Array, rows: Rows, learne
     share, found = shares(values, made.lower), np.empty((len(rows), learner.depth + 1))
     for test in _parts(len(rows), _INNER):
         rest = np.setdiff1d(np.arange(len(rows)), test)
-        tree = learn(made, values[rest], counts[rest], rows[rest], learner)
+        tree = learn(made, values[rest], rows[rest], learner)
         for depth in range(learner.depth + 1):
             found[test, depth] = share[test, choices(tree, made.x[rows[test]], depth)]
     best = int(found.mean(axis=0).argmax())
@@ -132,10 +132,10 @@ def cross_fit(made: Instances, learner: Learner, best: int, current: int | None 
     logs = {name: np.zeros(n_parts) for name in values}
     by_depth = np.zeros((n_parts, n_depths))
     for train, test, fold in _splits(made):
-        v, counts = _without(made, train, fold)
-        tree, depth = learn(made, v, counts, train, learner), pick_depth(made, v, counts, train, learner)
+        v = _without(made, train, fold)
+        tree, depth = learn(made, v, train, learner), pick_depth(made, v, train, learner)
         chosen = int(shares(v, made.lower).mean(axis=0).argmax())
-        held, known = _only(made, test, fold), _without(made, test, fold)[0]
+        held, known = _only(made, test, fold), _without(made, test, fold)
         share = shares(held, made.lower, best_of(known, made.lower))
         fixed = np.full(len(test), best)
         picked = {
@@ -181,11 +181,10 @@ def _parts(n: int, k: int) -> list[Rows]:
     return [np.sort(part) for part in np.array_split(np.random.default_rng(n).permutation(n), min(k, n))]
 
 
-def _without(made: Instances, rows: Rows, fold: int | None) -> tuple[Array, Array]:
-    """(means, counts) of the trials outside a fold."""
+def _without(made: Instances, rows: Rows, fold: int | None) -> Array:
+    """Means of the trials outside a fold."""
     kept = [f for f in range(made.folds) if f != fold]
-    counts = made.counts[rows][:, :, kept].sum(axis=2)
-    return made.sums[rows][:, :, kept].sum(axis=2) / counts, counts
+    return np.asarray(made.sums[rows][:, :, kept].sum(axis=2) / made.counts[rows][:, :, kept].sum(axis=2))
 
 
 def _only(made: Instances, rows: Rows, fold: int | None) -> Array:
@@ -202,3 +201,9 @@ def mean_estimate(values: Array, level: float, warnings: tuple[str, ...] = ()) -
         return Estimate(mean, None, None, level, n, (*warnings, "fewer than 3 values: no interval; add repeats"))
     half = t_critical(level, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, level, n, warnings)
+
+
+def geometric(logs: Estimate) -> Estimate:
+    """A mean of logarithms as a geometric mean."""
+    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
+    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)

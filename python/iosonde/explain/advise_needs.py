@@ -64,17 +64,17 @@ def needs(made: Instances, crossed: Crossed | None, ties: npt.NDArray[np.bool_],
 
 
 def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[Need]:
-    """Of each instance with a tie, the best and the next that is tied; the widest gaps first."""
+    """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first."""
     values, noise, counts = made.values, made.noise(), made.counts.sum(axis=2)
     best = best_of(values, made.lower)
     gap = np.abs(np.log(values) - np.log(best)[:, None])
     found = []
-    for row in np.flatnonzero(ties.sum(axis=1) > 1):
+    for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
         at = int(values[row].argmin() if made.lower else values[row].argmax())
-        rest = [s for s in np.flatnonzero(ties[row]) if s != at and gap[row, s] > 0]
+        rest = [s for s in np.flatnonzero(ties[row]).tolist() if s != at and gap[row, s] > 0]
         if rest:
             other = max(rest, key=lambda s: gap[row, s])
-            found.append((float(gap[row, other]), int(row), at, int(other)))
+            found.append((float(gap[row, other]), row, at, other))
     found.sort(key=lambda item: -item[0])
     made_of = []
     for size, row, at, other in found[:_MOST_CELLS]:

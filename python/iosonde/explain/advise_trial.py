@@ -15,8 +15,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell, Table
 
-from .advise import DEFAULT, NOTHING, Advice, geometric
-from .advise_gain import mean_estimate
+from .advise import DEFAULT, NOTHING, Advice
+from .advise_gain import geometric, mean_estimate
 
 KEPT, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 

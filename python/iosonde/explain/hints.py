@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_size
+from iosonde.stats.table import Cell
 
 from .rules import Rule
 
@@ -37,7 +38,7 @@ class System:
 
 
 def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> str:
-    """The file of one rule for a system (a key of SYSTEMS); ``names`` maps columns to the system's names.
+    """The file of one rule for a system (a key of SYSTEMS); ``names`` maps columns, and levels, to the system's words.
 
     Raises InputError where the system knows none of the chosen columns, or a value cannot be written safely.
     """
@@ -53,8 +54,16 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
     return "\n".join([*head, *SYSTEMS[system].write(pairs)]) + "\n"
 
 
-def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None = None) -> dict[str, str]:
-    """File name → content: one for each rule, and ``rules.txt`` that says which is for what."""
+def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None = None,
+             settings: Sequence[tuple[Cell, ...]] = ()) -> dict[str, str]:  # fmt: skip
+    """File name → content: one for each rule, and ``rules.txt`` that says which is for what.
+
+    ``names`` are of chosen columns, or of levels in ``settings``. Raises InputError for another.
+    """
+    levels = {str(level) for setting in (*settings, *(rule.setting for rule in rules)) for level in setting}
+    for name in names or {}:
+        if name not in rules[0].choose and name not in levels:
+            raise InputError(f"'{name}' is neither chosen nor a level", f"--as renames {', '.join(rules[0].choose)}")
     made = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
     index = [f"{name}: {_plain(rule.sentence())}" for name, rule in zip(made, rules, strict=True)]
     return {**made, "rules.txt": "\n".join(index) + "\n"}
@@ -62,9 +71,6 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
 
 def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pairs]:
     """((name, value) for the system, (column, value) that it does not know)."""
-    stray = [name for name in names if name not in rule.choose]
-    if stray:
-        raise InputError(f"'{stray[0]}' is not chosen", f"--as renames {', '.join(rule.choose)}")
     known = SYSTEMS[system]
     found, unknown = [], []
     for column, cell in zip(rule.choose, rule.setting, strict=True):
@@ -75,7 +81,7 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
         if not keys:
             unknown.append((column, str(cell)))
         for key in keys:
-            value = _value(key, str(cell), system)
+            value = _value(key, names.get(str(cell), str(cell)), system)
             if not _SAFE.match(key.lstrip("-")) or not (_SAFE.match(value) or system in ("lustre", "gluster")):
                 raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
             found.append((key, value))
@@ -85,7 +91,10 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
 def _value(key: str, text: str, system: str) -> str:
     small = text.lower()
     if system == "romio" and key.startswith(("romio_ds", "romio_cb")):
-        return "enable" if small in _ON else "disable" if small in _OFF else text
+        word = "enable" if small in _ON else "disable" if small in _OFF else small
+        if word not in ("enable", "disable", "automatic"):
+            raise InputError(f"{key} is enable, disable or automatic, not {text}", f"say which, as --as {text}=enable")
+        return word
     if system == "romio" and key in _ROMIO_BYTES:
         return str(parse_size(text))
     return text

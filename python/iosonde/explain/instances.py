@@ -49,7 +49,7 @@ class Instances:
     @property
     def folds(self) -> int:
         """Folds of repeats; 1 where a cell has a single trial."""
-        return self.sums.shape[2]
+        return int(self.sums.shape[2])
 
     @property
     def values(self) -> Array:

@@ -48,6 +48,7 @@ DATA_KINDS = ("read", "write", "append", "mmap_read", "mmap_write")
 SYNC_KINDS = ("fsync", "fdatasync", "close")
 OWN_KINDS = ("compute",)  # the client's own work
 TAIL = 0.99
+_DATA, _SYNC, _CALL, _OWN = range(4)
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def why_not(phase: Mapping[str, Any], recorded: bool) -> str:
 def of_trial(
     phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float
 ) -> Trial:  # fmt: skip
-    """One phase with its operations (rows of this phase, dtype ``schema.OPERATION``). ``bound_s`` is D/S, s."""
+    """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
+    ``schema.OPERATION``. ``bound_s`` is D/S, s."""
     ranks = phase["ranks"]
     first = min(rank["started_ns"] for rank in ranks)
     last = max(rank["ended_ns"] for rank in ranks)
@@ -131,11 +133,10 @@ def of_trial(
     wait = sum(last - rank["ended_ns"] for rank in ranks) / n / 1e9
     own = sum(rank["ended_ns"] - rank["started_ns"] for rank in ranks) / n / 1e9
     seconds = _covering(operations)
-    data = np.isin(operations["kind"], _numbers(DATA_KINDS, kinds))
-    sync = np.isin(operations["kind"], _numbers(SYNC_KINDS, kinds))
-    other = ~data & ~sync & ~np.isin(operations["kind"], _numbers(OWN_KINDS, kinds))
-    moved, tail = float(seconds[data].sum()) / n, _tail(seconds[data]) / n
-    synced, called = float(seconds[sync].sum()) / n, float(seconds[other].sum()) / n
+    group = _group_of_kind(kinds)[operations["kind"]]
+    data = seconds[group == _DATA]
+    moved, tail = float(data.sum()) / n, _tail(data) / n
+    synced, called = (float(seconds[group == one].sum()) / n for one in (_SYNC, _CALL))
     parts = dict(zip(PARTS, (bound_s, late, wait, moved - tail - bound_s, tail, called, synced,
                              own - moved - synced - called), strict=True))  # fmt: skip
     times = [rank["ended_ns"] - rank["started_ns"] for rank in ranks]
@@ -159,23 +160,24 @@ def _not_below_zero(estimate: Estimate) -> Estimate:
     return estimate if low is None or low >= 0 else replace(estimate, low=min(0.0, estimate.value or 0.0))
 
 
-def _numbers(names: Sequence[str], kinds: Sequence[str]) -> list[int]:
-    return [place for place, kind in enumerate(kinds) if kind in names]
+def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Number of a kind → data, sync, another call, or the client's own work."""
+    groups = dict.fromkeys(DATA_KINDS, _DATA) | dict.fromkeys(SYNC_KINDS, _SYNC) | dict.fromkeys(OWN_KINDS, _OWN)
+    return np.array([groups.get(kind, _CALL) for kind in kinds], np.uint8)
 
 
 def _covering(operations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Each operation's seconds; where those of a rank overlap, its share of the time that they cover."""
-    seconds = operations["duration_ns"].astype(np.float64) / 1e9
-    for rank in np.unique(operations["rank"]):
-        rows = np.flatnonzero(operations["rank"] == rank)
-        rows = rows[np.argsort(operations["start_ns"][rows], kind="stable")]
+    seconds = operations["duration_ns"] / 1e9
+    ends = np.flatnonzero(np.diff(operations["rank"])) + 1
+    for rows in map(slice, [0, *ends], [*ends, len(operations)]):
         start = operations["start_ns"][rows].astype(np.int64)
         end = start + operations["duration_ns"][rows].astype(np.int64)
-        before = np.concatenate([[start[0]], np.maximum.accumulate(end)[:-1]])
-        covered = float(np.maximum(0, end - np.maximum(start, before)).sum()) / 1e9
-        total = float(seconds[rows].sum())
-        if total > covered:
-            seconds[rows] *= covered / total
+        if np.all(end[:-1] <= start[1:]):
+            continue
+        before = np.maximum.accumulate(end)
+        covered = float(end[0] - start[0]) + float(np.maximum(0, end[1:] - np.maximum(start[1:], before[:-1])).sum())
+        seconds[rows] *= covered / 1e9 / float(seconds[rows].sum())
     return seconds
 
 
@@ -183,7 +185,8 @@ def _tail(seconds: npt.NDArray[np.float64]) -> float:
     """What the slowest 1 % took beyond the median; 0 below 100 operations, which have no slowest 1 %."""
     if seconds.size < round(1 / (1 - TAIL)):
         return 0.0
-    slow = np.sort(seconds)[int(np.ceil(TAIL * seconds.size)) :]
+    first = int(np.ceil(TAIL * seconds.size))
+    slow = np.partition(seconds, first)[first:]
     return float((slow - np.median(seconds)).sum())
 
 

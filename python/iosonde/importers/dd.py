@@ -17,16 +17,19 @@ from .text import Text
 
 NAME = "dd"
 
+# In any language: bytes, what they are in MB, a word, seconds, and the rate; `transferred in` is BSD's.
 _COPIED = re.compile(
-    r"\s*(\d+) bytes (?:\([^)]*\) )?(?:copied|transferred)(?:,| in) ([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b(.*)$"
+    r"\s*(\d+) ?(?:\w+)(?: ?[(（][^)）]*[)）])? ?(?:\w+)(?:,|，| in) ?([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b"
+    r"(?=\s*(?:[,，] ?[\d.]+ ?[kMGT]?i?B/s|\(\d+ bytes/sec\)|$))(.*)$"
 )
+_RECORDS = re.compile(r"\D*\d+\+\d+ \S")
 _ERROR = re.compile(r"\s*dd: (.*)$")
 
 
 def claims(text: Text) -> Claim | None:
     """By the line of a copy; with the records above it, surely."""
-    if found := text.search(_COPIED, " copied,", " transferred in "):
-        score = LIKELY if "records out" in text.whole else WEAK
+    if found := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
+        score = LIKELY if found[0] > 1 and _RECORDS.match(text.lines[found[0] - 2]) else WEAK
         return Claim(score, found[0], found[1].group().strip()[:60])
     found = text.search(_ERROR, "\ndd: ")
     return Claim(WEAK, found[0], found[1].group()[:60]) if found else None
@@ -36,22 +39,22 @@ def parse(text: Text) -> list[Parsed]:
     """One Parsed for each copy."""
     runs: list[Parsed] = []
     errors: list[tuple[int, str]] = []
-    records, last_records = 0, 0
+    records, progress = -1, (0.0, 0.0)
     for at, line in text.numbered():
-        if "records out" in line:
+        if _RECORDS.match(line):
             records = at
         elif found := _ERROR.match(line):
             errors.append((at, found.group(1)))
         elif found := _COPIED.match(line):
-            # Lines of status=progress come without records; only the last one of a copy counts.
-            if runs and records == last_records and not records:
+            run = _copy(at, found)
+            moved, seconds = (row.value for row in run.rows[:2]) if run.rows else (0.0, 0.0)
+            # Lines of status=progress come without records, and grow to what is said last.
+            if progress[1] and moved >= progress[0] and seconds > progress[1]:
                 runs.pop()
-            elif records == last_records and records:
-                continue
-            runs.append(_copy(at, found))
-            last_records = records
+            progress = (0.0, 0.0) if records == at - 1 else (moved, seconds)
+            runs.append(run)
             for place, error in errors:
-                runs[-1].lacks(place, f"dd said: {error[:160]}")
+                run.lacks(place, f"dd said: {error[:160]}")
             errors = []
     if errors:
         runs.append(Parsed())

@@ -67,6 +67,7 @@ def _settings(run: Parsed, row: dict[str, str]) -> None:
 
 def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
     run.warn(at, "MiB/s and MiB are whole numbers in the CSV, times whole ms: the JSON has bytes")
+    mix = any(cell for name, cell in row.items() if name.startswith("rwmix read "))
     for name, cell in row.items():
         base, _, suffix = name.rpartition(" [")
         prefix, mixed = base.removeprefix("rwmix read "), base.startswith("rwmix read ")
@@ -78,7 +79,13 @@ def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
             run.lacks(at, f"'{cell[:40]}' of {name} is no number: left out")
         elif value > 0 or not unit.endswith("/s"):
             metric = f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}"
-            run.rows.append(Row(f"{operation}_read" if mixed else operation, metric, value / per_base, unit, at))
+            run.rows.append(Row(part_of(operation, quantity, mix, mixed), metric, value / per_base, unit, at))
+
+
+def part_of(operation: str, quantity: str, mix: bool, read: bool) -> str:
+    """What a number of a mix is of: the reads, or the writes, as in the text; time and processors are of both."""
+    shared = not mix or quantity in ("time", "cpu_utilization")
+    return f"{operation}_read" if read else operation if shared else f"{operation}_write"
 
 
 def parse_live(text: Text, head: int) -> list[Parsed]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from .elbencho_csv import part_of
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents
 from .text import Text
@@ -71,25 +73,26 @@ def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
         if not isinstance(part, dict):
             run.lacks(at, f"{operation} has no {done}")
             continue
-        for which, numbers in (("", part), ("_read", part.get("rwmix_read") or part.get("read"))):
-            if isinstance(numbers, dict):
-                _numbers(run, at, operation + which, done, numbers)
+        mix = part.get("rwmix_read") or part.get("read")
+        _numbers(run, at, lambda quantity, mix=mix: part_of(operation, quantity, bool(mix), False), done, part)
+        if isinstance(mix, dict):
+            _numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
         run.lacks(at, f"{operation} holds no number")
 
 
-def _numbers(run: Parsed, at: int, operation: str, done: str, numbers: dict[str, Any]) -> None:
+def _numbers(run: Parsed, at: int, named: Callable[[str], str], done: str, numbers: dict[str, Any]) -> None:
     for key, (quantity, unit, per_base) in _VALUES.items():
         value = finite(numbers.get(key))
         if value is not None and (value > 0 or (value == 0 and not unit.endswith("/s"))):
-            run.rows.append(Row(operation, f"{quantity}_{done}", value / per_base, unit, at))
+            run.rows.append(Row(named(quantity), f"{quantity}_{done}", value / per_base, unit, at))
     latency = numbers.get("latency")
     for kind, values in latency.items() if isinstance(latency, dict) and done == "last_done" else ():
         name = "access_latency" if str(kind).startswith("IO") else "latency"
         for key, statistic in _LATENCIES.items():
             value = finite(values.get(key)) if isinstance(values, dict) else None
             if value is not None and value >= 0:
-                run.rows.append(Row(operation, f"{name}_{statistic}", value / 1e6, "s", at))
+                run.rows.append(Row(named(name), f"{name}_{statistic}", value / 1e6, "s", at))
 
 
 def _log(run: Parsed, log: list[tuple[int, dict[str, Any]]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .parsed import Parsed, Row
 from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
@@ -51,7 +52,7 @@ class _State:
         stripped = line.strip()
         if not stripped:
             return
-        if _HEAD.match(line):
+        if "RESULT TYPE" in stripped and _HEAD.match(line):
             self._begin()
         elif stripped.startswith("COMMAND LINE:"):
             self._command(stripped.partition(":")[2].strip())
@@ -121,14 +122,14 @@ class _State:
         operation = self._phase
         if which in ("read", "write", "total"):
             label, operation = base, f"{self._phase}_{which}"
-        found = next((item for item in _QUANTITIES if item[0].match(label)), None)
+        found = _quantity_of(label)
         if found is None:
             return
         values = [number(word) for word in words]
         if len(values) != 2 or None in values:
             run.lacks(at, f"{label} of {operation} is cut or damaged: left out")
             return
-        _, quantity, unit, factor = found
+        quantity, unit, factor = found
         for name, value in zip(("first_done", "last_done"), values, strict=True):
             if (value or 0) > 0 or not unit.endswith("/s"):
                 run.rows.append(Row(operation, f"{quantity}_{name}", (value or 0) * factor, unit, at))
@@ -158,6 +159,12 @@ class _State:
                 run.lacks(last, "the table holds no result")
         if self._pending and self.runs:
             self.runs[-1].lacks(last, "the output ends inside a phase's block")
+
+
+@lru_cache(maxsize=256)
+def _quantity_of(label: str) -> tuple[str, str, float] | None:
+    """Quantity, unit and factor of a result type; None of one that is not read."""
+    return next((item[1:] for item in _QUANTITIES if item[0].match(label)), None)
 
 
 def seconds_of(word: str, in_ms: bool = False) -> float | None:

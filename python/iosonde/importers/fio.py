@@ -30,7 +30,7 @@ def claims(text: Text) -> Claim | None:
     from .fio_text import JOB
 
     if found := text.search(TERSE, *STARTS):
-        return Claim(CERTAIN, found[0], f"a terse line of {found[1].group(2)}")
+        return Claim(CERTAIN, found[0], f"a terse line of {found[1].group(2) or 'version 2'}")
     if "groupid=" in text.whole and (found := text.search(JOB, ": (groupid=")):
         return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
     if "\nRun status group " in text.whole:

@@ -1,6 +1,7 @@
-"""fio's terse lines (``--minimal``), versions 3 to 5: semicolons, KiB, KiB/s, ms and µs.
+"""fio's terse lines (``--minimal``), versions 2 to 5: semicolons, KiB, KiB/s, ms and µs.
 
-Fields 6 to 46 are the reads, the next block the writes (fio HOWTO, "Terse output"); version 5 adds six fields to each.
+Fields 6 to 46 are the reads, the next block the writes (fio HOWTO, "Terse output"); version 5 adds six fields to each,
+versions 4 and 5 a block of trims. Version 2 does not name fio, and has its fields one place further left.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from .parsed import Parsed, Row
 from .reading import number
 from .text import Text
 
-TERSE = re.compile(r"([345]);(fio-[^;]+);([^;]*);(\d+);(\d+);\d+;\d+;\d+")
-STARTS = ("\n3;fio-", "\n4;fio-", "\n5;fio-")
-_BLOCK = {"3": 41, "4": 41, "5": 47}
-_FIRST = 5
+TERSE = re.compile(
+    r"(?:([345]);(fio-[^;]+);|2;(?=[^;]*;\d+;\d+(?:;[\d.]+){12};[\d.]+%=))([^;]*);(\d+);(\d+);\d+;\d+;\d+"
+)
+STARTS = ("\n3;fio-", "\n4;fio-", "\n5;fio-", "\n2;")
+_BLOCK = 41
 
 
 def parse_terse(text: Text) -> list[Parsed]:
@@ -29,17 +31,19 @@ def parse_terse(text: Text) -> list[Parsed]:
 
 
 def _line(at: int, fields: list[str], found: re.Match[str]) -> Parsed:
-    run = Parsed(version=found.group(2).removeprefix("fio-")[:60])
+    form = found.group(1) or "2"
+    run = Parsed(version=(found.group(2) or "").removeprefix("fio-")[:60])
     run.facts["job"] = found.group(3)[:200]
     run.warn(at, "bandwidths were read as KiB/s (1024 bytes) and latencies as µs, as fio's terse format defines")
     if found.group(5) != "0":
         run.lacks(at, f"job {found.group(3)[:40]} ended with error {found.group(5)}")
-    block = _BLOCK[found.group(1)]
-    for direction, first in (("read", _FIRST), ("write", _FIRST + block)):
+    block = _BLOCK + 6 * (form == "5")
+    for place, direction in enumerate(("read", "write") if form == "3" else ("read", "write", "trim")):
+        first = 4 + (form != "2") + place * block
         part = fields[first : first + block]
-        if len(part) < block:
+        if len(part) < block and direction != "trim":
             run.lacks(at, f"the line ends in the fields of {direction}")
-        elif (number(part[0]) or 0) > 0:
+        elif len(part) == block and (number(part[0]) or 0) > 0:
             _direction(run, at, direction, part)
     if not run.rows:
         run.lacks(at, "the job did no I/O")

@@ -8,6 +8,7 @@ j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .parsed import Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
@@ -22,8 +23,11 @@ _OLD = re.compile(
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"([\d.]+)th=\[\s*(\d+)\]")
+# What the lines with numbers begin with.
+_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 _NAMES = {"clat": "completion_latency", "slat": "submission_latency", "lat": "latency"}
+NOT_STEADY = "the steady state that was asked for was not reached: the values are of a system still changing"
 _OPEN = re.compile(r"(\S.*?): \(g=(\d+)\): rw=(\w+), bs=(?:\(R\) )?([\d.]+\w*)-.*ioengine=(\w+), iodepth=(\d+)")
 
 
@@ -55,16 +59,20 @@ class _Reader:
         if not stripped:
             return
         self._last = at
-        if stripped.startswith("fio-") and " " not in stripped:
+        if stripped[0] == "|":
+            self._percentiles(at, stripped)
+        elif stripped.startswith("fio-") and " " not in stripped:
             self._current(new=bool(self.runs and self.runs[-1].version)).version = stripped[4:64]
-        elif found := JOB.match(line):
+        elif "groupid=" in stripped and (found := JOB.match(line)):
             self._job(at, found)
-        elif self._jobs and self._numbers(at, line):
+        elif self._jobs and stripped.startswith(_NUMBERED) and self._numbers(at, line):
             return
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
             self._current().lacks(at, f"fio said: {stripped[:160]}")
+        elif stripped.startswith("steadystate") and "attained=no" in stripped:
+            self._current().warn(at, NOT_STEADY)
         elif "verify" in stripped and "failed" in stripped:
             self._current().lacks(at, f"verification failed: {stripped[:160]}")
         elif found := _OPEN.match(stripped):
@@ -101,14 +109,15 @@ class _Reader:
                 self._add(at, f"{_NAMES[found.group(1)]}_{statistic}", _count(word), "s", factor)
         elif found := _PERCENTILES.match(line):
             self._in_percentiles = PER_SECOND[found.group(1)]
-        elif line.lstrip().startswith("|") and self._in_percentiles and self._direction:
-            for level, value in _PERCENTILE.findall(line):
-                name = f"completion_latency_p{float(level):g}" if number(level) else ""
-                if name:
-                    self._add(at, name, number(value), "s", self._in_percentiles)
         else:
             return False
         return True
+
+    def _percentiles(self, at: int, line: str) -> None:
+        if self._in_percentiles and self._direction:
+            for level, value in _PERCENTILE.findall(line):
+                if name := _percentile_name(level):
+                    self._add(at, name, number(value), "s", self._in_percentiles)
 
     def _rates(self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str) -> None:
         iops, value, unit = rates
@@ -129,7 +138,9 @@ class _Reader:
         elif value is None:
             run.warn(at, f"{metric} of {self._direction} is no number: left out")
         else:
-            run.rows.append(Row(self._direction, metric, value / per_base, unit, at, factors=dict(self._factors)))
+            run.rows.append(
+                Row(self._direction, metric, value / per_base, unit, at, None, None, None, "", self._factors)
+            )
 
     def end(self) -> None:
         if not self.runs:
@@ -139,6 +150,12 @@ class _Reader:
             run.lacks(self._last, "there is no result: fio was interrupted or failed")
         elif not self._done:
             run.lacks(self._last, "the output ends here, before 'Run status group'")
+
+
+@lru_cache(maxsize=256)
+def _percentile_name(level: str) -> str:
+    """``99.90`` → ``completion_latency_p99.9``, '' of no number. fio prints twenty of them at most."""
+    return f"completion_latency_p{float(level):g}" if number(level) else ""
 
 
 def _amount(value: str, unit: str) -> float | None:

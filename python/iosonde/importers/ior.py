@@ -1,4 +1,4 @@
-"""IOR 3.0 to 4.x: text, JSON (``-O summaryFormat=JSON``), and the CSVs of ranks and of single operations.
+"""IOR 2.10 to 4.x: text, JSON (``-O summaryFormat=JSON``), and the CSVs of ranks and of single operations.
 
 Made by ``mpirun -np 2 ior -w -r -F -e -t 1m -b 16m -i 3 -o FILE``:
 
@@ -10,7 +10,8 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 ``latency_mean``, ``open_time``, ``access_time``, ``close_time``, ``total_time``. The summary gives
 ``bandwidth_max``, ``_min``,
 ``_mean``, ``_sd`` over the iterations with all digits (the table shows none from 1000 on), and its own ``OPs``
-(bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on.
+(bandwidth over transfer size, not the table's IOPS) as ``transfers_max`` and so on. IOR 2 prints the table with
+``-vv`` only, and a summary after each test.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
 _SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
+SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
 _COUNTS = {
     "tasks": "ranks", "nodes": "nodes", "segments": "segments", "clients per node": "ranks_per_node",
@@ -94,11 +96,13 @@ class _Reader:
             self._begin(found.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
             self._table = Table(self._current(at), stripped.split())
-        elif first == "Operation" and "Max(MiB)" in stripped:
+        elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._current(at)
-            self._summary = Summary(self._session, stripped.split())
+            # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
+            head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
+            self._summary = Summary(self._session, head.split())
         elif first in ("write", "read", "remove") and (self._summary or self._table):
-            (self._summary or self._table).add(at, stripped.split())  # type: ignore[union-attr]
+            (self._summary or self._table).add(at, _cells(stripped))  # type: ignore[union-attr]
         else:
             self._other(at, first, stripped)
 
@@ -131,7 +135,7 @@ class _Reader:
 
     def _other(self, at: int, first: str, line: str) -> None:
         run = self._session[-1] if self._session else None
-        if line.startswith("Finished"):
+        if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
         elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "** error **")):
             self._failed(at, line)
@@ -141,8 +145,10 @@ class _Reader:
             _warning(run, at, line)
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
-        elif found := re.match(r"Test (\d+) started: (.*)", line):
+        elif first == "Test" and (found := re.match(r"Test (\d+) started: (.*)", line)):
             self._test(int(found.group(1)[:9]), found.group(2))
+        elif line == "Summary:" and self._summary:
+            self._next_of_ior_2()
         elif found := _SETTING.match(line):
             self._setting(at, found.group(1), found.group(2).strip())
 
@@ -151,6 +157,12 @@ class _Reader:
             self._session[-1].lacks(at, f"it failed: {line[:160]}")
         elif len(self._early) < 5:
             self._early.append((at, f"it failed: {line[:160]}"))  # MPI may pass stderr on before the banner
+
+    def _next_of_ior_2(self) -> None:
+        """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
+        names, self._summary = self._table and self._table.names, None
+        self._add_run()
+        self._table = Table(self._session[-1], names) if names else None
 
     def _test(self, number: int, started: str = "") -> None:
         run = self._session[-1]
@@ -164,9 +176,9 @@ class _Reader:
 
     def _setting(self, at: int, key: str, value: str) -> None:
         run = self._session[-1]
-        if key in ("Began", "StartTime"):
+        if key in ("Began", "Run began", "StartTime"):
             run.started_at = iso_date(value) or run.started_at
-            if key == "Began":
+            if key != "StartTime":
                 self._shared.started_at = run.started_at
         elif key.startswith("Command line"):
             run.facts["command"] = self._shared.facts["command"] = value
@@ -180,12 +192,19 @@ class _Reader:
                 run.facts[key.lower().replace(" ", "_")] = value[:1000]
 
 
+def _cells(line: str) -> list[str]:
+    words = line.split()
+    return words[:-1] if words[-1] in ("EXCEL", "XXCEL") else words  # IOR 2 marks its rows for grep
+
+
 def set_factor(run: Parsed, key: str, value: str) -> None:
     """A line of IOR's options as a factor of the run."""
     if key in _SIZES:
         run.factors[_SIZES[key]] = size_bytes(value)
     elif key == "clients":  # 3.0: `2 (2 per node)`
         run.factors["ranks"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
+    elif key == "Using stonewalling":  # 2.10: `30 second(s)`
+        run.factors["stonewall_seconds"] = int((re.match(r"\d{1,9}", value) or ["0"])[0])
     elif key in _COUNTS and value.isdigit():
         run.factors[_COUNTS[key]] = int(value[:18])
     elif key in _WORDS:
@@ -207,12 +226,18 @@ def _close(run: Parsed, finished: bool, last: int) -> None:
     wanted = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
     asked = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
     rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
-    for operation in sorted(asked | {row.operation for row in rows}):
-        seen = sum(row.operation == operation for row in rows)
-        if seen < int(wanted):
-            run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
+    if run.version.startswith("2.") and not rows:  # without -vv there is the summary only
+        for operation in sorted(asked - {row.operation for row in run.rows}):
+            run.lacks(last, f"{operation}: the summary does not have it")
+    else:
+        for operation in sorted(asked | {row.operation for row in rows}):
+            seen = sum(row.operation == operation for row in rows)
+            if seen < int(wanted):
+                run.lacks(last, f"{operation}: {seen} of {wanted} iterations are there")
     if not rows and not run.rows:
         run.lacks(last, "there is no result")
+    elif not finished and run.version.startswith("2."):
+        run.lacks(last, "the output ends here, without 'Run finished'")
     elif not finished and not run.missing:
         run.warn(last, "the output ends without 'Finished', as IO500's do: all iterations asked for are there")
 

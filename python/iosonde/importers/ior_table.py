@@ -32,7 +32,7 @@ class Table:
     """The table of iterations; rows in other shapes are noted and left out."""
 
     def __init__(self, run: Parsed, names: Sequence[str]) -> None:
-        self._run, self._names = run, list(names)
+        self._run, self.names = run, list(names)
         self._includes: dict[str, str] = {}
         self._columns = [_COLUMNS.get(name) for name in names]
         self._iteration = names.index("iter") if "iter" in names else -1
@@ -41,7 +41,7 @@ class Table:
     def add(self, at: int, words: list[str]) -> None:
         """One line that begins with ``write``, ``read`` or ``remove``."""
         run, operation = self._run, words[0]
-        iteration = whole_number(words[self._iteration]) if len(words) == len(self._names) else None
+        iteration = whole_number(words[self._iteration]) if len(words) == len(self.names) else None
         if iteration is None or iteration < 0:
             run.warn(at, f"not a row of the table above: '{' '.join(words)[:60]}' was left out")
             return

@@ -175,7 +175,7 @@ class _Reader:
         run = self._run
         assert run is not None
         if found := re.match(r"Throughput test with (\d+) (?:process|thread)", line):
-            run.factors["ranks"] = int(found.group(1)[:9])
+            self._processes(int(found.group(1)[:9]))
         elif found := _SIZE_SET.match(line):
             key = "file_size" if found.group(1).startswith("File") else "record_size"
             run.factors[key] = size_bytes(f"{found.group(2)} {found.group(3)[:1]}iB")
@@ -252,9 +252,7 @@ class _Reader:
             self._operation = operation or re.sub(r"\W+", "_", label.lower())
             if operation is None:
                 run.warn(at, f"the operation '{label[:40]}' is not known: its name was kept")
-            run.factors.setdefault("ranks", int(count[:9]))
-            if run.factors["ranks"] != int(count[:9]):
-                run.warn(at, f"{count} processes, and {run.factors['ranks']} before: more than one test in here")
+            run = self._processes(int(count[:9]))
             self._add(at, self._operation, self._line_unit(at, unit), word,
                       "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
         elif first in ("Min", "Max", "Avg") and self._operation and self._run and (found := _PROCESS.match(line)):
@@ -265,6 +263,17 @@ class _Reader:
         else:
             return False
         return True
+
+    def _processes(self, count: int) -> Parsed:
+        """The run with ``count`` of them: ``-l 1 -u 4`` tests with each number, and prints the settings once."""
+        before = self._current()
+        if not before.rows or before.factors.get("ranks", count) == count:
+            before.factors["ranks"] = count
+            return before
+        self._run = Parsed(before.version, [], before.factors | {"ranks": count}, dict(before.facts), before.started_at)
+        self._run.warnings = list(before.warnings)
+        self.runs.append(self._run)
+        return self._run
 
     def _of_process(self, at: int, found: re.Match[str]) -> None:
         which, word, unit = found.groups()

@@ -66,6 +66,9 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     for key, side in (("sum_sent", "send"), ("sum_received", "receive")):
         line, _ = lines.of(f'"{key}"', place, stop)
         _side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
+        if f"{key}_bidir_reverse" in end:
+            line, _ = lines.of(f'"{key}_bidir_reverse"', place, stop)
+            _side(run, line, f"{protocol}_{side}_reverse", end[f"{key}_bidir_reverse"], None, side == "receive")
     line = lines.of('"sum"', place, stop)[0]
     if isinstance(end.get("sum"), dict) and protocol == "udp" and not isinstance(end.get("sum_received"), dict):
         _side(run, line, "udp_receive", end["sum"], None, True)
@@ -126,17 +129,24 @@ def _text(text: Text) -> list[Parsed]:
             runs = runs or [Parsed(version=version)]
             _line(runs[-1], at, found, "send" if found.rest.strip().endswith("sender") else "receive")
     for run in runs:
-        sums = {row.operation for row in run.rows if row.rank is None}
         if not run.rows:
             run.lacks(text.last_line, "there is no line of sender or receiver: the test did not come to its end")
-        elif not sums:
-            run.rows = [row._replace(rank=None, metric=row.metric.removesuffix("_own")) for row in run.rows]
+        # The only stream of an operation is the whole of it.
+        for operation in {row.operation for row in run.rows}:
+            if len({row.rank for row in run.rows if row.operation == operation}) == 1:
+                run.rows = [
+                    row._replace(rank=None, metric=row.metric.removesuffix("_own"))
+                    if row.operation == operation
+                    else row
+                    for row in run.rows
+                ]
     return runs
 
 
 def _line(run: Parsed, at: int, found: Any, side: str) -> None:
     run.warn(at, READING)
-    operation = f"{'udp' if found.jitter is not None else 'tcp'}_{side}"
+    back = "_reverse" if found.role.startswith("RX") else ""  # --bidir
+    operation = f"{'udp' if found.jitter is not None else 'tcp'}_{side}{back}"
     metric = "bandwidth" if found.stream is None else "bandwidth_own"
     words = found.rest.split()
     run.rows += [
@@ -147,5 +157,6 @@ def _line(run: Parsed, at: int, found: Any, side: str) -> None:
     if found.jitter is not None and side == "receive":
         run.rows.append(Row(operation, "jitter", found.jitter, "s", at, found.stream))
         run.rows.append(Row(operation, "lost", found.lost or 0, "datagrams", at, found.stream))
+        run.rows.append(Row(operation, "datagrams", found.datagrams or 0, "datagrams", at, found.stream))
     elif side == "send" and len(words) > 1 and words[0].isdigit():
         run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, found.stream))

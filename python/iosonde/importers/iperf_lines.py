@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .reading import BINARY, DECIMAL, number
 
 _LINE = re.compile(
-    r"\[\s*(\d+|SUM)\](?:\[\w+-\w+\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)\s+sec\s+([\d.]+)\s+([KMGTP]?)Bytes\s+([\d.]+)\s+"
+    r"\[\s*\*?(\d+|SUM)(?:-\d+)?\](?:\[(\w+-\w+)\])?\s+(\d+\.\d+)\s*-\s*(\d+\.\d+)\s+sec\s+([\d.]+)\s+([KMGTP]?)Bytes\s+([\d.]+)\s+"
     r"([KMGTP]?)(bits|Bytes)/sec(.*)$"
 )
 _JITTER = re.compile(r"\s+([\d.]+)\s+ms\s+(\d+)/\s*(\d+)")
@@ -19,7 +19,7 @@ READING = "bits were read in steps of 1000 and Bytes in steps of 1024, as iperf 
 
 
 class Interval(NamedTuple):
-    """One line: stream (None: the sum), begin and end in s, bytes moved, bytes/s, and what follows."""
+    """One line: stream (None: the sum), begin and end in s, bytes moved, bytes/s, what follows, and ``TX-C``."""
 
     stream: int | None
     begin: float
@@ -30,6 +30,7 @@ class Interval(NamedTuple):
     jitter: float | None
     lost: int | None
     datagrams: int | None
+    role: str
 
 
 def interval_of(line: str) -> Interval | None:
@@ -37,7 +38,7 @@ def interval_of(line: str) -> Interval | None:
     found = _LINE.match(line.strip())
     if not found:
         return None
-    stream, begin, end, size, size_prefix, rate, prefix, what, rest = found.groups()
+    stream, role, begin, end, size, size_prefix, rate, prefix, what, rest = found.groups()
     amount, speed = number(size), number(rate)
     if amount is None or speed is None:
         return None
@@ -48,4 +49,5 @@ def interval_of(line: str) -> Interval | None:
         speed * factor, rest, float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None
         else None,
         int(datagrams.group(2)[:18]) if datagrams else None, int(datagrams.group(3)[:18]) if datagrams else None,
+        role or "",
     )  # fmt: skip

@@ -71,7 +71,7 @@ class _State:
     """Where we are in the output of the current launch."""
 
     def __init__(self) -> None:
-        self.table, self.iterations, self.rates = "", 0, 0
+        self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
         self.started, self.started_line, self.finished, self.last = "", 0, False, 0
 
 
@@ -88,6 +88,7 @@ def _line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     elif stripped.startswith("SUMMARY") and (found := _SUMMARY.match(line)):
         run = run or _begin(runs, state, at)
         state.table = found.group(1) or "rate"
+        state.summaries += 1
         state.iterations = int((found.group(3) or "0")[:9])
         run.factors["iterations"] = state.iterations or None
         if state.table == "time" and found.group(2):
@@ -106,7 +107,8 @@ def _begin(runs: list[Parsed], state: _State, at: int) -> Parsed:
     if runs:
         _end(runs, state)
     runs.append(Parsed(started_at=state.started))
-    state.table, state.rates, state.finished, state.last, state.started = "", 0, False, at, ""
+    state.table, state.rates, state.summaries, state.finished = "", 0, 0, False
+    state.last, state.started = at, ""
     return runs[-1]
 
 
@@ -189,7 +191,9 @@ def _end(runs: list[Parsed], state: _State) -> None:
     if run.version and any(row.metric.endswith("_sd") for row in run.rows):
         known = {"1": "population", "4": "sample"}.get(run.version[0])
         run.facts["standard_deviation"] = "population" if run.version.startswith("3.3") else known or "unknown"
-    if not state.rates:
+    if state.summaries and not state.rates and any(row.unit == "s" for row in run.rows):
+        run.warn(0, "times with three decimals and no rates (-Z): short phases are 0 there, and left out")
+    elif not state.rates:
         run.lacks(state.last, "there is no summary: mdtest was interrupted or failed")
     elif not state.finished and run.version:
         run.lacks(state.last, "the output ends here, without '-- finished at'")

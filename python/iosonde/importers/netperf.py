@@ -26,6 +26,14 @@ NAME = "netperf"
 _TEST = re.compile(r"\s*(?:MIGRATED )?([A-Za-z0-9/|_ -]+?) TEST from \S")
 _BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")
 _BYTES = re.compile(r"([KMGT])Bytes\s*/s(?:ec)?\b")
+# What netperf's omni tests call a column of their table or of -o's CSV.
+_TITLES = {
+    "throughput": "THROUGHPUT", "throughput units": "THROUGHPUT_UNITS", "elapsed time (sec)": "ELAPSED_TIME",
+    "minimum latency microseconds": "MIN_LATENCY", "mean latency microseconds": "MEAN_LATENCY",
+    "maximum latency microseconds": "MAX_LATENCY", "stddev latency microseconds": "STDDEV_LATENCY",
+}  # fmt: skip
+_PERCENTILE = re.compile(r"(\d+)(?:st|nd|rd|th) percentile latency microseconds$")
+_OMNI = re.compile(r"(?:\S+ +)*?([\d.]+) +([\d.]+) +(10\^\d+bits/s|[KMGT]Bytes/s|Trans/s)$")
 _KEY = re.compile(r"([A-Z][A-Z0-9_]*)=(.*)$")
 _LATENCIES = {"MIN_LATENCY": "min", "MEAN_LATENCY": "mean", "MAX_LATENCY": "max", "STDDEV_LATENCY": "sd"}
 _ERRORS = ("are you sure there is a netserver", "could not establish", "error ", "error:", "netperf:", "recv_response")
@@ -68,6 +76,7 @@ class _Test:
     def __init__(self, run: Parsed | None = None, operation: str = "") -> None:
         self.run, self._operation, self._head = run, operation, ""
         self._rows, self._keys = 0, dict[str, tuple[int, str]]()
+        self._titles: list[str] = []
         if run is not None:
             run.factors["test"] = operation
 
@@ -76,6 +85,13 @@ class _Test:
             return
         if found := _KEY.match(line):
             self._keys[found.group(1)] = (at, found.group(2).strip())
+        elif "Throughput," in line and (titles := line.split(",")):
+            self._titles = [_key_of(title) for title in titles]
+        elif self._titles and line.count(",") == len(self._titles) - 1:
+            self._keys |= {key: (at, word) for key, word in zip(self._titles, line.split(","), strict=True) if key}
+        elif line[0].isdigit() and (found := _OMNI.match(line)):
+            for key, word in zip(("ELAPSED_TIME", "THROUGHPUT", "THROUGHPUT_UNITS"), found.groups(), strict=True):
+                self._keys[key] = (at, word)
         elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
             self._row(at, [float(word) for word in line.split()])
         elif line.startswith("!!!"):
@@ -152,6 +168,13 @@ def _unit(head: str) -> float | None:
     if found := _BYTES.search(head):
         return float(BINARY[found.group(1).lower()])
     return None
+
+
+def _key_of(title: str) -> str:
+    """Omni's keyword of a title, '' of what is not read."""
+    title = title.strip().lower()
+    found = _PERCENTILE.match(title)
+    return f"P{found.group(1)}_LATENCY" if found else _TITLES.get(title, "")
 
 
 def _keywords(run: Parsed, operation: str, keys: dict[str, tuple[int, str]]) -> None:

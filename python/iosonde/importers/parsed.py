@@ -52,6 +52,7 @@ class Parsed:
 
     ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
     dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called.
+    ``tool`` is the importer's name, put in by ``registry``.
     """
 
     version: str = ""
@@ -64,6 +65,7 @@ class Parsed:
     missing: list[Note] = field(default_factory=list)
     operations: Any = None
     operation_names: tuple[str, ...] = ()
+    tool: str = ""
 
     def warn(self, line: int, sentence: str) -> None:
         """Note something that a reader of the numbers should know; the same sentence only once."""

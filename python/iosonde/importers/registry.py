@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
 
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .text import Note, Text
@@ -86,7 +86,7 @@ def importers() -> dict[str, Importer]:
 def understand(text: Text, wanted: str | None = None) -> Understood:
     """Let the surest importer (or the ``wanted`` one) read ``text``.
 
-    Raises DataError where nobody knows the format, InputError for a ``wanted`` that there is not.
+    Raises UnknownFormatError where nobody knows the format, InputError for a ``wanted`` that there is not.
     """
     claims = _claims(text)
     if wanted is not None:
@@ -94,12 +94,14 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
             raise InputError(f"there is no importer '{wanted}'", f"there are: {', '.join(importers())}")
         name, claim = wanted, claims.get(wanted) or Claim(0, 0, "asked for")
     elif not claims:
-        raise DataError(f"{text.name}: {_why_unknown(text)}", f"known: {', '.join(importers())}")
+        raise UnknownFormatError(f"{text.name}: {_why_unknown(text)}", f"known: {', '.join(importers())}")
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
     with _no_collection():
         runs = _call(name, text, lambda: importers()[name].parse(text))
+    for run in runs:
+        run.tool = name
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score:

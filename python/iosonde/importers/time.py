@@ -20,11 +20,15 @@ from .text import Text
 
 NAME = "time"
 
-_BSD = re.compile(r"\s*(\d+\.\d+)\s+real\s+(\d+\.\d+)\s+user\s+(\d+\.\d+)\s+sys\s*$")
+# With -h the times have units, as they have in mksh, which says `system`.
+_BSD = re.compile(
+    r"\s*((?:\d+[hm])*\d+\.\d+)s?\s+real\s+((?:\d+[hm])*\d+\.\d+)s?\s+user"
+    r"\s+((?:\d+[hm])*\d+\.\d+)s?\s+sys(?:tem)?\s*$"
+)
 _GNU = re.compile(r"\s*(\d+\.\d+)user (\d+\.\d+)system (\d+(?::\d+)*(?:\.\d+)?)elapsed")
 _ZSH = re.compile(r".*?\s(\d+\.\d+)s user (\d+\.\d+)s system \d+% cpu (\d+(?::\d+)*(?:\.\d+)?) total\s*$")
 _CSH = re.compile(r"\s*(\d+\.\d+)u (\d+\.\d+)s (\d+:\d+(?::\d+)*(?:\.\d+)?) \d+(?:\.\d+)?%")
-_LINE = re.compile(r"(real|user|sys)\s+(?:(?:(\d+)h)?(\d+)m(\d+(?:\.\d+)?)s|(\d+(?:\.\d+)?)s?)\s*$")
+_LINE = re.compile(r"(real|user|sys)\s+(?:(?:(\d+)h ?)?(\d+)m ?(\d+(?:\.\d+)?)s|(\d+(?:\.\d+)?)s?)\s*$")
 _VERBOSE = re.compile(
     r"\s*(Command being timed|User time \(seconds\)|System time \(seconds\)|Elapsed \(wall clock\) time[^)]*\)"
     r"|Exit status|Maximum resident set size \(kbytes\)): ?(.*)$"
@@ -144,9 +148,9 @@ class _Samples:
 
 
 def _seconds(word: str) -> float | None:
-    """``0:00.05``, ``1:02:03``, ``0.05`` in s."""
+    """``0:00.05``, ``1:02:03``, ``1m2.5``, ``0.05`` in s."""
     total = 0.0
-    for part in word.split(":"):
+    for part in re.split("[:hm]", word):
         value = number(part)
         if value is None or value < 0:
             return None

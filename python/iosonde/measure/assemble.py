@@ -128,11 +128,13 @@ def _command(
         gathered.observations += collect_commands.seconds(item, found, times)
     if item["parse"] and source.parse is not None:
         well = [one for one in found if one.stopped == "count"]
-        executions, unread = collect_commands.parsed(source.folder, item, index, well, source.parse)
+        executions, unread, nobody = collect_commands.parsed(source.folder, item, index, well, source.parse)
         gathered.missing += unread
-        whole = not (unread or wrong or absent)
+        whole = not (unread or wrong or absent or nobody)
         totals = collect_commands.results(item, executions, prefix, times, whole)
         gathered.observations += totals.observations
+        entry["unread"] = nobody or None
+        entry["tools"] = sorted({one.tool for several in executions.values() for one in several if one.tool})
         entry["settings"] = totals.factors
         entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
         if not prefix:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 
@@ -16,14 +16,18 @@ from .items import STEP, Item
 from .spec import SINGLE
 from .spool import RankPhase
 
-# (importer or "auto", name, content) → what an importer says of it; raises IosondeError.
+# (importer or AUTO, name, content) → what an importer says of it; raises IosondeError, UnknownFormatError of AUTO.
 Parse = Callable[[str, str, bytes], list[Any]]
+
+# The importer that recognises the output, if one does.
+AUTO = "auto"
 
 # Longer outputs are kept, and not read: no tool prints so much about itself.
 PARSED_BYTES = 256 * 2**20
 # In memory while a run is made; what is larger goes from file to file.
 RAW_BYTES = 64 * 2**10
 _TAIL = 2000
+_CURE = "(parse: none keeps how long it took, and asks for no more)"
 
 
 def raw_name(item: Item, rank: int) -> str:
@@ -151,33 +155,50 @@ def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[O
 
 def parsed(
     folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
-) -> tuple[dict[int, list[Any]], list[str]]:
-    """(rank → what its output says, what could not be read)."""
+) -> tuple[dict[int, list[Any]], list[str], str]:
+    """(rank → what its output says, what could not be read, why nothing was).
+
+    With AUTO an output that nobody recognises is no fault where it is so on all ranks: the command is no tool that
+    prints results. Where other ranks' outputs are recognised it is one.
+    """
     found: dict[int, list[Any]] = {}
     missing = []
+    unknown: dict[int, str] = {}
     for part in parts:
         name = f"{item['label']}, rank {part.rank}"
         try:
-            content = _content(spool.output_of(folder, part.rank, frame), name)
+            content = _content(spool.output_of(folder, part.rank, frame))
+            if item["parse"] == AUTO and not content.strip():
+                unknown[part.rank] = "it prints nothing"
+                continue
             executions = parse(item["parse"], name, content)
+        except UnknownFormatError as error:
+            unknown[part.rank] = error.message.removeprefix(f"{name}: ")
+            continue
         except IosondeError as error:
-            missing.append(f"{item['label']}: rank {part.rank}: its output cannot be read: {error.message}")
+            missing.append(_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
             continue
         lacking = [note.sentence for execution in executions for note in execution.missing]
         if lacking or not any(execution.rows for execution in executions):
             missing.append(f"{item['label']}: rank {part.rank}: {'; '.join(lacking) or 'its output holds no result'}")
         found[part.rank] = executions
-    return found, missing
+    if item["parse"] == AUTO and unknown and not found and not missing:
+        return found, missing, next(iter(unknown.values()))
+    return found, missing + [_unread(item, rank, why) for rank, why in unknown.items()], ""
 
 
-def _content(path: Path, name: str) -> bytes:
+def _unread(item: Item, rank: int, why: str) -> str:
+    return f"{item['label']}: rank {rank}: its output cannot be read: {why} {_CURE}"
+
+
+def _content(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         if size > PARSED_BYTES:
-            raise IosondeError(f"{name} printed {format_size(size)}, more than is read ({format_size(PARSED_BYTES)})")
+            raise IosondeError(f"it is {format_size(size)}, more than is read ({format_size(PARSED_BYTES)})")
         return path.read_bytes()
     except OSError as error:
-        raise IosondeError(f"what {name} printed is gone: {error.strerror}") from error
+        raise IosondeError(f"it is gone: {error.strerror}") from error
 
 
 def results(

@@ -30,6 +30,8 @@ GRACE_S = 5.0  # between SIGTERM and SIGKILL
 KILL_S = 2.0  # for SIGKILL to take effect
 LOOK_S = 0.25  # how often time and output are looked at; the end is seen at once
 NEARLY_FULL_BYTES = 64 * 1024
+# Cut from an output that filled the directory, for all that a trial has to say besides.
+ROOM_BYTES = 512 * 2**10
 # What becomes of processes that a command leaves in the background: they end with it, with the trial, or not at all.
 ENDS, STAYS, OUTLIVES = "ends", "stays", "outlives"
 STEP_VARIABLE = "IOSONDE_STEP_ID"
@@ -120,6 +122,9 @@ def run(
                           fault=f"process {pid} hangs inside the kernel and cannot be ended")  # fmt: skip
         left = end_left(pid, step_id) if left_behind == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
+        fault = _full(output.parent)
+        if fault:
+            _make_room(handle)
         return Result(
             started_ns,
             ended_ns,
@@ -132,7 +137,7 @@ def run(
             max_rss_bytes=_above_ours(usage.ru_maxrss),
             user_s=usage.ru_utime,
             system_s=usage.ru_stime,
-            fault=_full(output.parent),
+            fault=fault,
         )
     finally:
         os.close(handle)
@@ -259,6 +264,11 @@ def _signal_group(group: int, number: int) -> bool:
 def _above_ours(maxrss_kib: int) -> int | None:
     ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return maxrss_kib * 1024 if maxrss_kib > ours else None
+
+
+def _make_room(handle: int) -> None:
+    """Give back the end of an output that filled the directory: the results of the trial go there too."""
+    os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
 
 
 def _full(directory: Path) -> str:

@@ -154,7 +154,10 @@ def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
     if finished and not outcome.exit_code:
         return []
     for path in sorted(folder.glob("error-*.json")):
-        error = json.loads(path.read_text())
+        try:
+            error = json.loads(path.read_text())
+        except ValueError:
+            return [f"a rank failed and could not say why: is {folder.parent} full?"]
         return [f"{error['message']}. {error['hint']}".strip()]
     if outcome.timed_out:
         return [f"no rank got on for {outcome.seconds:.0f} s; {'; '.join(outcome.sentences()[:5])}"]

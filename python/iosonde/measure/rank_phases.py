@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.workload import Files
-from iosonde.ranks import mpi
+from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
 from . import cache, hooks, sessions, spool, wear_out
@@ -84,9 +83,7 @@ def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
 
 def start_together(ranks: mpi.Ranks) -> int:
     """The agreed moment on this rank's clock, or 0 (start at once) where ranks share cores."""
-    ranks_here = ranks.node_of.count(ranks.node)
-    crowded = ranks.all_max(1 if ranks_here > len(os.sched_getaffinity(0)) else 0)
-    if crowded:
+    if binding.crowded(ranks):
         ranks.barrier()
         return 0
     return ranks.agree_start(START_DELAY_NS)

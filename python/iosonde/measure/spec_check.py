@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.schema import OBSERVED_FACTORS, RESULT_COLUMNS
+from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 
 from . import design, placeholders, workloads
 from .forecast import stated_work
@@ -21,8 +21,8 @@ from .spec_text import Document, Key, key_text
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({
-    *OBSERVED_FACTORS, *RESULT_COLUMNS, "run", "experiment", "started_at", "source", "complete", "block", "order",
-    "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
+    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, CENTRE, "run", "experiment", "started_at", "source",
+    "complete", "block", "order", "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
 })  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # -il for -i1: an old slip of the letter for the digit.

@@ -227,7 +227,11 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
     """In words, why the ranks did not come to their end; empty if they did."""
     said = []
     for path in sorted(folder.glob("error-*.json")):
-        error = json.loads(path.read_text())
+        try:
+            error = json.loads(path.read_text())
+        except ValueError:
+            said.append(f"a rank failed and could not say why: is {folder.parent} full?")
+            continue
         said.append(f"{error['message']}. {error['hint']}".strip())
     said += places.get("faults", [])
     if outcome.timed_out:

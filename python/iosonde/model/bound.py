@@ -33,6 +33,10 @@ TERMS = {
 }
 
 
+class NothingKnownError(InputError):
+    """Of a system nothing is known that could limit it."""
+
+
 @dataclass(frozen=True)
 class Term:
     """One resource: what it lets through, in bytes/s of the application."""
@@ -79,12 +83,12 @@ def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
 
 
 def ceiling(system: System) -> Ceiling:
-    """All terms of a system. Raises InputError for one that cannot be, or of which nothing is known."""
+    """All terms of a system. Raises InputError for one that cannot be, NothingKnownError."""
     check(system)
     moved, share = traffic(system), balance(system)
     values = _values(system, moved, share)
     if not values:
-        raise InputError("nothing is known that could limit", "give at least a network, a disk or a CPU time")
+        raise NothingKnownError("nothing is known that could limit", "give at least a network, a disk or a CPU time")
     terms = tuple(Term(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
     classical = ("network_clients", "network_servers", "disks")
     missing = tuple(name for name in classical if name not in values)

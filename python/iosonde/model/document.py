@@ -33,7 +33,8 @@ def to_text(model: Model) -> str:
         "iosonde_model": VERSION, "family": model.family, "options": dict(model.options), "seed": model.seed,
         "response": {"name": model.response, "unit": model.unit, "low": model.low, "high": model.high},
         "factors": [feature.to_json() for feature in model.features],
-        "data": {"rows": model.rows, "settings": model.settings}, "errors": dict(model.errors),
+        "constraints": list(model.constraints), "data": {"rows": model.rows, "settings": model.settings},
+        "errors": dict(model.errors),
         "warnings": list(model.warnings), "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
     }  # fmt: skip
@@ -113,6 +114,7 @@ def _model(content: Mapping[str, Any]) -> Model:
         tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
         response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
         Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
+        tuple(content["constraints"]),
     )  # fmt: skip
 
 

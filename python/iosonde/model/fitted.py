@@ -7,7 +7,7 @@ text that was never tried, there is none. A response that is never below 0 is ne
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,8 @@ MOST_DESIGNS = 20_000
 @dataclass(frozen=True)
 class Model:
     """A map from factors to a response. ``low`` and ``high`` are the smallest and largest response that was
-    measured; ``settings`` the number of different ones; ``errors`` what validation said (JSON)."""
+    measured; ``settings`` the number of different ones; ``errors`` what validation said (JSON); ``constraints`` are
+    expressions that a setting must fulfil, for whoever reads them."""
 
     family: str
     options: Mapping[str, Any]
@@ -44,6 +45,7 @@ class Model:
     calibration: Calibration | None
     errors: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
 
     def values(self, x: Array) -> Array:
         """The prediction at rows × features, as the form has it."""
@@ -51,9 +53,10 @@ class Model:
 
     @property
     def name(self) -> str:
-        """The family with the options that differ from its defaults; a linear model's terms are in its form."""
-        defaults = {**family(self.family).OPTIONS, "terms": self.options.get("terms")}
-        told = [f"{key}={value}" for key, value in self.options.items() if value != defaults.get(key)]
+        """The family with the numbers among its options that differ from the defaults; texts (terms, the inputs of a
+        bound) are in its form."""
+        defaults = family(self.family).OPTIONS
+        told = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
         return " ".join([self.family, *told])
 
 
@@ -151,9 +154,9 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
     return ()
 
 
-def negative_share(model: Model) -> float:
-    """The share of the designs that the tried levels allow (all of them, or 20,000 at random) where the model
-    predicts below 0, though the response never was; 0 where it was."""
+def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
+    """The share of the designs that the tried levels allow (all of them, or 20,000 at random; of those that are
+    ``valid``) where the model predicts below 0, though the response never was; 0 where it was."""
     if model.low < 0:
         return 0.0
     axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
@@ -165,4 +168,12 @@ def negative_share(model: Model) -> float:
     else:
         rng = np.random.default_rng(model.seed)
         designs = np.column_stack([rng.choice(axis, MOST_DESIGNS) for axis in axes])
-    return float(np.mean(model.values(designs) < 0))
+    if valid is not None:
+        designs = designs[[valid(decode(model.features, row)) for row in designs]]
+    return float(np.mean(model.values(designs) < 0)) if len(designs) else 0.0
+
+
+def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
+    """A row of ``x`` as a setting: the inverse of ``encode``."""
+    return {f.name: tidy(float(value)) if f.numeric else f.levels[int(value)]
+            for f, value in zip(features, row, strict=True)}  # fmt: skip

@@ -22,6 +22,7 @@ from .features import Array
 
 Node = dict[str, Any]
 Factors = Sequence[Mapping[str, Any]]
+_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,10 @@ class Rule:
         return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
 
 
-def rules(nodes: Sequence[Node]) -> list[Rule]:
-    """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``."""
+def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[Rule]:
+    """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``; where ``factors`` are
+    given, what is not one of two levels is the other."""
+    pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
     found: list[Rule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
     while waiting:
@@ -139,7 +142,11 @@ def rules(nodes: Sequence[Node]) -> list[Rule]:
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
-        waiting.append((node["no"], (*path, (node["factor"], other, node[kind]))))
+        away = (node["factor"], other, node[kind])
+        levels = pairs.get(node["factor"], [])
+        if kind == "is" and len(levels) == _TWO:
+            away = (node["factor"], "is", levels[1 - levels.index(node["is"])])
+        waiting.append((node["no"], (*path, away)))
         waiting.append((node["yes"], (*path, (node["factor"], kind, node[kind]))))
     return found
 

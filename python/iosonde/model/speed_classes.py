@@ -45,9 +45,3 @@ def middles(bounds: npt.ArrayLike) -> Array:
     """The middle of each class: what a class predicts."""
     ends = np.asarray(bounds, dtype=float)
     return (ends + np.concatenate([[0.0], ends[:-1]])) / 2
-
-
-def named(values: npt.ArrayLike, ends: npt.ArrayLike, names: tuple[str, ...]) -> list[str]:
-    """Few classes with names: ``ends=(25, 75)``, ``names=("slow", "avg", "fast")``."""
-    bounds = np.append(np.asarray(ends, dtype=float), np.inf)
-    return [names[number - 1] for number in classify(values, bounds)]

@@ -31,6 +31,7 @@ PARTS = {
 }
 # Condition → the parts it pays. An operation on data that is thrown away or overwritten in memory pays m only.
 CONDITIONS = {"discard": "m", "client_cached": "mp", "server_cached": "mpn", "uncached": "mpncd"}
+_BLOCK = 1_000_000
 SEQUENTIAL, PREPARED = "sequential", "prepared"
 LIMITS = (
     "operations of mixed condition (partly cached, partly read ahead) are put to the nearest pure one",
@@ -70,12 +71,15 @@ class Condition:
         return sum(part.seconds(size) for part in self.parts)
 
 
-def conditions(parts: Sequence[Part], state: str = PREPARED) -> list[Condition]:
+def conditions(parts: Sequence[Part], state: str = PREPARED, only: Sequence[str] = ()) -> list[Condition]:
     """Every condition whose parts are all known, for each combination of their variants.
 
     ``state`` sequential: the device prepares nothing (d_prep = 0). Raises InputError for a part that no complete
-    condition pays.
+    condition pays. ``only``: these conditions, where not all can be: nothing that is read was thrown away.
     """
+    unknown = next((name for name in only if name not in CONDITIONS), None)
+    if unknown is not None:
+        raise InputError(f"there is no condition '{unknown}'", f"conditions: {', '.join(CONDITIONS)}")
     by_name: dict[str, list[Part]] = {name: [] for name in PARTS}
     for part in parts:
         if part.name not in PARTS:
@@ -96,7 +100,10 @@ def conditions(parts: Sequence[Part], state: str = PREPARED) -> list[Condition]:
         raise InputError(
             f"{idle} ({PARTS[idle]}) is given, but no condition with it is complete", f"give {', '.join(lacks)} too"
         )
-    return found
+    kept = [one for one in found if not only or one.name.split(" (")[0] in only]
+    if not kept:
+        raise InputError(f"none of {', '.join(only)} is complete", "give their parts")
+    return kept
 
 
 def _condition(name: str, needs: str, by_name: Mapping[str, Sequence[Part]], local: bool) -> Iterator[Condition]:
@@ -141,6 +148,53 @@ def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diag
 def best_case(found: Sequence[Condition], size: float) -> float:
     """The least time that any condition allows: what an operation would take if every optimisation worked."""
     return min(one.seconds(size) for one in found)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The two conditions between whose times an observation lies, and what share of the operation the slower one must
+    have had if nothing else mattered: t = (1 − share)·t_faster + share·t_slower."""
+
+    faster: str
+    slower: str
+    share: float
+
+
+def mixture(found: Sequence[Condition], size: float, observed_s: float) -> Mixture | None:
+    """The optional mixed model; None where the time lies outside all conditions."""
+    ordered = sorted(found, key=lambda one: one.seconds(size))
+    for faster, slower in itertools.pairwise(ordered):
+        low, high = faster.seconds(size), slower.seconds(size)
+        if low <= observed_s <= high and high > low:
+            return Mixture(faster.name, slower.name, (observed_s - low) / (high - low))
+    return None
+
+
+@dataclass(frozen=True)
+class Classified:
+    """Many operations: condition → share of the operations nearest to it, and the share of their time that was lost
+    against the best case (below zero where they were faster)."""
+
+    shares: dict[str, float]
+    lost: float
+    n: int
+
+
+def classify(
+    found: Sequence[Condition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
+) -> Classified:  # fmt: skip
+    """The nearest condition of every operation, in blocks of bounded memory."""
+    counts, best = np.zeros(len(found), np.int64), 0.0
+    for at in range(0, sizes.size, _BLOCK):
+        size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
+        times = np.array([[sum(p.fixed_s for p in one.parts)] for one in found]) + np.outer(
+            [sum(1 / p.bytes_per_s for p in one.parts if p.bytes_per_s) for one in found], size
+        )
+        counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(found))
+        best += float(times.min(axis=0).sum())
+    total = float(seconds.sum())
+    shares = {one.name: float(count) / sizes.size for one, count in zip(found, counts, strict=True)}
+    return Classified(shares, 1 - best / total if total else 0.0, int(sizes.size))
 
 
 @dataclass(frozen=True)

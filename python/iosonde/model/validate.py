@@ -102,7 +102,8 @@ def judge(
             said.append(predicted)
     except IosondeError as error:
         empty = np.array([], dtype=np.intp)
-        return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, error.message)
+        why = f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)"
+        return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
     at, predicted = np.concatenate(rows), np.concatenate(said)
     mae = grouped_mean(np.abs(predicted - examples.y[at]), group[at], level)
     return Judged(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))

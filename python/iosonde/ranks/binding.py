@@ -25,6 +25,19 @@ def bind(ranks: Ranks) -> bool:
     return not ranks.all_max(1 if cpu is None else 0)
 
 
+def crowded(ranks: Ranks) -> bool:
+    """Whether ranks of any node share cores, as they are bound now; all ranks call it, and all get the same answer."""
+    return share_cores(ranks.all_gather(sorted(os.sched_getaffinity(0))), ranks.node_of)
+
+
+def share_cores(allowed: Sequence[Sequence[int]], node_of: Sequence[int]) -> bool:
+    """Whether there are more ranks on a node than CPUs that all of them together may use."""
+    nodes: dict[int, list[Sequence[int]]] = {}
+    for cpus, node in zip(allowed, node_of, strict=True):
+        nodes.setdefault(node, []).append(cpus)
+    return any(len(masks) > len(set().union(*masks)) for masks in nodes.values())
+
+
 def choose(allowed: Sequence[Sequence[int]], local_rank: int, cores: Sequence[int]) -> int | None:
     """The CPU for one of the ranks of a node; None if there are fewer cores than ranks, or a launcher bound them.
 

@@ -65,7 +65,9 @@ def _ior_number(value: float | None, width: int) -> str:
 
 
 def mdtest(summary: Sequence[Any]) -> Iterator[str]:
-    """The summary of rates over the iterations. Phases that mdtest would call by one name are numbered."""
+    """The summary of rates over the iterations, if there is any phase of mdtest's; those of one name are numbered."""
+    if not summary:
+        return
     yield ""
     yield f"SUMMARY rate (in ops/sec): (of {max((row.iterations for row in summary), default=0)} iterations)"
     yield "   Operation                     Max           Min          Mean       Std Dev"

@@ -147,7 +147,7 @@ def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) 
 
 
 def _not_below_zero(estimate: Estimate) -> Estimate:
-    """The mean of rates, times or amounts cannot be negative: cutting the interval there takes nothing from its coverage."""
+    """Rates, times and amounts are not negative: cutting the interval there takes nothing from its coverage."""
     if estimate.low is None or estimate.low >= 0:
         return estimate
     return replace(estimate, low=0.0, warnings=(*estimate.warnings, "the interval reaches below 0 and is cut there"))

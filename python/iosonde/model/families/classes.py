@@ -1,7 +1,8 @@
 """Class tree: performance is put into classes, a tree says the class, the class's middle is the prediction.
 
 The classes are those of ``iosonde.model.speed_classes``; ``reading`` is one of its two. The tree is a CART
-classifier (Gini). Each leaf keeps how often each class was seen in it.
+classifier (Gini). Each leaf keeps how often each class was seen in it. Classes of one's own are given by their upper
+ends without the last, and by names: ``ends=25,75 names=slow,avg,fast``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.model import nodes, speed_classes
 from iosonde.model.coding import factors_json
 from iosonde.model.features import Array, Examples
@@ -20,7 +21,8 @@ from iosonde.model.features import Array, Examples
 from .tree import limits
 
 NAME = "classes"
-OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0}
+OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0, "ends": "",
+                           "names": ""}  # fmt: skip
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -30,8 +32,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
     if examples.y.min() < 0:
         raise DataError(f"{examples.response} is below 0 in places: it has no speed classes", "use --family tree")
-    maximum = float(options.get("maximum") or examples.y.max())
-    bounds = speed_classes.upper_bounds(maximum, str(options.get("reading", "width")))
+    bounds, names = _classes(options, float(options.get("maximum") or examples.y.max()))
     seen_classes, middles = speed_classes.classify(examples.y, bounds), speed_classes.middles(bounds)
     factors = factors_json(examples.features)
     seen, _ = nodes.matrix_of(factors, examples.x)
@@ -40,15 +41,35 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
         grown.fit(seen.ranks, seen_classes)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
-    leaves = [_leaf(np.rint(row).astype(int), grown.classes_, middles) for row in counts]
+    leaves = [_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
     return {"bounds": bounds.tolist(), "factors": factors,
             "nodes": nodes.read_out(grown.tree_, factors, seen, leaves)}  # fmt: skip
 
 
-def _leaf(counts: Any, numbers: Any, middles: Array) -> dict[str, Any]:
+def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:
+    """(upper ends, names or none). Raises InputError."""
+    names = [name for name in str(options.get("names") or "").split(",") if name]
+    if not options.get("ends"):
+        bounds = speed_classes.upper_bounds(maximum, str(options.get("reading") or "width"))
+    else:
+        try:
+            ends = [float(text) for text in str(options["ends"]).split(",")]
+        except ValueError:
+            raise InputError(f"classes ends={options['ends']} are no numbers", "write ends=25,75") from None
+        bounds = np.array([*ends, maximum])
+        if not (np.diff(bounds, prepend=0.0) > 0).all():
+            raise InputError(f"classes end at {options['ends']}, not rising from 0 to below {maximum:g}",
+                             "write them in order, without the last")  # fmt: skip
+    if names and len(names) != len(bounds):
+        raise InputError(f"{len(names)} names for {len(bounds)} classes", "give each a name")
+    return bounds, names
+
+
+def _leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> dict[str, Any]:
     chosen = int(numbers[counts.argmax()])
     there = {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count}
-    return {"class": chosen, "value": float(middles[chosen - 1]), "classes": there}
+    name = {"name": names[chosen - 1]} if names else {}
+    return {"class": chosen, **name, "value": float(middles[chosen - 1]), "classes": there}
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

@@ -98,7 +98,8 @@ def _busy(n: Array, load: Array) -> Array:
     v, weight = _laguerre()
     rest = 1 - k / a
     u = v / rest
-    above_one = np.sum(weight * np.exp(v - u) * np.expm1(k * np.log1p(u / a)) / rest, axis=1)
+    grown = k * np.log1p(u / a)
+    above_one = np.sum(weight * np.exp(v - u + grown) * -np.expm1(-grown) / rest, axis=1)
     found[light] = above_one / (1 + above_one)
     return found
 

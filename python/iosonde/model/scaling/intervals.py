@@ -12,49 +12,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from iosonde.core.types import Estimate
 
-from .laws import ALPHA, CEILING, KAPPA, KNEE, SHARE, Fit, Law, profile, sse
+from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Fit, Law, profile, sse
 from .points import Points
 
 _FARTHEST = 60.0  # in logs: a factor of 10²⁶
-_NOWHERE = 1e9  # times the largest rate measured
+_NOWHERE = 1e9  # times the largest rate or size measured
+_OUTSIDE = 1e6  # standard errors: enough to be outside
 
 
-# Where a parameter ends by its meaning. A rate has no end but 0, which no law reaches.
-_BOUNDS = {ALPHA: (0.0, math.inf), KAPPA: (0.0, math.inf), KNEE: (1.0, math.inf), SHARE: (0.0, 1.0)}
+# Where a parameter ends by its meaning; at these ends it can be held. A rate has no end but 0, which no law reaches.
+_BOUNDS = {ALPHA: (0.0, None), KAPPA: (0.0, None), KNEE: (1.0, None), SHARE: (0.0, 1.0), PEAK: (1.0, None)}
+Excess = Callable[[float], float]
 
 
 def profile_interval(fitted: Fit, points: Points, name: str, level: float, size: float | None = None) -> Estimate:
     """The parameter ``name``, or the rate at ``size``, with its interval; an end that the data do not bound is
     None, and said."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
-    limit = threshold(fitted.law, points, sse(fitted, points), level)
-    least = profile(fitted.law, points, name, size)
-    bottom, top = _BOUNDS.get(name, (0.0, math.inf))
-
-    def inside(v: float) -> bool:
-        return least(v) <= limit
-
-    if name in (CEILING, KNEE):
-        # One so far away is nowhere, but its lower end is not.
-        top = _NOWHERE * (fitted.rate(points.sizes[-1]) if name == CEILING else points.sizes[-1])
-    start = min(value, top)
-    low = _down(inside, start, bottom, name in _BOUNDS)
-    high = _up(inside, start, top, 1e-4 / points.sizes[-1] ** 2)
-    if name in (CEILING, KNEE) and high == top:
+    least = sse(fitted, points)
+    excess = _excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
+    bottom, top = _BOUNDS.get(name, (None, None))
+    # What is so far away is nowhere; but its lower end is not, and is looked for from there.
+    unit = {ALPHA: 1.0, KAPPA: 1.0, KNEE: points.sizes[-1], PEAK: points.sizes[-1]}.get(
+        name, fitted.rate(points.sizes[-1])
+    )
+    nowhere = _NOWHERE * float(unit)
+    start = min(value, nowhere)
+    low = _down(excess, start, bottom)
+    high = _up(excess, start, nowhere if top is None else top, 1e-4 / float(points.sizes[-1]) ** 2)
+    if top is None and high == nowhere:
         high = None
-    return Estimate(value if start < top or high else None, low, high, level, points.n, _said(low, high))
-
-
-def _said(low: float | None, high: float | None) -> tuple[str, ...]:
-    if low is not None and high is not None:
-        return ()
-    ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"
-    return (f"{ends} not bounded by the data: measure at more sizes",)
+    return Estimate(value if start < nowhere else None, low, high, level, points.n, _said(low, high))
 
 
 def threshold(law: Law, points: Points, least: float, level: float) -> float:
@@ -65,54 +59,73 @@ def threshold(law: Law, points: Points, least: float, level: float) -> float:
     return least * (1 + t_critical(level, df) ** 2 / df)
 
 
-def _down(inside: Callable[[float], bool], value: float, bound: float, reached: bool) -> float | None:
-    """The lower end: ever larger steps down, then bisection. ``reached``: the bound is a value itself."""
-    if value <= bound or reached and inside(bound):
-        return bound
+def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -> tuple[float, float]:
+    """The interval of a value that may have any sign, by steps from ``at``; infinite where nothing bounds it."""
+    excess = _excess(loss, least, df, level)
+    ends = []
+    for side in (-1.0, 1.0):
+        good, step = at, 0.01
+        while step < _FARTHEST and excess(at + side * step) <= 0:
+            good, step = at + side * step, step * 2
+        ends.append(_border(excess, good, at + side * step) if step < _FARTHEST else side * math.inf)
+    return ends[0], ends[1]
+
+
+def _excess(loss: Excess, least: float, df: int, level: float) -> Excess:
+    """How far outside a value is, in standard errors or so: nearly linear in the value, and 0 at the ends."""
+    from iosonde.stats.distributions import t_critical
+
+    t = t_critical(level, df)
+
+    @lru_cache(None)
+    def excess(value: float) -> float:
+        more = max(loss(value) / least - 1, 0.0) * df
+        return min(math.sqrt(more), _OUTSIDE) - t
+
+    return excess
+
+
+def _said(low: float | None, high: float | None) -> tuple[str, ...]:
+    if low is not None and high is not None:
+        return ()
+    ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"
+    return (f"{ends} not bounded by the data: measure at more sizes",)
+
+
+def _down(excess: Excess, value: float, bound: float | None) -> float | None:
+    """The lower end: ever larger steps down, then the border."""
+    edge = 0.0 if bound is None else bound
+    if value <= edge or bound is not None and excess(bound) <= 0:
+        return edge
     good, step = value, 0.01
     while step < _FARTHEST:
-        low = bound + (value - bound) * math.exp(-step)
-        if not inside(low):
-            return _between(inside, good, low)
+        low = edge + (value - edge) * math.exp(-step)
+        if excess(low) > 0:
+            return _border(excess, good, low)
         good, step = low, step * 2
-    return bound if reached else None
+    return bound
 
 
-def _up(inside: Callable[[float], bool], value: float, bound: float, first: float) -> float | None:
-    """The upper end; ``first`` is where to go from 0."""
+def _up(excess: Excess, value: float, bound: float, first: float) -> float | None:
+    """The upper end, at most ``bound``; ``first`` is where to go from 0."""
     good, step = value, 0.01
     while step < _FARTHEST and good < bound:
         high = min(max(value, first) * math.exp(step), bound)
-        if not inside(high):
-            return _between(inside, good, high)
+        if excess(high) > 0:
+            return _border(excess, good, high)
         good, step = high, step * 2
     return bound if good >= bound else None
 
 
-def profile_ends(loss: Callable[[float], float], at: float, least: float, df: int, level: float) -> tuple[float, float]:
-    """The interval of a value that may have any sign, by steps from ``at``; infinite where nothing bounds it."""
-    from iosonde.stats.distributions import t_critical
+def _border(excess: Excess, good: float, bad: float) -> float:
+    """The border between a value inside and one outside, to one part in 2000; in logs while they are far apart."""
+    from scipy.optimize import brentq
 
-    limit = least * (1 + t_critical(level, df) ** 2 / df)
-    ends = []
-    for side in (-1.0, 1.0):
-        good, step = at, 0.01
-        while step < _FARTHEST and loss(at + side * step) <= limit:
-            good, step = at + side * step, step * 2
-        bounded = step < _FARTHEST
-        ends.append(_between(lambda v: loss(v) <= limit, good, at + side * step) if bounded else side * math.inf)
-    return ends[0], ends[1]
-
-
-def _between(inside: Callable[[float], bool], good: float, bad: float) -> float:
-    """The border between a value inside and one outside: halved (in logs while far apart) to 1 part in 2000."""
-    for _ in range(60):
-        far = min(good, bad) > 0 and not 0.25 < good / bad < 4
-        middle = math.sqrt(good * bad) if far else (good + bad) / 2
-        good, bad = (middle, bad) if inside(middle) else (good, middle)
-        if abs(good - bad) <= 5e-4 * max(abs(good), abs(bad)):
-            break
-    return good
+    if excess(good) >= 0:
+        return good
+    if min(good, bad) > 0 and not 0.25 < good / bad < 4:
+        return math.exp(brentq(lambda x: excess(math.exp(x)), *sorted((math.log(good), math.log(bad))), xtol=5e-4))
+    return float(brentq(excess, *sorted((good, bad)), xtol=5e-4 * max(abs(good), abs(bad))))
 
 
 def bootstrap_ends(values: np.ndarray, level: float) -> tuple[float, float]:  # type: ignore[type-arg]

@@ -80,7 +80,7 @@ class Fit:
             return float(self.numbers[1]) if self.numbers[1] > _NO_SHARE else 0.0
         a, b, c = self.numbers
         if name == PEAK:
-            return math.sqrt(max(a - b, 0.0) / c) if c > 0 else math.inf
+            return max(1.0, math.sqrt(max(a - b, 0.0) / c)) if c > 0 else math.inf
         return float((b if name == ALPHA else c) / a) if a > 0 else math.inf
 
 

@@ -41,7 +41,8 @@ def columns(sizes: Array) -> Array:
 
 def log_rates(parts: Array, sizes: Array) -> Array:
     """log X of a law with these (a, b, c)."""
-    return np.log(sizes) - np.log(columns(sizes) @ parts)
+    with np.errstate(divide="ignore"):  # a = 0 has no end at N = 1
+        return np.log(sizes) - np.log(columns(sizes) @ parts)
 
 
 def fit(points: Points, terms: Sequence[int], held: Held | None = None, offset: Array | None = None) -> Array:

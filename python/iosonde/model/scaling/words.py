@@ -42,7 +42,8 @@ def _law(regime: Regime, on: str, rate: Number) -> str:
     best, others = regime.possible[0], regime.possible[1:]
     if best.delta is None:
         named = ", ".join(TITLES[law.law.name] for law in regime.possible)
-        return f"From {span} the laws cannot be compared ({named}): too few trials; repeat each size."
+        cure = "measure at more of them" if regime.unit_of_noise == "sizes" else "repeat each, or measure at more"
+        return f"From {span} there is too little to compare the laws ({named}): {cure}."
     said = _SAY[best.law.name](best, regime, on, rate)
     if others:
         named = ", ".join(TITLES[law.law.name] for law in others)

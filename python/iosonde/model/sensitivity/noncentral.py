@@ -51,20 +51,24 @@ def share_limits(
     mine = _noncentrality(effect, variance, noise.df, spread, level)
     rest = _noncentrality(others, variance, noise.df, spread, level)
     rest = rest + _Limits(n, n * spread.low, n * spread.high)
-    low, high = _ratio_limit(mine, rest, -1.0), _ratio_limit(mine, rest, 1.0)
+    low, high = _lowest_ratio(mine, rest), _highest_ratio(mine, rest)
     return low / (1 + low), high / (1 + high)
 
 
-def _ratio_limit(top: _Limits, bottom: _Limits, sign: float) -> float:
-    """The low (-1) or high (+1) limit of top/bottom, from their opposite limits."""
-    a, b = top.value, bottom.value
-    end_a, end_b = (top.low, bottom.high) if sign < 0 else (top.high, bottom.low)
-    end_b = max(end_b, 0.01 * b)
+def _lowest_ratio(top: _Limits, bottom: _Limits) -> float:
+    """On the scale of logarithms: the high limit of the noise may be many times its estimate (few repeats)."""
+    if top.low <= 0:
+        return 0.0
+    down = math.hypot(math.log(top.value / top.low), math.log(bottom.high / bottom.value))
+    return top.value / bottom.value * math.exp(-down)
+
+
+def _highest_ratio(top: _Limits, bottom: _Limits) -> float:
+    """As Donner & Zou have it, which allows a top of 0."""
+    a, b, end_a = top.value, bottom.value, top.high
+    end_b = max(bottom.low, 0.01 * b)
     down = end_b * (2 * b - end_b)
-    if down <= 0:  # the other variances may be so large that only 0 is sure
-        return 0.0 if sign < 0 else end_a / end_b
-    inside = (a * b) ** 2 - end_a * (2 * a - end_a) * down
-    return max(0.0, (a * b + sign * math.sqrt(max(inside, 0.0))) / down)
+    return (a * b + math.sqrt(max((a * b) ** 2 - end_a * (2 * a - end_a) * down, 0.0))) / down
 
 
 def _noncentrality(effect: SumOfSquares, variance: float, noise_df: int, spread: _Limits, level: float) -> _Limits:

@@ -20,7 +20,7 @@ from . import factorial, scattered, warnings
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import holm, tied
-from .permutation import null
+from .permutation import nulls
 from .ranking import FactorRank, Ranking, Shares
 from .shapley import effects_of
 from .slopes import slopes
@@ -70,7 +70,7 @@ def _ranking(
     names = [feature.name for feature in design.features]
     totals = total_shares(design, made, held, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
-    nulls = [null(design, i, level, rng) for i in range(k)]
+    dummies = nulls(design, level, rng)
     lines, r2 = slopes(design, level)
     over_all = [_shares(made, Share(frozenset([i])), totals.of[i], level, design.n) for i in range(k)]
     over_all = _important(over_all)
@@ -82,7 +82,7 @@ def _ranking(
     noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
     factors = [
         FactorRank(
-            names[i], design.features[i].unit, over_all[i], nulls[i].p, nulls[i].zero_line, lines[i],
+            names[i], design.features[i].unit, over_all[i], dummies[i].p, dummies[i].zero_line, lines[i],
             effects(design, i, level, noise), None if shapley is None else shapley[i], within.get(i), i in held,
             totals.interacts[i],
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from .design import Design
 from .factorial import groupings
-from .shares import Grouping
+from .shares import Grouping, grouping
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
 
 _FEWER, _MANY = 199, 20_000  # resamplings beyond so many settings
@@ -30,7 +30,22 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
     for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
         times = rng.multinomial(design.n_cells, np.full(design.n_cells, 1 / design.n_cells), size=rounds)
         drawn.append(_variances(design, groups, times.astype(float)))
-    return Resampled(seen, truth, stacked(drawn), HOW)
+    return Resampled(seen, truth, stacked(drawn), HOW, unseen=_unseen(design, groups, seen))
+
+
+def _unseen(design: Design, groups: dict[Groups, Grouping], seen: Variances) -> dict[Groups, float]:
+    """What bins may hide: what a share loses where two bins are made one.
+
+    A smooth response loses three times as much then as it lost already; one that turns inside the bins, as much.
+    """
+    found = {}
+    for i, feature in enumerate(design.features):
+        key = frozenset([i])
+        if feature.name in design.binned and key in groups:
+            coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
+            wider = _squeezed(_variances(design, coarse, np.ones((1, design.n_cells))))
+            found[key] = max(0.0, float((seen.corrected[key] - wider.corrected[key]) / seen.total_corrected))
+    return found
 
 
 def _variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> Variances:

@@ -70,7 +70,8 @@ class Resampled:
     there (``drawn``, many). ``drawn`` None: noise is unknown, and there are no intervals.
 
     Where settings are fixed and only noise is random, ``noise_df`` are its degrees of freedom, and ``groups`` says how
-    many groups each set of factors makes, ``n`` how many rows there are; else they are empty.
+    many groups each set of factors makes, ``n`` how many rows there are; else they are empty. ``unseen`` is the share
+    that bins of a factor may hide: it goes on top of an interval.
     """
 
     seen: Variances
@@ -80,6 +81,7 @@ class Resampled:
     noise_df: int = 0
     groups: Mapping[Groups, int] = field(default_factory=dict)
     n: int = 0
+    unseen: Mapping[Groups, float] = field(default_factory=dict)
 
     def deviations(self, share: Share) -> Array | None:
         """Corrected estimate minus truth, once for each resampling."""
@@ -92,7 +94,7 @@ class Resampled:
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
             return _held(value, self._limits(share, level), level, n)
-        return _interval(value, center, self.deviations(share), level, n)
+        return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
 
     def _limits(self, share: Share, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
@@ -128,12 +130,14 @@ def _held(value: float, limits: tuple[float, float], level: float, n: int) -> Es
     return Estimate(value, min(low, value), max(high, value), level, n)
 
 
-def _interval(value: float, center: float, deviations: Array | None, level: float, n: int) -> Estimate:
-    """Basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1)."""
+def _interval(
+    value: float, center: float, deviations: Array | None, level: float, n: int, unseen: float = 0.0
+) -> Estimate:
+    """Basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1), ``unseen`` added at its top."""
     if deviations is None:
         return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
     tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
-    return _held(value, (center - float(tails[0]), center - float(tails[1])), level, n)
+    return _held(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
 def batches(rounds: int, width: int) -> list[int]:

@@ -15,7 +15,7 @@ class Local:
 
     name: str = "local"
     max_nodes: int | None = None
-    note: str = "ranks stand in for nodes: all on this host, sharing its page cache, its cores and its network link"
+    note: str = "ranks stand in for nodes, sharing this host's caches, cores and network"
 
     def addresses(self, nodes: int) -> tuple[str, ...]:
         """This host, once for each node that it stands in for."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FAMILY_ALPHA = 0.01
 SHOWN = 10
 # The findings that a summary shows, and those about the data that `check` shows.
-SUMMARY = ("S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108", "S109", "S110", "S111")
+SUMMARY = ("S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108", "S109", "S110", "S111", "S112")
 CHECK = (*SUMMARY, "S121", "S122", "S123", "S124", "S125", "S126", "S127", "S128", "S129")
 
 

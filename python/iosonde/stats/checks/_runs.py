@@ -8,14 +8,17 @@ from typing import Any
 _MEMORY_TYPES = ("tmpfs", "ramfs", "hugetlbfs")
 
 
-def phases_by_setting(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """``operation, nodes=2`` → that phase of every complete run with so many nodes."""
+def together_by_setting(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """``operation, nodes=2`` → that phase of every complete run with so many nodes, of phases that the ranks do at the
+    same time; not steps that go from rank to rank, nor what only sets up or tears down."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         if run.get("missing"):
             continue
         nodes = run.get("factors", {}).get("nodes")
         for phase in run.get("phases", ()):
+            if phase.get("on") == "each" or phase.get("stage", "step") != "step":
+                continue
             name = str(phase.get("operation") or phase.get("name"))
             found.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
     return found

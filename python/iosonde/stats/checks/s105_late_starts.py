@@ -27,7 +27,7 @@ from statistics import median
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
-from ._runs import phases_by_setting
+from ._runs import together_by_setting
 
 CODE = "S105"
 SHARE = 0.01
@@ -37,7 +37,7 @@ def check(subject: Subject) -> list[Finding]:
     """Operations whose ranks typically start more than 1 % of the phase
     apart."""
     late = {}
-    for name, phases in phases_by_setting(subject.runs).items():
+    for name, phases in together_by_setting(subject.runs).items():
         shares = [
             phase["start_spread_ns"] / phase["duration_ns"]
             for phase in phases

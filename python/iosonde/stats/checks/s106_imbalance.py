@@ -32,7 +32,7 @@ from iosonde.core.types import Finding, Severity
 
 from ..distributions import binomial_cdf
 from . import FAMILY_ALPHA, SHOWN, Subject
-from ._runs import phases_by_setting
+from ._runs import together_by_setting
 
 CODE = "S106"
 EXCESS = 0.10
@@ -40,7 +40,7 @@ EXCESS = 0.10
 
 def check(subject: Subject) -> list[Finding]:
     """Phases whose slowest rank takes more than 10 % longer than the mean."""
-    settings = phases_by_setting(subject.runs)
+    settings = together_by_setting(subject.runs)
     found: dict[str, tuple[float, str]] = {}
     for name, phases in settings.items():
         times = [_times(phase) for phase in phases]

@@ -1,0 +1,61 @@
+"""What changing one chosen column alone does: each level against the one with the highest mean, everything else alike.
+
+A pair is one instance and one value of the other chosen columns; an instance's pairs are averaged first, for they are
+no independent evidence. Ratios are geometric means of speed; with several levels the intervals hold together
+(Bonferroni).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+from iosonde.stats.table import Cell
+
+from .advise_gain import geometric, mean_estimate
+from .instances import Instances
+
+
+@dataclass(frozen=True)
+class Effect:
+    """``ratio`` is the speed at ``level`` over that at ``other``, over all instances; ``low_case`` and ``high_case``
+    are its extremes: a setting that is good on average may be bad somewhere."""
+
+    column: str
+    level: Cell
+    other: Cell
+    ratio: Estimate
+    low_case: float
+    high_case: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"column": self.column, "level": self.level, "other": self.other, "ratio": self.ratio.to_json(),
+                "low_case": self.low_case, "high_case": self.high_case}  # fmt: skip
+
+
+def effects(made: Instances, level: float) -> tuple[Effect, ...]:
+    """One for each level of each chosen column but its best; columns without a pair are left out."""
+    logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
+    found: list[Effect] = []
+    for at, column in enumerate(made.choose):
+        groups: dict[tuple[Cell, ...], dict[Cell, int]] = {}
+        for number, setting in enumerate(made.settings):
+            groups.setdefault((*setting[:at], *setting[at + 1 :]), {})[setting[at]] = number
+        levels = list(dict.fromkeys(setting[at] for setting in made.settings))
+        means = {one: float(logs[:, [g[one] for g in groups.values() if one in g]].mean()) for one in levels}
+        best = max(levels, key=means.__getitem__)
+        wide = 1 - (1 - level) / (len(levels) - 1)
+        for other in levels:
+            pairs = [(g[best], g[other]) for g in groups.values() if best in g and other in g and best != other]
+            if not pairs:
+                continue
+            ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
+            found.append(
+                Effect(column, best, other, geometric(mean_estimate(ratios, wide)), float(np.exp(ratios.min())),
+                       float(np.exp(ratios.max())))
+            )  # fmt: skip
+    return tuple(found)

@@ -1,0 +1,200 @@
+"""A closed network of queues: N clients that go from station to station, each with one operation on its way.
+
+Stations are what an operation needs time from: the client itself (a delay: nobody waits there), the network, servers,
+disks. Given the demand of each, the network says rate, response time, who waits where, and what limits, for any N: also
+for one that nobody has.
+
+Exact for exponential service (and any delay): the product form (Baskett et al. 1975, J. ACM 22, 248-260), computed by
+convolution (Buzen 1973, Comm. ACM 16, 527-531). It gives the numbers of mean value analysis (Reiser and Lavenberg 1980,
+J. ACM 27, 313-322), also for stations of several servers, for which the recursion of that analysis loses its digits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+
+Array = npt.NDArray[np.float64]
+MOST_EXACT = 20_000  # clients: convolution takes their square
+_ITERATIONS = 10_000
+
+
+class Kind(StrEnum):
+    """How operations meet at a station."""
+
+    QUEUE = "queue"  # one queue, served by all servers
+    QUEUES = "queues"  # a queue before each server, an operation goes to any of them
+    DELAY = "delay"  # no waiting: a client's own time
+
+
+@dataclass(frozen=True)
+class Station:
+    """``demand_s`` seconds of one server's time for each operation (over all its visits)."""
+
+    name: str
+    demand_s: float
+    servers: int = 1
+    kind: Kind = Kind.QUEUE
+
+    @property
+    def most(self) -> float:
+        """The most operations/s that it can serve."""
+        return math.inf if self.kind == Kind.DELAY or self.demand_s == 0 else self.servers / self.demand_s
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a station does: share of the time that each server is busy (of a delay: None), operations that are there,
+    the time that one spends there, and how much of one server's whole time each server would have to give if the rate
+    grew linearly with the clients."""
+
+    station: Station
+    utilisation: float | None
+    operations: float
+    residence_s: float
+    asked: float | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """``rate`` in operations/s, ``response_s`` over all stations; ``low`` and ``high`` are the asymptotic bounds of the
+    rate. ``exact``: False where the population was too large and the rate is approximate."""
+
+    clients: int
+    rate: float
+    response_s: float
+    low: float
+    high: float
+    loads: tuple[Load, ...]
+    bottleneck: str
+    exact: bool
+
+
+def check(stations: Sequence[Station]) -> None:
+    """Raises InputError for a network that has no meaning."""
+    names = [station.name for station in stations]
+    for station in stations:
+        if names.count(station.name) > 1:
+            raise InputError(f"station '{station.name}' is named twice", "give each a name of its own")
+        if not 0 <= station.demand_s < math.inf or station.servers < 1:
+            raise InputError(f"station '{station.name}' has no demand that can be computed with", "as disk=2ms:4")
+    if not any(station.kind != Kind.DELAY and station.demand_s > 0 for station in stations):
+        raise InputError("no station is a queue", "add one where operations wait, as --station disk=2ms:4")
+
+
+def solve(stations: Sequence[Station], clients: int) -> Solution:
+    """The network with so many clients."""
+    alone_s = sum(station.demand_s for station in stations)
+    rate, present, exact = _exact(stations, clients) if clients <= MOST_EXACT else (0.0, (), False)
+    if not exact:
+        rate, present = _approximate(stations, clients)
+    loads = tuple(
+        Load(station, None if delay else rate * station.demand_s / station.servers, there, there / rate,
+             None if delay else clients / alone_s * station.demand_s / station.servers)
+        for station, there in zip(stations, present, strict=True)
+        for delay in [station.kind == Kind.DELAY]
+    )  # fmt: skip
+    low, high = bounds(stations, clients)
+    return Solution(clients, rate, clients / rate, low, high, loads, bottleneck(stations).name, exact)
+
+
+def bottleneck(stations: Sequence[Station]) -> Station:
+    """The station that limits in the end: the least rate that it can serve."""
+    return min(stations, key=lambda station: station.most)
+
+
+def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
+    """(least, most) of the rate: all always wait for all others, or nobody ever waits (asymptotic bounds: Lazowska et
+    al. 1984, section 5.2)."""
+    alone_s = sum(station.demand_s for station in stations)
+    waiting_s = sum(
+        station.demand_s / (station.servers if station.kind == Kind.QUEUE else 1)
+        for station in stations
+        if station.kind != Kind.DELAY
+    )
+    return clients / (alone_s + (clients - 1) * waiting_s), min(clients / alone_s, bottleneck(stations).most)
+
+
+def rate_of(stations: Sequence[Station], clients: int) -> float:
+    """The rate alone, in operations/s."""
+    if clients > MOST_EXACT:
+        return _approximate(stations, clients)[0]
+    scale = _approximate(stations, clients)[0]
+    whole = reduce(_convolved, _weights(stations, clients, scale))
+    return float(scale * whole[-2] / whole[-1]) if whole[-1] > 0 else scale
+
+
+def _exact(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
+    """(rate, operations at each station, whether it worked)."""
+    scale = _approximate(stations, clients)[0]
+    weights = _weights(stations, clients, scale)
+    before = [np.eye(1, clients + 1)[0]]
+    for weight in weights:
+        before.append(_convolved(before[-1], weight))
+    whole = before[-1]
+    if not whole[-1] > 0:
+        return 0.0, (), False
+    behind, present = np.eye(1, clients + 1)[0], []
+    for place in range(len(weights) - 1, -1, -1):
+        others = _convolved(before[place], behind)
+        chance = weights[place] * others[::-1] / whole[-1]
+        present.append(float(chance @ np.arange(clients + 1)))
+        behind = _convolved(behind, weights[place])
+    return float(scale * whole[-2] / whole[-1]), tuple(present[::-1]), True
+
+
+def _weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
+    """The factor of each station in the product form for 0 … N operations there.
+
+    Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N, and with a
+    scale near the rate the numbers that matter stay far from underflow.
+    """
+    from scipy.special import gammaln
+
+    n = np.arange(clients + 1)
+    found = []
+    for station in stations:
+        logs = n * math.log(max(station.demand_s * scale, 1e-300))
+        if station.kind == Kind.DELAY:
+            logs = logs - gammaln(n + 1)
+        elif station.kind == Kind.QUEUES:
+            m = station.servers
+            logs = logs - n * math.log(m) + gammaln(n + m) - gammaln(n + 1) - gammaln(m)
+        else:
+            logs = logs - np.concatenate([[0.0], np.cumsum(np.log(np.minimum(n[1:], station.servers)))])
+        found.append(np.exp(logs - logs.max()))
+    return found
+
+
+def _convolved(a: Array, b: Array) -> Array:
+    return np.convolve(a, b)[: len(a)]
+
+
+def _approximate(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...]]:
+    """(rate, operations at each station) by Schweitzer's approximation, several servers as Seidmann's: one server that
+    is c times as fast, and a delay for the rest (Seidmann et al. 1987, Large Scale Systems 12, 91-107)."""
+    demand = np.array([station.demand_s for station in stations])
+    servers = np.array([station.servers for station in stations])
+    delay = np.array([station.kind == Kind.DELAY for station in stations])
+    shared = np.array([station.kind == Kind.QUEUE for station in stations])
+    fast, fixed = np.where(delay, 0.0, demand / servers), np.where(delay, demand, 0.0)
+    fixed = np.where(shared, demand * (servers - 1) / servers, fixed)
+    queues = np.where(shared | delay, 1, servers)
+    waiting = np.full(len(demand), clients / len(demand))
+    rate = 0.0
+    for _ in range(_ITERATIONS):
+        seen = waiting * (clients - 1) / clients / queues
+        fast_s = queues * fast * (1 + seen)
+        rate, before = clients / float(np.sum(fast_s + fixed)), rate
+        waiting = rate * fast_s
+        if abs(rate - before) <= 1e-10 * rate:
+            break
+    return rate, tuple((rate * (fast_s + fixed)).tolist())

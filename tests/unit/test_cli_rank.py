@@ -1,0 +1,105 @@
+"""``iosonde rank``: what it prints, its JSON, its figure, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli.rank import command
+from iosonde.core.errors import DataError, InputError
+from rank_sample import rows
+from sample_store import main as make_store
+
+LINE = (
+    "metric,feature,coefficient\nwrite,Intercept,5\nwrite,net,2\nwrite,disk,-1\nwrite,age,3\nread,net,1\nread,disk,1\n"
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rank") / "runs.csv"
+    path.write_text("\n".join(rows()) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def said(*words: str) -> str:
+    done = CliRunner().invoke(command, list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def content(*words: str) -> dict:
+    return json.loads(said(*words, "--json"))
+
+
+def test_the_text_is_narrow_and_ends_with_the_ranking(runs):
+    text = said(runs, "--fixed", "network")
+    assert max(map(len, text.splitlines())) < 80
+    assert "network first (S1 0." in text.replace("\n", " ")
+    assert "Within network: servers first" in text.replace("\n", " ")
+    assert "Of base_fs no effect can be told from chance." in " ".join(text.split())
+
+
+def test_json_of_one_response_has_the_promised_keys(runs):
+    made = content(runs, "--response", "write", "--on", "network,servers")
+    assert made["schema"] == 1 and [f["name"] for f in made["factors"]] == ["network", "servers"]
+    assert {"name", "s1", "s1_low", "s1_high", "s1_corrected", "st", "st_low", "st_high", "importance", "p"} <= set(
+        made["factors"][0]
+    )
+    assert sum(f["importance"] for f in made["factors"]) == pytest.approx(1)
+
+
+def test_without_response_every_measured_column_is_ranked(runs):
+    made = content(runs)
+    assert [ranking["response"] for ranking in made["rankings"]] == ["write (MB/s)"]
+    assert {f["name"] for f in made["rankings"][0]["factors"]} == {"network", "servers", "base_fs"}
+
+
+def test_every_metric_of_a_store_is_ranked(tmp_path):
+    make_store(str(tmp_path / "store"))
+    made = content(str(tmp_path / "store"))
+    responses = [ranking["response"] for ranking in made["rankings"]]
+    assert responses == ["read rate_last_done", "read bandwidth_last_done"]
+    assert made["rankings"][0]["factors"][0]["name"] == "nodes"
+    assert made["rankings"][1]["unit"] == "bytes/s"
+
+
+def test_a_published_line_is_ranked(tmp_path):
+    path = tmp_path / "line.csv"
+    path.write_text(LINE, encoding="utf-8")
+    words = ("--coefficients", str(path), "--levels", "net=0,1", "--levels", "disk=0,2")
+    made = content(*words)
+    assert [ranking["response"] for ranking in made["rankings"]] == ["write", "read"]
+    write = {f["name"]: f["s1"] for f in content(*words, "--response", "write")["factors"]}
+    assert write == {"net": pytest.approx(0.5), "disk": pytest.approx(0.5)}
+    assert "held fixed: age" in " ".join(said(*words).split())
+
+
+def test_the_figure_is_drawn(runs, tmp_path):
+    said(runs, "--plot", str(tmp_path / "rank.svg"))
+    assert "network" in (tmp_path / "rank.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "neither DATA nor --coefficients"),
+        (("RUNS", "--levels", "a=1,2"), "--levels goes with --coefficients"),
+        (("RUNS", "--plot", "x.bmp"), "no figure's name"),
+        (("RUNS", "--on", "nothing"), "no column 'nothing'"),
+        (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "one level"),
+        (("RUNS", "--fixed", "servers,network,base_fs"), "every factor is fixed"),
+        (("--coefficients", "LINE", "--levels", "net=fast"), "gives no levels"),
+        (("--coefficients", "LINE", "--levels", "net=0,1", "--response", "stat"), "no coefficients of 'stat'"),
+        (("--coefficients", "RUNS", "--levels", "net=0,1"), "needs the columns feature and coefficient"),
+        (("RUNS", "--coefficients", "LINE"), "does not go with DATA"),
+    ],
+)
+def test_what_is_wrong_is_said(words, message, runs, tmp_path):
+    line = tmp_path / "line.csv"
+    line.write_text(LINE, encoding="utf-8")
+    given = [{"RUNS": runs, "LINE": str(line)}.get(word, word) for word in words]
+    with pytest.raises((InputError, DataError), match=message):
+        CliRunner().invoke(command, given, catch_exceptions=False)

@@ -1,0 +1,443 @@
+"""Other versions and modes of the tools than the captures hold: short samples after the tools' sources."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.importers import Text, understand
+
+KB, MIB, GIB = 1024.0, 1024.0**2, 1024.0**3
+
+
+def of(text: str, name: str = "x"):
+    return understand(Text(text.encode(), name))
+
+
+def values(found, metric: str, operation: str | None = None) -> list[float]:
+    return [row.value for run in found.runs for row in run.rows
+            if row.metric == metric and operation in (None, row.operation)]  # fmt: skip
+
+
+def missing(found) -> str:
+    return " ".join(note.sentence for run in found.runs for note in run.missing)
+
+
+def said(found) -> str:
+    return " ".join(note.sentence for note in found.warnings)
+
+
+# IOR
+
+IOR_2 = """IOR-2.10.3: MPI Coordinated Test of Parallel I/O
+
+Run began: Tue Mar  3 10:11:12 2009
+Command line used: ./IOR -w -r -F -e -i 3 -t 1m -b 16m -o /scratch/x
+Machine: Linux n001
+
+Summary:
+\tapi                = POSIX
+\ttest filename      = /scratch/x
+\taccess             = file-per-process
+\tordering in a file = sequential offsets
+\tordering inter file= no tasks offsets
+\tclients            = 16 (8 per node)
+\trepetitions        = 3
+\txfersize           = 1 MiB
+\tblocksize          = 16 MiB
+\taggregate filesize = 256 MiB
+
+{table}Operation  Max (MiB)  Min (MiB)  Mean (MiB)   Std Dev  Max (OPs)  Min (OPs)  Mean (OPs)  Std Dev Mean (s)  {more}
+---------  ---------  ---------  ----------   -------  ---------  ---------  ----------   -------  --------
+write         900.00     700.00      800.00     81.65     900.00     700.00      800.00  81.65   0.32000   {tail}EXCEL
+read         1900.00    1700.00     1800.00     81.65   1900.00   1700.00  1800.00   81.65   0.14000   {tail}EXCEL
+
+Max Write: 900.00 MiB/sec (943.72 MB/sec)
+Max Read:  1900.00 MiB/sec (1992.29 MB/sec)
+
+Run finished: Tue Mar  3 10:11:32 2009
+"""
+
+
+def test_ior_2_prints_its_summary_only():
+    found = of(IOR_2.format(table="", more="\n", tail=""))
+    run = found.runs[0]
+    assert (found.format, run.version, run.started_at) == ("ior", "2.10.3", "2009-03-03T10:11:12")
+    assert not missing(found)
+    assert run.factors["ranks"] == 16 and run.factors["transfer_size"] == 2**20 and run.factors["iterations"] == 3
+    assert values(found, "bandwidth_mean", "write") == [800 * MIB]
+    assert values(found, "bandwidth_sd", "read") == [81.65 * MIB]
+    assert values(found, "total_time_mean", "write") == [0.32]
+    assert next(row for row in run.rows if row.metric == "bandwidth_max").includes == "open,fsync,close"
+
+
+def test_ior_2_verbose_has_rows_that_end_in_xxcel():
+    table = (
+        "access    bw(MiB/s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s) total(s)  iter\n"
+        "------    ---------  ---------- ---------  --------   --------   --------  --------   ----\n"
+    )
+    for i, (write, read) in enumerate(((700, 1700), (800, 1800), (900, 1900))):
+        table += (
+            f"write     {write}.00     16384      1024.00    0.000362   0.30       0.01       0.32       {i}    XXCEL\n"
+        )
+        table += (
+            f"read      {read}.00    16384      1024.00    0.000362   0.13       0.01       0.14       {i}    XXCEL\n"
+        )
+    more = "Op grep #Tasks tPN reps  fPP reord reordoff reordrand seed segcnt blksiz xsize aggsize\n\n"
+    found = of(IOR_2.format(table=table, more=more, tail="16 8 3 1 0 1 0 0 1 16777216 1048576 268435456 0 POSIX "))
+    assert values(found, "bandwidth_last_done", "write") == [700 * MIB, 800 * MIB, 900 * MIB]
+    assert values(found, "access_time", "read") == [0.13] * 3
+    assert values(found, "bandwidth_max", "read") == [1900 * MIB]
+    assert not missing(found)
+
+
+def test_ior_2_that_runs_a_script_of_tests_gives_a_run_for_each():
+    one = IOR_2.format(table="", more="\n", tail="")
+    begin, end = one.index("Summary:"), one.index("Run finished")
+    second = one[begin:end].replace("1 MiB", "65536 bytes").replace("800.00", "750.00")
+    found = of(one[:end] + second + one[end:])
+    assert [run.factors["transfer_size"] for run in found.runs] == [2**20, 65536]
+    assert values(found, "bandwidth_mean", "write") == [800 * MIB, 750 * MIB]
+    cut = of(one[: one.index("read  ")])
+    assert "'Finished'" in said(cut) or missing(cut)
+
+
+# mdtest
+
+
+def test_mdtest_1_8_is_read_as_1_9_is():
+    found = of(
+        "-- started at 03/03/2009 10:11:12 --\n\nmdtest-1.8.3 was launched with 16 total task(s) on 2 nodes\n"
+        "Command line used: ./mdtest -n 100 -d /scratch/md -i 1\nPath: /scratch\nFS: 1.0 TiB   Used FS: 10.0%\n\n"
+        "16 tasks, 1600 files/directories\n\nSUMMARY: (of 1 iterations)\n"
+        "   Operation                  Max        Min       Mean    Std Dev\n"
+        "   ---------                  ---        ---       ----    -------\n"
+        "   Directory creation:   1234.500   1234.500   1234.500      0.000\n"
+        "   File stat         :  45678.125  45678.125  45678.125      0.000\n"
+        "\n-- finished at 03/03/2009 10:11:22 --\n"
+    )
+    assert found.format == "mdtest" and found.runs[0].factors["ranks"] == 16 and found.runs[0].factors["nodes"] == 2
+    assert values(found, "rate_last_done") == [1234.5, 45678.125] and not missing(found)
+
+
+# IOzone
+
+
+def test_iozone_from_one_to_two_processes_is_two_tests():
+    def block(count: int, rate: float) -> str:
+        return (
+            f"\tThroughput test with {count} process{'es' if count > 1 else ''}\n"
+            f"\tChildren see throughput for {count:2} initial writers \t=  {rate:.2f} KB/sec\n"
+            f"\tParent sees throughput for {count:2} initial writers \t=  {rate / 2:.2f} KB/sec\n"
+        )
+
+    found = of(
+        "\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.414 $\n"
+        "\tRun began: Sat Nov 21 15:53:41 2026\n\tFile size set to 512 KB\n\tRecord Size 64 KB\n"
+        "\tCommand line used: iozone -l 1 -u 2 -s 512k -r 64k -i 0 -F a b\n\tOutput is in Kbytes/sec\n"
+        + block(1, 100.0) + block(2, 150.0) + "\niozone test complete.\n"
+    )  # fmt: skip
+    assert [run.factors["ranks"] for run in found.runs] == [1, 2]
+    assert [run.factors["record_size"] for run in found.runs] == [65536, 65536]
+    assert [run.rows[0].value for run in found.runs] == [100 * KB, 150 * KB]
+    assert not missing(found)
+
+
+def test_iozone_names_close_and_fsync_in_an_option_of_many_letters():
+    found = of(
+        "\tIozone: Performance Test of File I/O\n\tRun began: Fri Oct 21 11:39:44 2022\n"
+        "\tInclude close in write timing\n\tInclude fsync in write timing\n\tO_DIRECT feature enabled\n"
+        "\tNetwork distribution mode enabled.\n\tExcel chart generation enabled\n"
+        "\tCommand line used: iozone -ceIT -i0 -+n -r 4k -s1g -+m hosts -t4 -Rb x.xls\n\tOutput is in kBytes/sec\n"
+        "\tThroughput test with 4 threads\n\tEach thread writes a 1048576 kByte file in 4 kByte records\n\n"
+        "\tChildren see throughput for  4 initial writers \t=   84011.57 kB/sec\n"
+        "\tMin throughput per thread \t\t\t=   20916.70 kB/sec\n\tMin xfer \t\t\t\t\t= 1043968.00 kB\n"
+        "\niozone test complete.\n"
+    )
+    run = found.runs[0]
+    assert run.rows[0].includes == "fsync,close" and run.factors["mode"] == "cluster" and run.factors["direct"] is True
+    assert values(found, "bytes_rank_min") == [1043968 * KB]
+
+
+# IO500
+
+
+@pytest.mark.parametrize(
+    ("lines", "bandwidth", "rate", "score"),
+    [
+        (
+            "[RESULT] BW   phase 1            ior_easy_write                5.500 GB/s : time 301.50 seconds\n"
+            "[RESULT] IOPS phase 1         mdtest_easy_write               12.250 kiops : time 317.55 seconds\n"
+            "[SCORE] Bandwidth 3.5 GB/s : IOPS 11.25 kiops : TOTAL 6.275\n",
+            5.5, 12250.0, 6.275,
+        ),
+        (
+            "IO500 version io500-isc21 (standard)\n"
+            "[RESULT]       ior-easy-write        5.500000 GiB/s : time 301.500 seconds\n"
+            "[RESULT]    mdtest-easy-write       12.250000 kIOPS : time 317.550 seconds\n"
+            "[      ]            timestamp        0.000000 kIOPS : time 0.002 seconds\n"
+            "[SCORE ] Bandwidth 3.500000 GiB/s : IOPS 11.250000 kiops : TOTAL 6.275000\n",
+            5.5, 12250.0, 6.275,
+        ),
+        (
+            "IO500 version io500-sc22_v2 (extended)\n"
+            "[RESULT]       ior-easy-write        5.500000 GiB/s : time 301.500 seconds\n"
+            "[      ]      ior-rnd4K-write        0.250000 GiB/s : time 300.100 seconds\n"
+            "[RESULT]    mdtest-easy-write       12.250000 kIOPS : time 317.550 seconds\n"
+            "[SCORE ] Bandwidth 3.500000 GiB/s : IOPS 11.250000 kiops : TOTAL 6.275000\n"
+            "[SCOREX] Bandwidth 1.000000 GiB/s : IOPS 2.000000 kiops : TOTAL 1.414214\n",
+            5.5, 12250.0, 6.275,
+        ),
+    ],
+)  # fmt: skip
+def test_io500_of_all_years(lines, bandwidth, rate, score):
+    found = of(lines)
+    assert found.format == "io500" and len(found.runs) == 1 and not missing(found)
+    assert values(found, "bandwidth_last_done", "ior_easy_write") == [bandwidth * GIB]
+    assert values(found, "rate_last_done", "mdtest_easy_write") == [rate]
+    assert values(found, "total", "score") == [score]
+
+
+# fio
+
+
+def terse(version: int, head: str) -> str:
+    """A job that read 2048 KiB in 8 ms and wrote and trimmed nothing, in the fields of one version."""
+    lead = "" if version == 2 else "1;2;1.500000;0.500000;"
+    latencies = f"{lead or '1;2;1.500000;0.500000;'}3;41;5.250000;2.000000;"
+    percentiles = ";".join([f"{level}%=7" for level in (1, 5, 50, 99)] + ["0%=0"] * 16) + ";"
+    bandwidth = "100;200;50.000000%;150.000000;25.000000"
+    more = ";4;500;600;550.000000;10.000000;4" if version == 5 else ""
+    read = f"2048;262144;512;8;{latencies}{percentiles}4;43;6.250000;2.500000;{bandwidth}{more}"
+    nothing = read.replace("2048;262144;512;8;", "0;0;0;0;", 1)
+    parts = [read, nothing, *([nothing] if version >= 4 else [])]
+    return f"{head};{';'.join(parts)};10.0%;20.0%;30;0;9;100.0%;0.0%\n"
+
+
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+def test_fio_terse_of_every_version(version):
+    found = of(terse(version, "2;j;0;0" if version == 2 else f"{version};fio-3.33;j;0;0"))
+    assert found.format == "fio" and not missing(found)
+    assert values(found, "bandwidth_last_done", "read") == [262144 * KB]
+    assert values(found, "rate_last_done", "read") == [512.0]
+    assert values(found, "time", "read") == [0.008]
+    assert values(found, "completion_latency_mean", "read") == [5.25e-6]
+    assert values(found, "completion_latency_p99", "read") == [7e-6]
+    assert values(found, "latency_max", "read") == [43e-6]
+    assert values(found, "bandwidth_last_done", "write") == []
+
+
+def test_fio_says_whether_the_steady_state_was_reached():
+    text = (
+        "fio-3.33\nj: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 15:53:24 2026\n"
+        "  read: IOPS=1033k, BW=4035MiB/s (4232MB/s)(7583MiB/1879msec)\n"
+        "  steadystate  : attained={word}, bw=4013MiB/s (4109MB/s), iops=1027k, iops mean dev=9.640%\n"
+        "Run status group 0 (all jobs):\n"
+    )
+    assert not missing(of(text.replace("{word}", "yes")))
+    assert "steady state" in said(of(text.replace("{word}", "no")))
+
+
+# Networks
+
+
+def test_iperf2_enhanced_reports():
+    found = of(
+        "Client connecting to 10.0.0.2, TCP port 5001 with pid 19 (1 flows)\n"
+        "[  1] local 10.0.0.1%eth0 port 46710 connected with 10.0.0.2 port 5001 (icwnd/mss/irtt=14/1448/215)\n"
+        "[ ID] Interval            Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT(var)        NetPwr\n"
+        "[  1] 0.0000-1.0000 sec   225 MBytes  1.89 Gbits/sec  1801/0         0       -1K/2167(12) us  109692.59\n"
+        "[  1] 0.0000-10.0086 sec  2.00 GBytes  1.60 Gbits/sec  18151/0       3       -1K/2167(12) us  109692.59\n"
+    )
+    assert values(found, "bandwidth") == [2e8] and values(found, "time") == [10.0086]
+    sums = of(
+        "Client connecting to 10.0.0.2, TCP port 5001\n"
+        "[ *1] 0.0000-10.0 sec  1.00 GBytes   800 Mbits/sec\n[  2] 0.0000-10.0 sec  1.00 GBytes   800 Mbits/sec\n"
+        "[SUM-2] 0.0000-10.0 sec  2.00 GBytes  1.60 Gbits/sec\n"
+    )
+    assert values(sums, "bandwidth_sum_of_ranks") == [2e8] and values(sums, "bandwidth_own") == [1e8, 1e8]
+
+
+def test_iperf3_udp_text_takes_what_arrived():
+    found = of(
+        "Connecting to host 10.0.0.2, port 5201\n[  5]   0.00-1.00   sec  11.9 MBytes  99.9 Mbits/sec  8630\n"
+        "- - - - - - - - -\n[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"
+        "[  5]   0.00-10.00  sec   119 MBytes   100 Mbits/sec  0.000 ms  0/86380 (0%)  sender\n"
+        "[  5]   0.00-10.04  sec   118 MBytes  99.2 Mbits/sec  0.014 ms  312/86380 (0.36%)  receiver\n\niperf Done.\n"
+    )
+    assert values(found, "bandwidth", "udp_send") == [1e8 / 8]
+    assert values(found, "bandwidth", "udp_receive") == [99.2e6 / 8]
+    assert values(found, "lost") == [312.0] and values(found, "jitter") == [0.014 / 1e3]
+    assert values(found, "datagrams", "udp_receive") == [86380.0]
+
+
+def test_iperf3_text_of_several_streams_both_ways():
+    found = of(
+        "Connecting to host 10.0.0.2, port 5201\n"
+        "[  5][TX-C]   0.00-10.00  sec  1.10 GBytes   800 Mbits/sec    3             sender\n"
+        "[  5][TX-C]   0.00-10.00  sec  1.10 GBytes   720 Mbits/sec                  receiver\n"
+        "[  7][RX-C]   0.00-10.00  sec  1.10 GBytes   640 Mbits/sec    1             sender\n"
+        "[  7][RX-C]   0.00-10.00  sec  1.10 GBytes   560 Mbits/sec                  receiver\n\niperf Done.\n"
+    )
+    # Both directions at once: neither is the other's stream.
+    assert sorted(row.value for run in found.runs for row in run.rows if row.metric.startswith("bandwidth")) == [
+        560e6 / 8, 640e6 / 8, 720e6 / 8, 800e6 / 8,
+    ]  # fmt: skip
+    assert len({(row.operation, row.metric, row.rank) for run in found.runs for row in run.rows}) == len(
+        [row for run in found.runs for row in run.rows]
+    )
+
+
+def test_netperf_omni_table_and_csv():
+    table = of(
+        "OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\n"
+        "Local       Remote      Local  Elapsed Throughput Throughput  \n"
+        "Send Socket Recv Socket Send   Time               Units       \n"
+        "Size        Size        Size   (sec)                          \nFinal       Final\n"
+        "2538112     5455360     16384  10.00   800.00     10^6bits/s  \n"
+    )
+    assert values(table, "bandwidth") == [1e8] and values(table, "time") == [10.0] and not missing(table)
+    csv = of(
+        "OMNI Send|Recv TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\n"
+        "Throughput,Throughput Units,Elapsed Time (sec),Minimum Latency Microseconds,Mean Latency Microseconds,"
+        "99th Percentile Latency Microseconds,Maximum Latency Microseconds\n"
+        "55958.36,Trans/s,2.00,13,17.83,40,900\n"
+    )
+    assert values(csv, "rate") == [55958.36] and values(csv, "time") == [2.0]
+    assert values(csv, "latency_mean") == [17.83 / 1e6] and values(csv, "latency_p99") == [40e-6]
+
+
+# Others
+
+
+def test_dbench_3():
+    found = of(
+        "dbench version 3.04 - Copyright Andrew Tridgell 1999-2004\n\n"
+        "Running for 60 seconds with load '/usr/share/dbench/client.txt' and minimum warmup 12 secs\n"
+        "4 clients started\n   4      2048   250.11 MB/sec  warmup   1 sec\n"
+        "   4     62477   250.34 MB/sec  execute  60 sec\n   4     62477   250.34 MB/sec  cleanup  60 sec\n\n"
+        "Throughput 250.349 MB/sec 4 procs\n"
+    )
+    assert found.runs[0].version == "3.04" and found.runs[0].factors["ranks"] == 4
+    assert values(found, "bandwidth_last_done") == [250.349e6] and not missing(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("host,16G,,,72853,15,47358,5,,,156821,7,537.7,0,16,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40",
+         "1.03"),
+        ("1.98,2.00,host,1,1600000000,16G,,8192,5,,,72853,15,47358,5,,,156821,7,537.7,10,16,,,,,1000,10,+++++,+++,"
+         "2000,20,3000,30,+++++,+++,4000,40,,512ms,670ms,,44574us,200ms,3747us,244us,647us,3856us,55us,771us", "2.00"),
+    ],
+)  # fmt: skip
+def test_bonnie_of_both_forms(line, version):
+    found = of(line + "\n")
+    assert found.format == "bonnie++" and found.runs[0].version == version and not missing(found)
+    assert values(found, "bandwidth_last_done") == [72853 * KB, 47358 * KB, 156821 * KB]
+    assert values(found, "rate_last_done") == [537.7, 1000.0, 2000.0, 3000.0, 4000.0]
+    assert found.runs[0].factors["file_size"] == 16 * 2**30
+
+
+def test_fs_mark_verbose_columns():
+    found = of(
+        "#  ./fs_mark  -v  -d  /mnt  -n  1000  -s  4096\n#\tVersion 3.3, 1 thread(s) starting at Tue"
+        " Mar  3 10:11:12 2009\n"
+        "#\tSync method: INBAND FSYNC: fsync() per file in write loop.\n\n"
+        "FSUse%        Count         Size    Files/sec     App Overhead\tCREAT (Min/Avg/Max)\tWRITE (Min/Avg/Max)\t"
+        "FSYNC (Min/Avg/Max)\tSYNC (Min/Avg/Max)\tCLOSE (Min/Avg/Max)\tUNLINK (Min/Avg/Max)\n"
+        "     5         1000         4096        250.5            12345       10       20       30        1        2"
+        "        3       40       50       60        0        0        0        1        1        2 "
+        "       4        5        6\n"
+    )
+    assert values(found, "rate_last_done") == [250.5] and not missing(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "64+0 Datensätze ein\n64+0 Datensätze aus\n67108864 Bytes (67 MB, 64 MiB) kopiert, 0,5 s, 134 MB/s\n",
+        "64+0 enregistrements lus\n64+0 enregistrements écrits\n67108864 octets (67 MB, 64 MiB) copi"
+        "és, 0,5 s, 134 MB/s\n",
+        "64+0 registros leídos\n64+0 registros escritos\n67108864 bytes (67 MB, 64 MiB) copiados, 0,5 s, 134 MB/s\n",
+        "64+0 record dentro\n64+0 record fuori\n67108864 byte (67 MB, 64 MiB) copiati, 0,5 s, 134 MB/s\n",
+        "記録了64+0 的读入\n記録了64+0 的写出\n67108864字节（67 MB，64 MiB）已复制，0.5 s，134 MB/s\n",
+        "64+0 レコード入力\n64+0 レコード出力\n67108864 bytes (67 MB, 64 MiB) copied, 0.5 s, 134 MB/s\n",
+        "64+0 records in\n64+0 records out\n67108864 bytes (64.0MB) copied, 0.500000 seconds, 128.0MB/s\n",
+        "64+0 records in\n64+0 records out\n67108864 bytes transferred in 0.500000 secs (134217728 bytes/sec)\n",
+    ],
+)
+def test_dd_of_several_languages(text):
+    found = of(text)
+    assert found.format == "dd" and len(found.runs) == 1
+    assert values(found, "bandwidth_last_done") == [2.0**27] and values(found, "time") == [0.5]
+
+
+def test_dd_progress_is_not_a_copy_of_its_own():
+    last = "4+0 records in\n4+0 records out\n4194304 bytes (4.2 MB, 4.0 MiB) copied, 2 s, 2.1 MB/s\n"
+    for between in ("\r", "\n"):
+        found = of(f"1048576 bytes (1.0 MB, 1.0 MiB) copied, 1 s, 1.0 MB/s{between}"
+                   f"2097152 bytes (2.1 MB, 2.0 MiB) copied, 1.5 s, 1.0 MB/s\n{last}")  # fmt: skip
+        assert values(found, "bytes") == [4194304.0]
+    assert len(of(last + last).runs) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "real\t0m 1.50s\nuser\t0m 0.10s\nsys\t0m 0.20s\n",  # busybox
+        "real    0m1.50s\nuser    0m0.10s\nsys     0m0.20s\n",  # ksh
+        "dd if=/dev/zero  0,10s user 0,20s system 20% cpu 1,500 total\n",  # zsh
+        "\t1.50s real\t\t0.10s user\t\t0.20s sys\n",  # time -h of FreeBSD and macOS
+        "    0m1.50s real     0m0.10s user     0m0.20s system\n",  # mksh
+        "0.1u 0.2s 0:01.50 20.0% 0+0k 0+8io 0pf+0w\n",  # tcsh
+    ],
+)
+def test_time_of_more_shells(text):
+    found = of(text)
+    assert found.format == "time" and not missing(found)
+    assert {row.metric: row.value for row in found.runs[0].rows} == pytest.approx(
+        {"real": 1.5, "user": 0.1, "sys": 0.2}
+    )
+
+
+def test_elbencho_names_the_parts_of_a_mix_alike_in_every_form():
+    text = of(
+        "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\n=========== ========= ========= =====\n"
+        "RWMIX30     Elapsed time     :         0ms         1ms\n            IOPS write       :     "
+        "   5163        4351\n"
+        "            IOPS read        :       49913       51348\n---\n"
+    )
+    json = of(
+        '{"phase_type":"RWMIX30","config":{"version":"3.0-37","command":"elbencho"},'
+        '"first_done":{"elapsed_time_ms":"0","iops":"5163","rwmix_read":{"iops":"49913"}},'
+        '"last_done":{"elapsed_time_ms":"1","iops":"4351","rwmix_read":{"iops":"51348"}}}\n'
+    )
+    csv = of(
+        "ISO date,label,path type,paths,hosts,threads,operation,time ms [first],time ms [last],IOPS "
+        "[first],IOPS [last],"
+        "rwmix read IOPS [first],rwmix read IOPS [last],version,command\n"
+        "2026-11-21T15:58:31.671+0000,,file,1,1,2,RWMIX30,0,1,5163,4351,49913,51348,3.0-37,elbencho -w\n"
+    )
+    for found in (text, json, csv):
+        assert values(found, "access_rate_last_done", "rwmix30_write") == [4351.0]
+        assert values(found, "access_rate_last_done", "rwmix30_read") == [51348.0]
+        assert values(found, "time_last_done", "rwmix30") == [0.001]
+
+
+def test_mdtest_that_prints_times_only_is_complete():
+    found = of(
+        "-- started at 11/21/2026 15:57:55 --\n\nmdtest-4.1.0+dev was launched with 2 total task(s) on 1 node(s)\n"
+        "Command line used: mdtest '-Z' '-n' '20' '-i' '2' '-d' 'md'\n\nSUMMARY time (in ms/op): (of 2 iterations)\n"
+        "   Operation                     Max            Min           Mean        Std Dev\n"
+        "   File read                       0.017          0.001          0.009          0.008\n"
+        "   File removal                    0.000          0.000          0.000          0.000\n"
+        "-- finished at 11/21/2026 15:57:56 --\n"
+    )
+    assert not missing(found) and values(found, "time_max") == [0.017]
+    assert "seconds for the whole phase" in said(found)
+
+
+def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
+    from iosonde.report import as_tool
+
+    assert list(as_tool.mdtest([])) == []
