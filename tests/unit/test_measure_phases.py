@@ -27,6 +27,11 @@ def plan(*given, rank=0, ranks=4, shift=1, **settings):
     return phases.plan(Settings(list(given), **settings), rank, ranks, shift)
 
 
+def test_buffered_is_no_flag_and_others_stay():
+    assert plan(phase(open_flags=["buffered"]))[0].phase.open_flags == ()
+    assert plan(phase(open_flags=["direct"]))[0].phase.open_flags == ("direct",)
+
+
 def test_names_and_numbers_know_the_rank():
     (one,) = plan(phase(files={"template": "part${PART}/of${RANKS}/by${PEER}-", "count": 3, "first": 2}),
                   rank=3, parts=2)  # fmt: skip
