@@ -101,6 +101,15 @@ def test_ior_2_that_runs_a_script_of_tests_gives_a_run_for_each():
     assert "'Finished'" in said(cut) or missing(cut)
 
 
+def test_ior_json_may_have_a_list_for_each_iteration():
+    rows = [f'{{"access": "write", "bwMiB": {value}, "totalTime": 0.5}}' for value in (100.5, 200.5)]
+    head = '{"Version": "3.3.0", "Command line": "ior -w", "tests": [{"TestID": 0, "Parameters": {"repetitions": 2}, '
+    for results in (f"[{rows[0]}], [{rows[1]}]", f"{rows[0]}, {rows[1]}"):
+        found = of(f'{head}"Results": [{results}]}}], "Finished": "x"}}')
+        assert values(found, "bandwidth_last_done") == [100.5 * MIB, 200.5 * MIB] and not missing(found)
+        assert [row.iteration for row in found.runs[0].rows if row.unit != "s"] == [0, 1]
+
+
 # mdtest
 
 
@@ -235,6 +244,10 @@ def test_fio_says_whether_the_steady_state_was_reached():
     )
     assert not missing(of(text.replace("{word}", "yes")))
     assert "steady state" in said(of(text.replace("{word}", "no")))
+    job = '"jobname": "j", "read": {"io_bytes": 4096, "bw_bytes": 4096, "runtime": 1000, "total_ios": 1}'
+    for attained, words in ((0, True), (1, False)):
+        json = f'{{"fio version": "fio-3.33", "jobs": [{{{job}, "steadystate": {{"attained": {attained}}}}}]}}'
+        assert ("steady state" in said(of(json))) == words
 
 
 # Networks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, size_bytes
 from .text import Text
@@ -119,6 +120,9 @@ def _entry(
     error = finite(entry.get("error"))
     if error:
         run.lacks(line, f"job {name} ended with error {error:g}: its numbers are of an incomplete run")
+    steady = entry.get("steadystate")
+    if isinstance(steady, dict) and steady.get("attained") == 0:
+        run.warn(lines.of('"steadystate" : {', place, stop)[0], NOT_STEADY)
     empty = True
     for direction in DIRECTIONS:
         part = entry.get(direction)

@@ -6,6 +6,7 @@ n-th result of an access is iteration n (the JSON does not number them).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .ior_table import MIB, includes_of
@@ -100,13 +101,18 @@ def _test(document: dict[str, Any], test: dict[str, Any], lines: Lines, begin: i
         run.factors["test_id"] = identity
     seen: dict[str, int] = {}
     place = begin
-    results = test.get("Results")
-    for result in results if isinstance(results, list) else []:
+    for result in _flat(test.get("Results")):
         if isinstance(result, dict) and isinstance(operation := result.get("access"), str):
             line, place = lines.of('"access"', place + 1, end)
             iteration = seen[operation] = seen.get(operation, -1) + 1
             _result(run, operation, result, iteration, line)
     return run
+
+
+def _flat(results: Any) -> Iterator[Any]:
+    """The results one after the other; some versions have a list for each iteration."""
+    for result in results if isinstance(results, list) else []:
+        yield from result if isinstance(result, list) else [result]
 
 
 def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int, line: int) -> None:
