@@ -19,10 +19,10 @@ NAME = "dd"
 
 # In any language: bytes, what they are in MB, a word, seconds, and the rate; `transferred in` is BSD's.
 _COPIED = re.compile(
-    r"\s*(\d+) ?(?:\w+)(?: ?[(（][^)）]*[)）])? ?(?:\w+)(?:,|，| in) ?([\d.]+(?:e-?\d+)?)\s*(?:s|secs|seconds)\b"
-    r"(?=\s*(?:[,，] ?[\d.]+ ?[kMGT]?i?B/s|\(\d+ bytes/sec\)|$))(.*)$"
+    r"\s*+(\d++) ?+[^\W\d]++(?: ?[(（][^)）]{0,60}[)）])? ?+[^\W\d]++(?:,|，| in) ?+([\d.]++(?:e-?\d++)?)\s*+"
+    r"(?:s|secs|seconds)\b(?=\s*+(?:[,，] ?[\d.]++ ?[kMGT]?i?B/s|\(\d++ bytes/sec\)|$))(.*)$"
 )
-_RECORDS = re.compile(r"\D*\d+\+\d+ \S")
+_RECORDS = re.compile(r"\D{0,40}+\d++\+\d++ \S")
 _ERROR = re.compile(r"\s*dd: (.*)$")
 
 
