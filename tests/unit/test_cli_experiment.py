@@ -17,11 +17,14 @@ from iosonde.measure.spec_schema import schema_text
 from iosonde.store import Store
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-FILES = sorted(path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json"))
-NEED = {"iozone", "ior", "mdtest", "mpiexec"}
+# Those of `upgrade` describe clusters.
+FILES = sorted(
+    path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json") and not path.name.startswith("upgrade")
+)
+NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}
 TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4",
         "access_size": "2KiB", "hole_size": "8KiB", "sieve_buffer": "4MiB", "layout": "interleaved",
-        "sieving": "enable"}  # fmt: skip
+        "sieving": "enable", "request_size": "128KiB", "access": "buffered"}  # fmt: skip
 
 SWEEP = """
 name: sweep
@@ -200,12 +203,12 @@ def test_an_example_runs_or_is_a_valid_plan(place, path):
     target = [] if "commands" in content else ["--target", "target"]
     if any(isinstance(factor, dict) and "set" in factor for factor in content.get("factors", {}).values()):
         done = iosonde("plan", path, *target, where=place)  # its factors are set by commands that are not here
-        assert done.returncode == 0 and "set by lfs" in done.stdout, done.stderr
+        assert done.returncode == 0 and "set by " in done.stdout, done.stderr
         return
     if not native:
         done = iosonde("plan", path, *target, "--json", where=place)
         assert done.returncode == 0, done.stderr
-        commands = " ".join(step["command"] for step in json.loads(done.stdout)["steps"])
+        commands = " ".join(step.get("command", "") for step in json.loads(done.stdout)["steps"])
         assert NEED & set(commands.replace("/", " ").split())
         return
     small = [f"--set={name}={TINY[name]}" for name in content.get("factors", {}) if name in TINY]
