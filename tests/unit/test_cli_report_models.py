@@ -168,3 +168,17 @@ def test_a_stores_page_takes_terms_and_refuses_wrong_ones(scaled, tmp_path):
 def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
     page = shown(scaled, "--response", "value", "--on", "nodes")
     assert page["models"]["items"][0]["n"] == 12 and page["bars"]["items"] == []
+
+
+def test_a_headline_over_many_factors_names_no_levels():
+    from iosonde.cli._page_table import _headline
+    from iosonde.stats import overview
+    from iosonde.stats.cells import TrialCell
+    from iosonde.stats.table import table_of
+
+    def made(**by):
+        cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
+        return overview._overview(cells, 0.95, [], table_of({"y": [1.0]}), [*by, "n"])
+
+    assert "over 2 settings" in _headline(made(a=1, b=2), "y", "f.csv")
+    assert "at a=1, n=1" in _headline(made(a=1), "y", "f.csv")

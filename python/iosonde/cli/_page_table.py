@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from iosonde.stats.roles import Roles
     from iosonde.stats.table import Table
 
+# So many factors are named in a headline with the levels of its two ends.
+_NAMED = 2
+
 
 def page_of_table(
     table: Table, path: str, responses: Sequence[str], by: Sequence[str] | None, on: Sequence[str], level: float,
@@ -128,8 +131,10 @@ def _headline(made: Overview, response: str, name: str) -> str:
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
         return f"{response} of {name}: {estimate_text(least.mean, least.unit)}"
-    ends = f"{_at(least)} to {_at(most)}"
-    return f"{response} of {name}: {ends}"
+    if len(least.by) > _NAMED:
+        ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
+        return f"{response} of {name}: {ends} over {len(rows)} settings"
+    return f"{response} of {name}: {_at(least)} to {_at(most)}"
 
 
 def _at(row: Row) -> str:
