@@ -101,7 +101,10 @@ def test_stop_ends_after_the_operation_in_flight_and_progress_is_seen(tmp_path):
     assert seen == sorted(seen)
 
 
-def test_ctrl_c_stops_the_workers_and_the_session_can_go_on(tmp_path):
+def test_ctrl_c_stops_the_workers_and_the_session_can_go_on(tmp_path, request):
+    # Who starts the tests in the background has them ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     write_file(tmp_path)
     opened = session(tmp_path, phase(READS, passes=0, time_limit_ns=60_000_000_000), budget=1000)
     opened.prepare(0)
