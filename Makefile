@@ -46,12 +46,12 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@$(PY) -m pytest -n auto tests/unit tests/golden $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto tests/unit tests/golden $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
 test-docs: .venv/.dev ## every example in README.md and docs/ runs and says what it shows
-	@$(PY) -m pytest -n auto tests/docs $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto tests/docs $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
@@ -141,8 +141,9 @@ MPI_WORKS = command -v mpiexec >/dev/null && \
 	@PATH="$$PWD/.venv/bin:$$PATH" MATURIN_PEP517_ARGS=--locked $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
+# Tests run with one MPI, whatever the machine has besides; `make test-nodes` takes others where they are.
 .venv/.dev: .venv/.deps | .venv/.ok
 	@echo "setting up: what tests need (about 15 s, once)"
-	@$(call REQUIREMENTS,dev) >build/requirements-dev.txt
+	@$(call REQUIREMENTS,dev mpich) >build/requirements-dev.txt
 	@$(PIP) --requirement build/requirements-dev.txt
 	@touch $@
