@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 import sample_store
+import steps_bench
 from console import ROOT
 from iosonde import _native
 from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STATUS_MISMATCH, STATUS_SHORT, STORE_VERSION
 from iosonde.core.where import parse_where
+from iosonde.measure.envelope import Settings
+from iosonde.measure.spec import CommandStep, NativeStep
 from iosonde.store import Store
 
 PAGE = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
@@ -53,6 +56,17 @@ def test_the_columns_are_those_of_the_code(tmp_path: Path) -> None:
     sample_store.main(str(tmp_path / "results"))
     document = Store.open(tmp_path / "results").document("envelope-7f3a-0000")
     assert sorted(columns_below("run.json")) == sorted(document)
+
+
+def test_the_keys_of_phases_are_those_of_a_trial(tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    settings = Settings(small_files=2, large_file_size=2**16, transfer_size=2**16)
+    steps = [NativeStep("envelope", settings.to_json()), CommandStep("echo up", parse="auto")]
+    phases = steps_bench.run(tmp_path / "target", steps).phases
+    assert {"command" in phase for phase in phases} == {True, False}
+    assert set().union(*phases) == set(columns_below("phases of run.json"))
+    below = PAGE.partition("Each rank of a phase:")[2].partition("\n\n")[0]
+    assert set().union(*(rank for phase in phases for rank in phase["ranks"])) <= set(re.findall(r"`(\w+)`", below))
 
 
 def test_kinds_statuses_and_versions_are_those_of_the_code() -> None:
