@@ -12,7 +12,8 @@ from iosonde.core.types import Experiment, Finding
 
 from . import rundir
 from .files import Disk, new_file, write_new
-from .store import Store, run_directories
+from .rundir import run_directories
+from .store import Store
 
 _BLOCK_BYTES = 1 << 20
 # The same trial stored by two stores differs in these, and in its own hash.

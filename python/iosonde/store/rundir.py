@@ -22,7 +22,7 @@ from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 
-from .files import Disk, new_file, read_plain, write_copy, write_new
+from .files import Disk, is_temporary, new_file, read_plain, write_copy, write_new
 from .runfile import run_document, seal, unseal
 
 DOCUMENT = "run.json"
@@ -32,6 +32,20 @@ _ID = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+=@-]{0,149}$")
 _READ_BYTES = 1 << 20
 # Larger raw files are not read with their run.
 RAW_BYTES = 16 << 20
+
+
+def run_directories(path: Path) -> list[Path]:
+    """What looks like a finished run in the store at ``path``."""
+    try:
+        entries = sorted((path / "runs").iterdir())
+    except FileNotFoundError:
+        return []
+    return [entry for entry in entries if is_run_directory(entry)]
+
+
+def is_run_directory(path: Path) -> bool:
+    """Whether this entry of ``runs/`` can be a run: links are not followed."""
+    return path.is_dir() and not path.is_symlink() and not is_temporary(path.name)
 
 
 def check_id(what: str, value: str) -> str:

@@ -19,8 +19,9 @@ from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import matching_rows
 
 from . import files, rundir
+from .experiments import Experiments
 from .notes import Notes
-from .runfile import decode, encode, experiment_bytes, experiment_from, from_plain, run_from, too_new
+from .runfile import decode, encode, from_plain, run_from, too_new
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,6 +44,7 @@ class Store:
         self.path = path
         self.disk = disk
         self.notes = Notes(path / "notes", disk)
+        self._experiments = Experiments(path / "experiments", disk)
         self._verified: set[str] = set()
 
     @classmethod
@@ -139,38 +141,18 @@ class Store:
             ) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
-        """Store ``experiment``, in place of an earlier one with its id."""
-        name = rundir.check_id("an experiment", experiment.id)
-        try:
-            files.replace_file(self.disk, self._experiment_path(name), experiment_bytes(experiment))
-        except OSError as error:
-            raise SystemFaultError(
-                f"cannot store experiment {name} in {self.path}: {error.strerror}", "make room there"
-            ) from error
+        """Store ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
+        self._experiments.save(experiment)
 
     # Asking
 
     def experiment(self, experiment_id: str) -> Experiment:
         """Raises InputError if there is none with this id, DataError if it is damaged."""
-        path = self._experiment_path(rundir.check_id("an experiment", experiment_id))
-        try:
-            return experiment_from(files.read_plain(path), f"experiment {experiment_id}")
-        except FileNotFoundError:
-            hint = f"there are: {', '.join(self._experiment_ids()) or 'none'}"
-            raise InputError(f"there is no experiment {experiment_id} in {self.path}", hint) from None
-        except OSError as error:
-            hint = f"restore {path} from a copy, or remove it"
-            raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
+        return self._experiments.get(experiment_id)
 
     def experiments(self) -> list[Experiment]:
         """All experiments that can be read, the oldest first."""
-        found = []
-        for name in self._experiment_ids():
-            try:
-                found.append(self.experiment(name))
-            except (DataError, InputError):
-                continue  # `problems` names it
-        return sorted(found, key=lambda item: (item.created_at, item.id))
+        return self._experiments.all()
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
@@ -247,7 +229,7 @@ class Store:
 
     def _select(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
         found = []
-        for directory in run_directories(self.path):
+        for directory in rundir.run_directories(self.path):
             try:
                 document = rundir.read_document(directory)
             except DataError:
@@ -265,7 +247,7 @@ class Store:
 
     def _find(self, run_id: str) -> tuple[Path, dict[str, Any]]:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
-        if not is_run_directory(directory):
+        if not rundir.is_run_directory(directory):
             raise InputError(f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them")
         return directory, from_plain(rundir.read_document(directory))
 
@@ -288,30 +270,9 @@ class Store:
     def _tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
         return [self.notes.tags(document["id"]) for document in documents]
 
-    def _experiment_path(self, experiment_id: str) -> Path:
-        return self.path / "experiments" / f"{experiment_id}.json"
-
-    def _experiment_ids(self) -> list[str]:
-        paths = (self.path / "experiments").glob("*.json")
-        return sorted(path.stem for path in paths if not files.is_temporary(path.name))
-
 
 def _fill(disk: files.Disk, directory: Path, run: Run, now: str) -> None:
     rundir.write_run(disk, directory, run, now)
-
-
-def run_directories(path: Path) -> list[Path]:
-    """What looks like a finished run in the store at ``path``."""
-    try:
-        entries = sorted((path / "runs").iterdir())
-    except FileNotFoundError:
-        return []
-    return [entry for entry in entries if is_run_directory(entry)]
-
-
-def is_run_directory(path: Path) -> bool:
-    """Whether this entry of ``runs/`` can be a run: links are not followed."""
-    return path.is_dir() and not path.is_symlink() and not files.is_temporary(path.name)
 
 
 def _exists(run_id: str, path: Path) -> InputError:

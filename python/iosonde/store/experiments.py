@@ -1,0 +1,57 @@
+"""The experiments of a store: one JSON file for each question, replaced whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.core.types import Experiment
+
+from . import files, rundir
+from .runfile import experiment_bytes, experiment_from
+
+
+class Experiments:
+    """The ``directory`` of a store's experiments."""
+
+    def __init__(self, directory: Path, disk: files.Disk) -> None:
+        self._directory = directory
+        self._disk = disk
+
+    def save(self, experiment: Experiment) -> None:
+        """Keep ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
+        name = rundir.check_id("an experiment", experiment.id)
+        try:
+            files.replace_file(self._disk, self._path(name), experiment_bytes(experiment))
+        except OSError as error:
+            raise SystemFaultError(
+                f"cannot store experiment {name} in {self._directory.parent}: {error.strerror}", "make room there"
+            ) from error
+
+    def get(self, experiment_id: str) -> Experiment:
+        """Raises InputError if there is none with this id, DataError if it is damaged."""
+        path = self._path(rundir.check_id("an experiment", experiment_id))
+        try:
+            return experiment_from(files.read_plain(path), f"experiment {experiment_id}")
+        except FileNotFoundError:
+            hint = f"there are: {', '.join(self._ids()) or 'none'}"
+            raise InputError(f"there is no experiment {experiment_id} in {self._directory.parent}", hint) from None
+        except OSError as error:
+            hint = f"restore {path} from a copy, or remove it"
+            raise DataError(f"experiment {experiment_id} cannot be read: {error.strerror}", hint) from error
+
+    def all(self) -> list[Experiment]:
+        """All that can be read, the oldest first."""
+        found = []
+        for name in self._ids():
+            try:
+                found.append(self.get(name))
+            except (DataError, InputError):
+                continue  # `Store.problems` names it
+        return sorted(found, key=lambda item: (item.created_at, item.id))
+
+    def _path(self, experiment_id: str) -> Path:
+        return self._directory / f"{experiment_id}.json"
+
+    def _ids(self) -> list[str]:
+        return sorted(path.stem for path in self._directory.glob("*.json") if not files.is_temporary(path.name))
