@@ -23,6 +23,13 @@ impl Error {
     }
 }
 
+/// That of this thread's last failed call.
+#[cold]
+pub fn errno() -> i64 {
+    // SAFETY: the address of this thread's errno is always valid.
+    i64::from(unsafe { *libc::__errno_location() })
+}
+
 /// What the system says about an errno ("No space left on device").
 pub fn errno_text(errno: i32) -> String {
     let text = std::io::Error::from_raw_os_error(errno).to_string();

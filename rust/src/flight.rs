@@ -1,7 +1,15 @@
 //! Operations in flight: which buffer region each one uses, and what was begun in it.
 
-use crate::backend::Completion;
-use crate::worker::Begun;
+use crate::backend::{Completion, Request};
+use crate::plan::Planned;
+
+/// An operation that was started.
+#[derive(Clone, Copy)]
+pub struct Begun {
+    pub planned: Planned,
+    pub request: Request,
+    pub start_ns: u64,
+}
 
 pub struct Flight {
     begun: Vec<Option<Begun>>,

@@ -1,6 +1,9 @@
 //! The kinds of operation. The number is what a record holds, so the order is part of the store's schema:
 //! new kinds go to the end.
 
+use crate::error::Result;
+use crate::json::Node;
+
 macro_rules! kinds {
     ($($variant:ident $name:literal),+ $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +28,14 @@ kinds! {
 }
 
 impl Kind {
+    pub fn parse(node: &Node) -> Result<Kind> {
+        let name = node.text()?;
+        Kind::from_name(name).map_or_else(
+            || node.fail(format_args!("no kind {name:?}; there are {}, mix", NAMES.join(", "))),
+            Ok,
+        )
+    }
+
     pub fn name(self) -> &'static str {
         NAMES[self as usize]
     }

@@ -5,6 +5,7 @@
 //! and notes it, so that the copy comes to its end and the operation is recorded as failed with EIO.
 
 use crate::buffer::page_size;
+use crate::error::errno;
 use crate::pattern::Range;
 use std::cell::Cell;
 use std::os::fd::RawFd;
@@ -48,11 +49,11 @@ impl Mapping {
         let start = unsafe {
             let mut found: libc::stat = std::mem::zeroed();
             if libc::fstat(wanted.fd, &mut found) < 0 {
-                return Err(crate::backend::posix::errno());
+                return Err(errno());
             }
             let end = (base + size) as i64;
             if wanted.write && found.st_size < end && libc::ftruncate64(wanted.fd, end) < 0 {
-                return Err(crate::backend::posix::errno());
+                return Err(errno());
             }
             libc::mmap(
                 std::ptr::null_mut(),
@@ -64,7 +65,7 @@ impl Mapping {
             )
         };
         if start == libc::MAP_FAILED {
-            return Err(crate::backend::posix::errno());
+            return Err(errno());
         }
         WATCHED.set((start as usize, start as usize + length.next_multiple_of(page_size()), false));
         Ok(Self { wanted, start: start.cast(), length, skip })

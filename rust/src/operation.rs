@@ -4,11 +4,12 @@ use crate::backend::{Backend, Request};
 use crate::content::{Content, Stamp, make_unique};
 use crate::control::Control;
 use crate::error::errno_text;
+use crate::flight::Begun;
 use crate::kind::Kind;
 use crate::mapping::{Mapping, Wanted};
 use crate::plan::Planned;
 use crate::record::{self, STATUS_MISMATCH, STATUS_OK, STATUS_OTHER, STATUS_SHORT};
-use crate::worker::{Begun, Failure, State, Worker};
+use crate::worker::{Failure, State, Worker};
 use crate::workload::Phase;
 use std::os::fd::RawFd;
 

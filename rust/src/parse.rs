@@ -4,7 +4,7 @@ use crate::backend::fake::Script;
 use crate::content::Content;
 use crate::error::{Error, Result};
 use crate::json::{Node, Object};
-use crate::kind::{Kind, NAMES};
+use crate::kind::Kind;
 use crate::parse_step::step;
 use crate::workload::{Arrival, Backend, Files, Phase, Workload};
 
@@ -223,12 +223,6 @@ fn content(node: &Node) -> Result<Content> {
     }
     object.no_other_keys()?;
     Ok(Content::Compressible(share.number()?))
-}
-
-pub fn kind(node: &Node) -> Result<Kind> {
-    let name = node.text()?;
-    Kind::from_name(name)
-        .map_or_else(|| node.fail(format_args!("no kind {name:?}; there are {}, mix", NAMES.join(", "))), Ok)
 }
 
 #[cfg(test)]

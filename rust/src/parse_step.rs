@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::json::{Node, Object};
 use crate::kind::Kind;
-use crate::parse::kind;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
 use crate::workload::{Action, Compute, Detail, Operation, Step};
@@ -60,7 +59,7 @@ fn mix(object: &Object) -> Result<Step> {
 }
 
 fn operation(object: &Object) -> Result<Operation> {
-    let kind = kind(&object.need("kind")?)?;
+    let kind = Kind::parse(&object.need("kind")?)?;
     let detail = match kind {
         Kind::Read | Kind::Write => match object.get("sieve") {
             Some(node) => sieve(object, &node)?,

@@ -6,8 +6,8 @@
 //! in, and writes it back, with the window locked, because the holes may be what others write. A window without a hole
 //! is written as it is, and not read or locked.
 
-use crate::backend::posix::errno;
 use crate::backend::{Backend, Request};
+use crate::error::errno;
 use crate::kind::Kind;
 use crate::pattern::{Pattern, Range};
 use std::os::fd::RawFd;

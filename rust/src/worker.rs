@@ -1,16 +1,16 @@
 //! One worker: a thread's files, buffer and place in the workload, and the timed loop.
 
-use crate::backend::{Backend, Completion, Request};
+use crate::backend::{Backend, Completion};
 use crate::buffer::Buffer;
 use crate::clock::monotonic_ns;
 use crate::content::Stamp;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::files::{FileTable, Visit};
-use crate::flight::Flight;
+use crate::flight::{Begun, Flight};
 use crate::kind::Kind;
 use crate::mapping::Mapping;
-use crate::plan::{Cursor, Planned};
+use crate::plan::Cursor;
 use crate::record::{Recorder, Recording};
 use crate::rng::{Rng, hash};
 use crate::schedule::Schedule;
@@ -89,14 +89,6 @@ pub struct State {
     pub ended_ns: u64,
     pub extra_bytes: u64,
     pub failed: bool,
-}
-
-/// An operation that was started.
-#[derive(Clone, Copy)]
-pub struct Begun {
-    pub planned: Planned,
-    pub request: Request,
-    pub start_ns: u64,
 }
 
 impl<B: Backend> Work for Worker<B> {

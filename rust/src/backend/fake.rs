@@ -86,7 +86,7 @@ fn series(node: &Node) -> Result<Vec<u64>> {
 fn fault(node: &Node) -> Result<Fault> {
     let object = node.object()?;
     let fault = Fault {
-        kind: crate::parse::kind(&object.need("kind")?)?,
+        kind: Kind::parse(&object.need("kind")?)?,
         at: object.whole("at", 0, MANY)?.unwrap_or(0),
         count: object.whole("count", 1, MANY)?.unwrap_or(1),
         errno: object.whole("errno", 1, 4095)?.map(|errno| errno as i64),

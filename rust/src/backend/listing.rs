@@ -1,5 +1,6 @@
 //! Reading a directory's entries with getdents64: no allocation per entry, and nothing is followed.
 
+use crate::error::errno;
 use std::ffi::{CStr, c_char};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -10,7 +11,7 @@ const TYPE_AT: usize = 18;
 const NAME_AT: usize = 19;
 
 fn result(value: i64) -> i64 {
-    if value < 0 { -super::posix::errno() } else { value }
+    if value < 0 { -errno() } else { value }
 }
 
 /// Open, read to the end, close: the number of entries without `.` and `..`, or minus the errno.

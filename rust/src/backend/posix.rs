@@ -2,6 +2,7 @@
 
 use super::{Backend, Request};
 use crate::clock;
+use crate::error::errno;
 use crate::kind::Kind;
 use std::os::fd::RawFd;
 
@@ -121,10 +122,4 @@ fn rest(r: &Request, mut done: i64) -> i64 {
         }
     }
     done
-}
-
-#[cold]
-pub fn errno() -> i64 {
-    // SAFETY: the address of this thread's errno is always valid.
-    i64::from(unsafe { *libc::__errno_location() })
 }
