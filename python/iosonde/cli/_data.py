@@ -47,7 +47,7 @@ def check_level(level: float) -> float:
     check(level)
     if level < 0.9:
         click.echo(
-            f"warning: at level {level:g} one interval in {1 / (1 - level):.1f} misses; 0.9 or more is usual", err=True
+            f"warning: at level {level:g} one interval in {1 / (1 - level):.2g} misses; 0.9 or more is usual", err=True
         )
     return level
 
