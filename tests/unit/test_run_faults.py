@@ -154,8 +154,6 @@ def test_interrupted_it_cleans_up_and_says_how_to_go_on(place):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A test runner in the background of a shell ignores SIGINT, and its children would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while not list(store.glob("runs/*-0001")):
         time.sleep(0.02)
