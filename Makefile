@@ -62,7 +62,8 @@ test-mpi: .venv/.dev ## tests with real MPI ranks
 test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a Slurm made here (about 3 min, root)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make network name spaces; run it as root"; exit 1; }
 	@PATH="$$PATH:/usr/sbin:/sbin"; \
-		for need in ip:iproute2 nsenter:util-linux slurmctld:slurm-wlm munged:munge mpiexec.openmpi:openmpi-bin; do \
+		for need in ip:iproute2 nsenter:util-linux slurmctld:slurm-wlm munged:munge mpiexec.openmpi:openmpi-bin \
+		iperf3:iperf3; do \
 		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
 

@@ -34,11 +34,12 @@ def node(rank, host, scale=1.0, way="O_DIRECT"):
 
 def facts(scale=1.0, hosts=("n1", "n2", "n3")):
     pairs = [pair(0, 1, 1e9 * scale), pair(0, 2, 9e8), pair(1, 2, 8e8, back=5e8)]
+    link = {"a": 1, "b": 2, "forth": 4e8, "back": 3e8, "error": "", "outputs": []}
     return {
         "hosts": list(hosts),
         "nodes": list(range(len(hosts))),
         "target": "/t",
-        "probe": {"pairs": pairs, "nodes": [node(i, host, scale) for i, host in enumerate(hosts)]},
+        "probe": {"pairs": pairs, "tcp": [link], "nodes": [node(i, host, scale) for i, host in enumerate(hosts)]},
     }
 
 
@@ -197,6 +198,7 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
     json.dumps(run.facts)
     assert run.facts["probe"]["experiment"] == "b"
     assert run.factors["network_bandwidth"] == 5e8
+    assert run.factors["tcp_bandwidth"] == 3e8
     assert run.factors["disk_read"] == 4e8
     assert set(run.factors) == {"nodes", *PROBE_FACTORS}
     alone = _probe.attached(run_on("n2"), probes, 0.95)

@@ -29,12 +29,16 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
-    """``pairs`` and ``nodes`` with an Estimate of everything, over the facts of a probe's complete repetitions."""
+    """``pairs``, ``tcp`` and ``nodes`` with an Estimate of everything, over the facts of a probe's complete
+    repetitions; ``tcp_error`` is why TCP was not measured."""
     first = repetitions[0]
     probes = [facts["probe"] for facts in repetitions]
+    links = [link for probe in probes for link in probe.get("tcp") or ()]
     return {
         "pairs": [_pair(first, [probe["pairs"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["pairs"]))],
+        "tcp": _links(first, links, level),
+        "tcp_error": next((link["error"] for link in links if link["error"]), ""),
         "nodes": [_node([probe["nodes"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["nodes"]))],
     }  # fmt: skip
@@ -63,6 +67,8 @@ def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts
         "started_at": last["started_at"],
         "target": last["facts"]["target"],
         "pairs": [pair for pair in made["pairs"] if wanted >= set(pair["hosts"])],
+        "tcp": [link for link in made["tcp"] if wanted >= set(link["hosts"])],
+        "tcp_error": made["tcp_error"],
         "nodes": [node for node in made["nodes"] if node["host"] in wanted],
     }
 
@@ -83,6 +89,8 @@ def slowest(made: Facts) -> dict[str, float]:
     if pairs:
         found["network_bandwidth"] = min(pair[way].value for pair in pairs for way in ("bandwidth", "bandwidth_back"))
         found["network_latency"] = max(pair["latency"].value for pair in pairs)
+    if made["tcp"]:
+        found["tcp_bandwidth"] = min(link[way].value for link in made["tcp"] for way in ("bandwidth", "bandwidth_back"))
     for name, key, worst in (
         ("disk_write", "disk_write", min),
         ("disk_read", "disk_read", min),
@@ -116,6 +124,8 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
     if UNSEEN in media:
         said.append("the interfaces of the nodes did not count the messages: the MPI library took another way than "
                     "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
+    if made["tcp_error"]:
+        said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
     if not made["pairs"]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
     if mount_type in _IN_MEMORY:
@@ -143,6 +153,23 @@ def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
             for i, size in enumerate(sizes)
         ],
     }
+
+
+def _links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
+    """Each link that iperf3 measured, over the repetitions in which it did."""
+    same: dict[tuple[int, int], list[Facts]] = {}
+    for link in links:
+        if not link["error"]:
+            same.setdefault((link["a"], link["b"]), []).append(link)
+    return [
+        {
+            "ranks": [a, b],
+            "hosts": [facts["hosts"][a], facts["hosts"][b]],
+            "bandwidth": _mean([link["forth"] for link in found], level),
+            "bandwidth_back": _mean([link["back"] for link in found], level),
+        }
+        for (a, b), found in same.items()
+    ]
 
 
 def _node(same: Sequence[Facts], level: float) -> Facts:

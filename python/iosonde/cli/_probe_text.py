@@ -31,6 +31,9 @@ def lines(made: dict[str, Any], n: int, level: float, warnings: Sequence[str]) -
     if made["pairs"]:
         yield ""
         yield from _pairs(made["pairs"])
+    if made["tcp"]:
+        yield ""
+        yield from _links(made["tcp"])
     yield ""
     yield from _nodes(made["nodes"])
     yield ""
@@ -48,6 +51,16 @@ def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
             rows.append(["", "", f"bandwidth {way}", *_value(pair[key], "bytes/s")])
     yield from _left_out(len(pairs), "pairs", "by bandwidth")
     yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL", _WIDTH).splitlines()
+
+
+def _links(links: list[dict[str, Any]]) -> Iterator[str]:
+    rows = []
+    for link in _extremes(links, "bandwidth"):
+        a, b = link["hosts"]
+        rows += [[f"{a} → {b}", *_value(link["bandwidth"], "bytes/s")],
+                 [f"{b} → {a}", *_value(link["bandwidth_back"], "bytes/s")]]  # fmt: skip
+    yield from _left_out(len(links), "links", "by bandwidth")
+    yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL", _WIDTH).splitlines()
 
 
 def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
@@ -74,7 +87,8 @@ def sentences(made: dict[str, Any]) -> list[str]:
     parts, worst = [], slowest(made)
     if "network_bandwidth" in worst:
         over = "link" if all(pair["medium"] == "network" for pair in made["pairs"]) else "pair"
-        parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}.")
+        tcp = f" by MPI, {_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
+        parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
     if "disk_write" in worst:
         written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
         cpu = _short(max(worst["cpu_write"], worst["cpu_read"]), "s/byte")

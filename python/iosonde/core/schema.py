@@ -54,6 +54,7 @@ CENTRE = "centre_trial"
 PROBE_FACTORS = (
     "network_bandwidth",
     "network_latency",
+    "tcp_bandwidth",
     "disk_write",
     "disk_read",
     "memory_copy",

@@ -60,6 +60,7 @@ def run(bench: Bench, repetition: int, run_id: str) -> Run:
         ranks=bench.nodes,
         size=bench.size,
         in_turn=bench.in_turn,
+        addresses=bench.launcher.addresses(bench.nodes),
     )
     started_at, started = datetime.now(UTC), time.monotonic()
     found: dict[str, Any] = {}
@@ -89,8 +90,10 @@ def run(bench: Bench, repetition: int, run_id: str) -> Run:
                  "block": repetition},
         observations=observations(found) if found else [],
         facts=bench.facts | {"order": repetition, "hosts": found.get("hosts", []), "nodes": found.get("node_of", []),
-                             FACT: {"pairs": found.get("pairs", []), "nodes": found.get("nodes", [])}},
+                             FACT: {"pairs": found.get("pairs", []), "tcp": _without_outputs(found),
+                                    "nodes": found.get("nodes", [])}},
         missing=missing,
+        raw=outputs(found),
     )  # fmt: skip
 
 
@@ -104,6 +107,7 @@ def medium(pair: dict[str, Any], hosts: list[str], node_of: list[int]) -> str:
 def observations(found: dict[str, Any]) -> list[Observation]:
     """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first rank."""
     rows = [row for pair in found["pairs"] for row in _of_pair(pair)]
+    rows += [row for link in found.get("tcp", []) if not link["error"] for row in _of_link(link)]
     for node in found["nodes"]:
         rows += [
             Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
@@ -119,6 +123,24 @@ def _of_pair(pair: dict[str, Any]) -> Iterable[Observation]:
     yield Observation(f"network_to_{a}", "bandwidth", pair["back"], "bytes/s", rank=b)
     for size, half_trip_s in pair["sweep"][1:]:
         yield Observation(f"pingpong_with_{b}", f"half_round_trip_{size}", half_trip_s, "s", rank=a)
+
+
+def _of_link(link: dict[str, Any]) -> Iterable[Observation]:
+    yield Observation(f"tcp_to_{link['b']}", "bandwidth", link["forth"], "bytes/s", rank=link["a"])
+    yield Observation(f"tcp_to_{link['a']}", "bandwidth", link["back"], "bytes/s", rank=link["b"])
+
+
+def outputs(found: dict[str, Any]) -> dict[str, bytes | Path]:
+    """What iperf3 printed, by the name that it has in ``raw/``."""
+    return {
+        f"iperf3-{link['a']:04d}-{link['b']:04d}-{way}.json": text.encode()
+        for link in found.get("tcp", [])
+        for way, text in zip(("forth", "back"), link["outputs"], strict=False)
+    }
+
+
+def _without_outputs(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in link.items() if key != "outputs"} for link in found.get("tcp", [])]
 
 
 def _of_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, str]]:

@@ -22,7 +22,7 @@ from iosonde.core.errors import IosondeError, LaunchError
 from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
 
-from . import probe_local, probe_network, target
+from . import probe_local, probe_network, probe_tcp, target
 from .target import Workspace
 
 # Made by the parent in the folder: who sees it shares the folder with the parent.
@@ -38,8 +38,8 @@ class Assignment:
     """One repetition. ``target`` is the directory to measure (empty: no disk), in which only the workspace of
     ``experiment`` is written to; ``size`` the bytes that each node writes and reads there.
 
-    ``in_turn``: one node after the other, where all write to the same servers. ``only_clean``: nothing is measured,
-    and the workspace is removed on every node.
+    ``addresses``: how other programs reach the node of each rank. ``in_turn``: one node after the other, where all
+    write to the same servers. ``only_clean``: nothing is measured, and the workspace is removed on every node.
     """
 
     target: str
@@ -48,6 +48,7 @@ class Assignment:
     ranks: int
     size: int
     in_turn: bool
+    addresses: tuple[str, ...] = ()
     only_clean: bool = False
 
     @property
@@ -80,11 +81,16 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         binding.bind(ranks)
         pairs = probe_network.measure(ranks)
         os.sched_setaffinity(0, everywhere)
+        heart.enter("network, TCP")
+        slowest = min((min(pair["forth"], pair["back"]) for pair in pairs), default=0.0)
+        links = probe_tcp.measure(ranks, assignment.addresses, ranks.broadcast(slowest))
         nodes = [one for one in ranks.gather(node) or () if one]
         if ranks.rank == 0:
             hosts = [host.name for host in ranks.hosts]
             beside = folder / f"{RESULT}.new"
-            beside.write_text(json.dumps({"pairs": pairs, "nodes": nodes, "hosts": hosts, "node_of": ranks.node_of}))
+            beside.write_text(
+                json.dumps({"pairs": pairs, "tcp": links, "nodes": nodes, "hosts": hosts, "node_of": ranks.node_of})
+            )
             beside.rename(folder / RESULT)
     ranks.wait_for_all()
     if ranks.local_rank == 0 and not (folder / PARENT_MARK).exists():

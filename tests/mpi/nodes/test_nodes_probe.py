@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from families import MPICH, over_agent
 
@@ -19,6 +20,12 @@ def test_every_pair_is_measured_over_the_network_and_every_disk_on_its_node(clus
     assert [node["host"] for node in found["nodes"]] == ["n1", "n2", "n3"]
     assert all(node["disk_read"]["value"] > 0 for node in found["nodes"])
     assert cluster.received_bytes("n2") - before > 8 * 2**20
+    if shutil.which("iperf3"):
+        assert [link["hosts"] for link in found["tcp"]] == [["n1", "n2"], ["n1", "n3"], ["n2", "n3"]]
+        assert all(0 < link[way]["value"] < 1e12 for link in found["tcp"] for way in ("bandwidth", "bandwidth_back"))
+        assert found["tcp_error"] == ""
+    else:
+        assert found["tcp_error"] == "iperf3 is not on n1"
     assert not list(cluster.target.iterdir())
 
 

@@ -1,0 +1,136 @@
+"""TCP between nodes, by iperf3 where all of them have it: what a file system over TCP can get from the network, while
+MPI may have a way of its own.
+
+Each node streams to the next one, and back: every node's link in both directions, in as many tests as nodes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from iosonde.ranks.mpi import Ranks
+from iosonde.ranks.processes import ends_with_us
+
+PROGRAM = "iperf3"
+# What is sent takes about so long, if TCP is as fast as MPI.
+STREAM_S = 0.3
+LEAST_BYTES = 2**20
+CONNECT_S = 5
+LIMIT_S = 30.0
+ENDS_S = 2.0  # a server after its test
+_PORT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Link:
+    """What one repetition found from rank ``a`` to rank ``b`` (bytes/s, as received) and back; ``outputs`` is what
+    iperf3 printed for each, ``error`` why there is no figure."""
+
+    a: int
+    b: int
+    forth: float = 0.0
+    back: float = 0.0
+    outputs: tuple[str, ...] = ()
+    error: str = ""
+
+
+def measure(ranks: Ranks, addresses: Sequence[str], expected_rate: float) -> list[dict[str, Any]]:
+    """All links, on rank 0 (empty elsewhere); every rank calls it. The first that fails is the last one: what keeps
+    one connection out (a firewall) keeps all out, and each would be waited for.
+
+    ``addresses``: how each rank's node is reached. ``expected_rate``: bytes/s, which only sets how much is sent.
+    """
+    links = [(a, b) for a, b in neighbours(ranks.size) if ranks.node_of[a] != ranks.node_of[b]]
+    lacking = [rank for rank, has in enumerate(ranks.all_gather(shutil.which(PROGRAM) is not None)) if not has]
+    if links and lacking:
+        return [asdict(Link(*links[0], error=f"{PROGRAM} is not on {ranks.hosts[lacking[0]].name}"))]
+    found, size = [], max(LEAST_BYTES, int(expected_rate * STREAM_S))
+    for a, b in links:
+        error = ""
+        if ranks.rank == a:
+            found.append(_stream(ranks, a, b, addresses[b], size))
+            error = found[-1].error
+        elif ranks.rank == b:
+            for _ in ("forth", "back"):
+                _serve(ranks, a)
+        if ranks.broadcast(error, a):
+            break
+        ranks.wait_for_all()
+    return [asdict(link) for part in ranks.gather(found) or [] for link in part]
+
+
+def neighbours(nodes: int) -> list[tuple[int, int]]:
+    """Each node and the next one, the last and the first too."""
+    return [(a, a + 1) for a in range(nodes - 1)] + ([(0, nodes - 1)] if nodes > 2 else [])
+
+
+def _stream(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
+    """Both directions, one after the other; the server is asked for twice also where the first one failed."""
+    outputs, rates, errors = [], [], []
+    for backwards in (False, True):
+        port = bytearray(_PORT_BYTES)
+        ranks.receive(port, b)
+        output, rate, error = client(address, int.from_bytes(port, "little"), size, backwards)
+        ranks.send(bytearray(1), b)
+        outputs.append(output)
+        rates.append(rate)
+        errors.append(error)
+    wrong = next((error for error in errors if error), "")
+    if wrong:
+        return Link(a, b, error=f"{PROGRAM} from {ranks.hosts[a].name} to {address}: {wrong}")
+    return Link(a, b, rates[0], rates[1], tuple(outputs))
+
+
+def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
+    """(what iperf3 printed, bytes/s that arrived, why there is no figure)."""
+    if not port:
+        return "", 0.0, "the server there did not start"
+    words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",
+             "--connect-timeout", str(1000 * CONNECT_S), *(["--reverse"] if backwards else [])]  # fmt: skip
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
+                              preexec_fn=ends_with_us(signal.SIGKILL))  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return "", 0.0, f"no answer within {LIMIT_S:.0f} s"
+    try:
+        document = json.loads(done.stdout)
+        if document.get("error"):
+            return done.stdout, 0.0, " ".join(str(document["error"]).split())[:200]
+        return done.stdout, float(document["end"]["sum_received"]["bits_per_second"]) / 8, ""
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return done.stdout, 0.0, f"what it printed cannot be read (exit code {done.returncode})"
+
+
+def _serve(ranks: Ranks, peer: int) -> None:
+    """One server for one test; the peer is told its port, 0 if there is none, and tells when the test is over."""
+    server, port = start_server()
+    ranks.send(bytearray(port.to_bytes(_PORT_BYTES, "little")), peer)
+    ranks.receive(bytearray(1), peer)
+    if server is not None:
+        with server:
+            try:
+                server.communicate(timeout=ENDS_S)
+            except subprocess.TimeoutExpired:  # nobody reached it
+                server.kill()
+
+
+def start_server() -> tuple[subprocess.Popen[str] | None, int]:
+    """A server that ends after one test, and its port once it listens; 0 if it does not."""
+    with socket.create_server(("", 0)) as free:
+        port = free.getsockname()[1]
+    words = [PROGRAM, "--server", "--one-off", "--port", str(port), "--forceflush"]
+    try:
+        server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  preexec_fn=ends_with_us(signal.SIGKILL))  # fmt: skip
+    except OSError:
+        return None, 0
+    assert server.stdout is not None
+    listens = any("listening" in line for line in server.stdout)
+    return server, port if listens else 0

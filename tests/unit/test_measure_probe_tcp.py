@@ -1,0 +1,107 @@
+"""TCP between nodes: who streams to whom, what iperf3 says, and how it is shown."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from iosonde.cli import _probe, _probe_text
+from iosonde.measure import probe, probe_tcp
+
+
+def facts(*links):
+    nodes = [{"host": f"n{i + 1}", "rank": i, "cores": 2, "copy_one": 5e9, "copy_all": 8e9} for i in range(3)]
+    pair = {"a": 0, "b": 1, "sweep": [[8, 1e-6]], "forth": 2e9, "back": 2e9, "sent_bytes": 10, "crossed_bytes": 10}
+    return {
+        "hosts": ["n1", "n2", "n3"], "nodes": [0, 1, 2], "probe": {"pairs": [pair], "tcp": list(links), "nodes": nodes}
+    }  # fmt: skip
+
+
+def link(a, b, forth=1e9, error=""):
+    return {"a": a, "b": b, "forth": forth, "back": 8e8, "error": error, "outputs": ["{1}", "{2}"]}
+
+
+def test_every_node_streams_to_the_next_one_and_none_twice():
+    assert [probe_tcp.neighbours(n) for n in (1, 2, 3)] == [[], [(0, 1)], [(0, 1), (1, 2), (0, 2)]]
+    assert len({tuple(sorted(pair)) for pair in probe_tcp.neighbours(32)}) == 32
+
+
+def test_tcp_is_a_table_a_factor_rows_and_raw_output():
+    one = facts(link(0, 1, 9e8), link(1, 2))
+    made = _probe.summarise([one, facts()], 0.95)
+    assert [(each["hosts"], each["bandwidth"].value, each["bandwidth"].n) for each in made["tcp"]] == [
+        (["n1", "n2"], 9e8, 1), (["n2", "n3"], 1e9, 1)]  # fmt: skip
+    assert _probe.slowest(made)["tcp_bandwidth"] == 8e8
+    text = "\n".join(_probe_text.lines(made, 2, 0.95, []))
+    assert "n2 → n1" in text
+    assert "The slowest link carries 1.86 GiB/s by MPI, 763 MiB/s by TCP." in text
+    assert all(len(line) < 80 for line in text.splitlines())
+    found = one["probe"]
+    assert {(row.operation, row.rank) for row in probe.observations(found) if row.operation[:3] == "tcp"} == {
+        ("tcp_to_1", 0), ("tcp_to_0", 1), ("tcp_to_2", 1), ("tcp_to_1", 2)}  # fmt: skip
+    assert probe.outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
+
+
+def test_a_link_that_failed_is_a_warning_and_no_number():
+    one = facts(link(0, 1, error="iperf3 is not on n2"))
+    made = _probe.summarise([one], 0.95)
+    assert made["tcp"] == []
+    assert "tcp_bandwidth" not in _probe.slowest(made)
+    assert "TCP was not measured everywhere: iperf3 is not on n2" in _probe.warnings(made, None)
+    assert not [row for row in probe.observations(one["probe"]) if row.operation[:3] == "tcp"]
+
+
+FAKE_IPERF3 = """#!/bin/sh
+case "$*" in
+*--server*) echo "Server listening on 1"; exec sleep 60 ;;
+*) echo "$*" >> "$LOG"; cat <<'END'
+{0}
+END
+;;
+esac
+"""
+
+
+@pytest.fixture
+def iperf3(tmp_path, monkeypatch):
+    """Put a program of this name first on PATH that prints so."""
+
+    def prints(text):
+        program = tmp_path / "iperf3"
+        program.write_text(FAKE_IPERF3.format(text))
+        program.chmod(0o755)
+
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("LOG", str(tmp_path / "log"))
+    return prints
+
+
+@pytest.mark.parametrize(
+    ("printed", "rate", "error"),
+    [
+        ('{"end": {"sum_received": {"bits_per_second": 8e9}}}', 1e9, ""),
+        ('{"error": "unable to connect to server:\\nConnection refused"}', 0, "to server: Connection refused"),
+        ("{}", 0, "cannot be read (exit code 0)"),
+        ("[]", 0, "cannot be read (exit code 0)"),
+        ("Segmentation fault", 0, "cannot be read (exit code 0)"),
+        ('{"end": {"sum_received": {"bits_per_second": null}}}', 0, "cannot be read (exit code 0)"),
+    ],
+)
+def test_what_iperf3_says_is_a_rate_or_a_reason(iperf3, tmp_path, printed, rate, error):
+    iperf3(printed)
+    output, found, why = probe_tcp.client("10.0.0.2", 5000, 2**20, True)
+    assert (output.strip(), found) == (printed, rate)
+    assert error in why and bool(error) == bool(why)
+    assert "--client 10.0.0.2 --port 5000 --bytes 1048576 --json" in (tmp_path / "log").read_text()
+
+
+def test_a_server_says_its_port_once_it_listens(iperf3, tmp_path, monkeypatch):
+    iperf3("{}")
+    server, port = probe_tcp.start_server()
+    with server:
+        assert 0 < port < 65536
+        server.kill()
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    assert probe_tcp.start_server() == (None, 0)
+    assert probe_tcp.client("10.0.0.2", 0, 1, False)[2] == "the server there did not start"
