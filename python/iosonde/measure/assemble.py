@@ -12,7 +12,7 @@ import numpy as np
 from iosonde.core.types import FactorValue, Observation
 from iosonde.ranks import clocks
 
-from . import cache, collect_commands, rates, spool
+from . import cache, collect_commands, phase_entry, rates, spool
 from .collect_commands import Parse
 from .envelope import PhasePlan
 from .items import COMMAND, NATIVE, Part
@@ -121,8 +121,7 @@ def _command(
     offsets = _offsets(found, source.places)
     error_ns = int(source.places.get("error_ns", 0 if len(found) == 1 else _UNKNOWN_NS))
     times = rates.timeline(found, offsets, 0 if len(found) == 1 else error_ns)
-    places = source.places
-    entry = collect_commands.entry(index, item, found, times, offsets, places.get("hosts", []), places.get("nodes", []))
+    entry = collect_commands.entry(index, item, found, times, offsets, source.places)
     gathered.phases.append(entry)
     if not absent and not wrong:
         gathered.observations += collect_commands.seconds(item, found, times)
@@ -175,45 +174,26 @@ def _timed(
     offsets = _offsets(parts, places)
     # Ranks that died early left no word about their clocks: nothing is known about them then.
     error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
-    nodes, hosts = places.get("nodes", []), places.get("hosts", [])
     times = rates.timeline(parts, offsets, error_ns)
-    entry = {
-        "index": index,
-        "name": plan.operation,
-        "operation": plan.operation,
+    entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
         "measures": plan.measures,
         "counted_kind": plan.counted_kind,
         "shared": plan.shared,
         "distinct_bytes": plan.distinct_bytes or None,
-        "duration_ns": times.span_ns if times.comparable else None,
-        "start_spread_ns": times.start_spread_ns if times.comparable else None,
-        "end_spread_ns": times.end_spread_ns if times.comparable else None,
-        "all_active_ns": times.all_active_ns if times.comparable else None,
-        "clock_error_ns": error_ns,
-        "comparable": times.comparable,
         "recorded_all": all(part.recorded_all for part in parts),
         "cache": _cache(parts),
         "histograms": _histograms(parts, kinds),
         "totals": _totals(parts, kinds),
         "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
         "hints": next((part.hints for part in parts if part.hints), None),
-        "ranks": [
-            {
-                "rank": part.rank,
-                "host": hosts[part.rank] if part.rank < len(hosts) else None,
-                "node": nodes[part.rank] if part.rank < len(nodes) else None,
-                "started_ns": int(times.started_ns[i]),
-                "ended_ns": int(times.ended_ns[i]),
-                "clock_offset_ns": offsets.get(part.rank, 0),
-                "operations": sum(entry["count"] for entry in part.totals),
-                "bytes": sum(entry["bytes"] for entry in part.totals),
-                "errors": sum(entry["errors"] for entry in part.totals),
-                "stopped": part.stopped,
-            }
-            for i, part in enumerate(parts)
-        ],
     }
-    return entry, _rows(plan, parts, times, kinds, repetition, nodes)
+    for rank, part in zip(entry["ranks"], parts, strict=True):
+        rank |= {
+            "operations": sum(entry["count"] for entry in part.totals),
+            "bytes": sum(entry["bytes"] for entry in part.totals),
+            "errors": sum(entry["errors"] for entry in part.totals),
+        }
+    return entry, _rows(plan, parts, times, kinds, repetition, places.get("nodes", []))
 
 
 def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:

@@ -11,7 +11,7 @@ from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 
-from . import aggregate, command, rates, spool
+from . import aggregate, command, phase_entry, rates, spool
 from .items import STEP, Item
 from .spec import SINGLE
 from .spool import RankPhase
@@ -93,14 +93,10 @@ def _tail(path: Path) -> str:
 
 def entry(
     index: int, item: Item, parts: list[RankPhase], times: rates.Timeline, offsets: dict[int, int],
-    hosts: list[str], nodes: list[int],
+    places: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
-    known = times.comparable
-    return {
-        "index": index,
-        "name": item["label"],
-        "operation": item["label"],
+    made = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
         "stage": item["stage"],
         "command": item["command"],
         "on": item["on"],
@@ -108,34 +104,20 @@ def entry(
         "measures": None,
         "shared": False,
         "distinct_bytes": None,
-        "duration_ns": times.span_ns if known else None,
-        "start_spread_ns": times.start_spread_ns if known else None,
-        "end_spread_ns": times.end_spread_ns if known else None,
-        "all_active_ns": times.all_active_ns if known else None,
-        "clock_error_ns": times.error_ns,
-        "comparable": known,
         "recorded_all": False,
         "cache": None,
         "histograms": {},
         "totals": {},
-        "ranks": [
-            {
-                "rank": part.rank,
-                "host": hosts[part.rank] if part.rank < len(hosts) else None,
-                "node": nodes[part.rank] if part.rank < len(nodes) else None,
-                "started_ns": int(times.started_ns[i]),
-                "ended_ns": int(times.ended_ns[i]),
-                "clock_offset_ns": offsets.get(part.rank, 0),
-                "operations": 0,
-                "bytes": 0,
-                "errors": 0 if part.stopped == "count" else 1,
-                "stopped": part.stopped,
-                "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
-                **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
-            }
-            for i, part in enumerate(parts)
-        ],
     }
+    for rank, part in zip(made["ranks"], parts, strict=True):
+        rank |= {
+            "operations": 0,
+            "bytes": 0,
+            "errors": 0 if part.stopped == "count" else 1,
+            "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
+            **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
+        }
+    return made
 
 
 def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
