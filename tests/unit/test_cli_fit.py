@@ -101,7 +101,15 @@ def test_a_name_may_be_written_without_its_unit(tmp_path):
     path, file = tmp_path / "t.csv", str(tmp_path / "m.json")
     path.write_text("size (MB),y\n" + "".join(f"{i},{3 * i + i % 2}\n" for i in range(24)))
     invoke("fit", str(path), "--response", "y", "--on", "size", "--family", "linear", "-o", file)
-    assert json.loads(invoke("predict", file, "size=4", "--json"))["at"] == {"size (MB)": 4.0}
+    for text in ("size=4", "size=4MB", "size=4 MB", "size=4000kB", "size (MB)=4"):
+        assert json.loads(invoke("predict", file, text, "--json"))["at"] == {"size (MB)": 4.0}
+    with pytest.raises(InputError, match="far outside 0 to 23"):
+        invoke("predict", file, "size=4GB")
+    with pytest.raises(InputError, match=r"size \(MB\) is given twice"):
+        invoke("predict", file, "size=4", "size (MB)=5")
+    with pytest.raises(InputError) as refused:
+        invoke("predict", file)
+    assert refused.value.hint == f"write iosonde predict {file} size=0"
 
 
 def test_copies_and_assumptions_are_said(tmp_path):
@@ -136,7 +144,8 @@ def test_a_perfect_line_is_json(tmp_path, family):
     path.write_text("a,b,y\n" + "".join(f"{i},{i % 3},{2 * i + i % 3}\n" for i in range(24)))
     args = ("fit", str(path), "--response", "y", "--on", "a,b", "--family", family)
     made = json.loads(invoke(*args, "--json", "-o", file))
-    assert made["mae"] < 6 and json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
+    assert made["mae"] == 0 if family == "linear" else 0 < made["mae"] < 6
+    assert json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
     assert invoke(*args)
 
 
@@ -178,7 +187,13 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
         (("fit", *ARGS, "--family", ","), "no family is named"),
         (("fit", *ARGS, "--family", "tree", "--folds", "33"), "32 settings cannot make 33 folds"),
         (("fit", *ARGS, "--family", "tree", "--folds", "1"), "1 folds"),
+        (("fit", *ARGS, "--family", "tree", "--folds", "0"), "0 folds"),
         (("fit", *ARGS, "--family", "linear", "--terms", "logg(size)"), "logg"),
+        (("fit", *ARGS, "--family", "linear,tree", "--terms", "siez"), "no column 'siez'"),
+        (("fit", *ARGS, "--family", "boosting trees=0"), "boosting trees=0 is out of range"),
+        (("fit", *ARGS, "--family", "forest trees=20000"), "forest trees=20000 is out of range"),
+        (("fit", *ARGS, "--family", "boosting rate=0"), "boosting rate=0.0 is out of range"),
+        (("fit", *ARGS, "--family", "neighbours k=0"), "neighbours k=0 is out of range"),
         (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "no figure's name"),
         (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "cannot write"),
         (("validate", *ARGS, "--inverse", "--split", "0.5"), "three ways to fold"),
@@ -202,7 +217,8 @@ def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
         (("size=4096",), "no value for fs"),
         (("size=4096", "fs=lustre"), "fs=lustre was never tried"),
         (("size=big", "fs=nfs"), "size=big is no number"),
-        (("size=nan", "fs=nfs"), "size=nan is far outside"),
+        (("size=nan", "fs=nfs"), "size=nan is no number"),
+        (("size=1_000", "fs=nfs"), "size=1_000 is no number"),
         (("size=4194304", "fs=nfs"), "far outside 1024 to 131072"),
         (("size=4096", "fs=nfs", "x=1"), "no factor 'x'"),
     ],

@@ -103,6 +103,9 @@ def _sentence(made: Choice) -> str:
     why = "the smallest error" if best.candidate == judged.candidate else (
         f"the simplest within one standard error of {short(best.candidate.name)}"
     )  # fmt: skip
+    if made.passed_over:
+        over = " and ".join(short(made.tried[place].candidate.name) for place in made.passed_over)
+        why += f" that predicts nothing below 0 ({over} {'does' if len(made.passed_over) == 1 else 'do'})"
     text = f"{name} is taken, {why}: {error}."
     if made.nested is not None:
         e = made.nested

@@ -23,7 +23,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def data_options(command: _F) -> _F:
     """The options that say what is learned from, and how rows are kept together."""
     for option in (
-        click.option("--seed", type=int, default=0, show_default=True, help="Folds and forests are drawn from it."),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Folds and forests are drawn from it."),
         click.option("--together", type=click.Choice(["twins", "cells", "rows"]), default="twins", show_default=True,
                      help="Kept in one fold: repeats and copies, only repeats, or nothing."),
         click.option("--folds", "n_folds", type=int, metavar="K", help="Number of folds; 10 by default."),
@@ -72,6 +72,14 @@ def candidates(texts: Sequence[str], n_settings: int, terms: str | None) -> list
     return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
 
 
+def check_terms(examples: Examples, found: Sequence[Candidate]) -> None:
+    """Raises InputError or DataError where the terms of a candidate do not exist, or not for these rows."""
+    from iosonde.model.families.linear import columns_of
+
+    for terms in dict.fromkeys(str(one.options["terms"]) for one in found if "terms" in one.options):
+        columns_of(examples, terms)
+
+
 def _option(family: str, text: str) -> tuple[str, Any]:
     from iosonde.model.families import checked
 
@@ -108,7 +116,9 @@ def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, 
     read: dict[str, Any] = {}
     for name, value in given.items():
         full = full_name(features, name)
-        read[full] = _number(value) if full in known and known[full].numeric else _text(value)
+        if full in read:
+            raise InputError(f"{full} is given twice", "give it once")
+        read[full] = _number(value, known[full].unit) if full in known and known[full].numeric else _text(value)
     return read
 
 
@@ -137,14 +147,27 @@ def constraints(texts: Sequence[str], features: Sequence[Feature]) -> Callable[[
     return broken
 
 
-def _number(value: Any) -> Any:
-    """The number that a text writes, or the text, which is then refused by the model."""
+def _number(value: Any, unit: str) -> Any:
+    """The number that a text writes, in the factor's unit where it has one of its own (``4MiB`` of ``size (KiB)``); or
+    the text, which is then refused by the model."""
+    from iosonde.stats.table import is_number
+
     if isinstance(value, (int, float)):
         return float(value)
-    try:
-        return float(value)
-    except ValueError:
-        return value
+    text = value.removesuffix(unit).rstrip()
+    return float(text) if text and is_number(text) else _converted(value, unit)
+
+
+def _converted(text: str, unit: str) -> Any:
+    from iosonde.core.units import parse_rate, parse_seconds, parse_size
+
+    readers: tuple[Callable[[str], float], ...] = (parse_size, parse_rate, parse_seconds)
+    for reader in readers if unit else ():
+        try:
+            return reader(text.replace(" ", "")) / reader(f"1{unit}")
+        except (InputError, OverflowError):
+            continue
+    return text
 
 
 def _text(value: Any) -> str:

@@ -13,7 +13,7 @@ import click
 from iosonde.core.errors import InputError
 
 from ._data import check_level, options
-from ._models import candidates, constraints, data_options, open_examples
+from ._models import candidates, check_terms, constraints, data_options, open_examples
 from ._output import replace_file, talk
 from .regress import finite
 
@@ -50,6 +50,7 @@ def command(
 
     source, examples = open_examples(data, response, on, where)
     found = candidates(family, int(examples.cells.max()) + 1, terms)
+    check_terms(examples, found)
     broken = constraints(constrained, examples.features) if constrained else None
     if broken:
         _refuse_broken(examples, broken)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -126,4 +127,7 @@ def _value(value: Any) -> str:
 
 
 def _example(model: Model) -> str:
-    return " ".join(f"{feature.name}={feature.levels[0]}" for feature in model.features)
+    """A setting that a shell can read."""
+    from iosonde.stats.column_units import split_unit
+
+    return " ".join(shlex.quote(f"{split_unit(feature.name)[0]}={feature.levels[0]}") for feature in model.features)

@@ -1,8 +1,9 @@
 """Which model: all are judged on the same folds, and of those that are as good as the best the simplest is taken.
 
-One standard error: Breiman et al. 1984, §3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The error of a choice is
-not the error of what was chosen, which was chosen for its small one: nested folds choose anew without the rows that
-judge (Varma & Simon, BMC Bioinformatics 7, 2006).
+A line that predicts speeds below 0 is passed over where another is as good. One standard error: Breiman et al. 1984,
+§3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The error of a choice is not the error of what was chosen, which was
+chosen for its small one: nested folds choose anew without the rows that judge (Varma & Simon, BMC Bioinformatics 7,
+2006).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ FOLDS = 10
 @dataclass(frozen=True)
 class Choice:
     """What was tried and what was taken. ``nested`` is the honest error of choosing like this, None where nothing
-    was chosen. ``noise`` is the floor."""
+    was chosen. ``noise`` is the floor. ``passed_over`` are numbers of simpler ones, as good, that predict below 0."""
 
     tried: tuple[Judged, ...]
     chosen: int
@@ -48,6 +49,7 @@ class Choice:
     model: Model
     groups: Groups
     n_choice: int
+    passed_over: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -58,6 +60,7 @@ class Choice:
             "mean_model": self.baseline.to_json()["mae"], "noise": self.noise.to_json() if self.noise else None,
             "nested": self.nested.to_json() if self.nested else None, "n": self.model.rows,
             "n_settings": self.model.settings, "n_groups": self.groups.n, "rows_with_twin": self.groups.twins,
+            "passed_over": [self.tried[place].candidate.name for place in self.passed_over],
             "seed": self.model.seed, "warnings": list(self.model.warnings),
         }  # fmt: skip
 
@@ -66,7 +69,7 @@ def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fol
     """So many folds; by default 10 (fewer where there are fewer groups), and one split of many rows."""
     if n_folds is None and together.of.size > MANY:
         return [split(together.of, 0.75, seed)]
-    return k_folds(together.of, n_folds or min(FOLDS, together.n), seed)
+    return k_folds(together.of, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
 
 
 def choose(
@@ -83,7 +86,7 @@ def choose(
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.of[rows]
     tried = _tried(part, candidates, group, folds if part is examples else k_folds(group, INNER, seed), level, seed)
-    chosen = simplest(tried, part, group)
+    chosen, *passed = simplest(tried, part, group)
     nested = _nested(part, candidates, group, level, seed) if len(candidates) > 1 else None
     winner = tried[chosen].candidate
     judged = tried[chosen] if part is examples else judge(examples, winner, folds, together.of, level, seed)
@@ -97,7 +100,7 @@ def choose(
               "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
     model = train(examples, winner.family, checked(winner.family, winner.options), seed, calibration, errors,
                   examples.warnings)  # fmt: skip
-    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part))
+    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed))
 
 
 def _tried(
@@ -107,9 +110,10 @@ def _tried(
     return [judge(examples, candidate, folds, group, level, seed, bounds) for candidate in candidates]
 
 
-def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> int:
-    """The first whose error is within one standard error of the smallest. Raises DataError where all were
-    refused."""
+def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[int]:
+    """The first whose error is within one standard error of the smallest and that predicted nothing below 0 where
+    nothing was (the first of all of them where each did), and after it those that were passed over for such
+    predictions. Raises DataError where all were refused."""
     values = [one.mae.value for one in tried]
     known = [value for value in values if value is not None]
     if not known:
@@ -117,7 +121,10 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> int:
     best = tried[values.index(min(known))]
     off = np.abs(best.predicted - examples.y[best.rows])
     limit = min(known) + standard_error(off, group[best.rows])
-    return next(i for i, value in enumerate(values) if value is not None and value <= limit)
+    within = [i for i, value in enumerate(values) if value is not None and value <= limit]
+    possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
+    chosen = (possible or within)[0]
+    return [chosen, *(i for i in within if i < chosen)]
 
 
 def _nested(
@@ -131,7 +138,7 @@ def _nested(
     for fold in k_folds(group, OUTER, seed + 1):
         inside, own = examples.take(fold.train), group[fold.train]
         tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed)
-        winner = tried[simplest(tried, inside, own)].candidate
+        winner = tried[simplest(tried, inside, own)[0]].candidate
         module = family(winner.family)
         form = module.fit(inside, checked(winner.family, winner.options), seed)
         rows.append(fold.test)

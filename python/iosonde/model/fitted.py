@@ -48,8 +48,9 @@ class Model:
     constraints: tuple[str, ...] = ()
 
     def values(self, x: Array) -> Array:
-        """The prediction at rows × features, as the form has it."""
-        return family(self.family).predict(self.form, x)
+        """The prediction at rows × features, as the form has it; infinite or NaN where that is no number."""
+        with np.errstate(all="ignore"):
+            return family(self.family).predict(self.form, x)
 
     @property
     def name(self) -> str:
@@ -99,7 +100,7 @@ def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
         raise InputError(
             f"the {model.name} model predicts {model.response} = {value:.4g} there, which cannot be: "
             f"it was never below {tidy(model.low)}",
-            "fit --family loglinear or tree, which stay above 0",
+            f"fit --family {'loglinear or tree, which stay' if model.low > 0 else 'tree, which stays'} above 0",
         )
     beyond = outside(model.features, row)
     why = _no_interval(model, row, beyond, level)
