@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 
 from iosonde.cli import fit, predict, validate
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.store import Store
 
 COMMANDS = {"fit": fit.command, "predict": predict.command, "validate": validate.command}
 RATE = "speed (MB/s)"
@@ -244,3 +247,49 @@ def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, said):
     on = rows.partition(",y\n")[0]
     with pytest.raises((InputError, DataError), match=said):
         invoke("fit", str(path), "--response", "y", "--on", on, "--family", "linear")
+
+
+def stored(tmp_path, constraints, measured):
+    """A store with one experiment of these constraints; ``measured`` are (stripes, servers) of its runs."""
+    store = Store.create(tmp_path / "s")
+    factors = [Factor("stripes", levels=(1, 2, 4)), Factor("servers", levels=(1, 2, 4)),
+               Factor("replicas", levels=(2,)), Factor("size", "bytes", (4096, 8192))]  # fmt: skip
+    store.save_experiment(Experiment("e", "e", factors, {"design": {"kind": "full", "constraints": constraints}}, [], 1,
+                                     "2026-11-21T10:00:00Z"))  # fmt: skip
+    for number, ((stripes, servers), size) in enumerate(itertools.product(measured, (4096, 8192))):
+        at = {"stripes": stripes, "servers": servers, "replicas": 2, "size": size}
+        rate = Observation("write", "bandwidth", 1e6 * (3 * stripes + servers) + size, "bytes/s")
+        store.append(Run(f"e-{number}", "e", "iosonde", f"2026-11-21T10:{number:02}:00Z", 1.0, at, [rate]))
+    return str(tmp_path / "s")
+
+
+def test_constraints_of_a_stored_experiment_are_taken_over(tmp_path):
+    store = stored(tmp_path, ["stripes * replicas <= 2 * servers"], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    file, args = str(tmp_path / "m.json"), ("--response", "value", "--on", "stripes,servers,size", "--family", "linear")
+    text = invoke("fit", store, *args, "-o", file)
+    assert "every setting fulfils 'stripes * 2 <= 2 * servers'" in text
+    assert json.loads(invoke("predict", file, "stripes=2,servers=4,size=4KiB", "--json"))["unit"] == "bytes/s"
+    with pytest.raises(InputError, match=r"the setting breaks 'stripes \* 2 <= 2 \* servers'"):
+        invoke("predict", file, "stripes=4,servers=2,size=4KiB")
+    made = json.loads(invoke("fit", store, *args, "--constraint", "size < '1MiB'", "--json"))
+    assert made["constraints"] == ["size < '1MiB'", "stripes * 2 <= 2 * servers"]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "on", "said"),
+    [
+        ("stripes <= servers", "stripes,size", "is not kept: the model has no factor servers"),
+        ("stripes > servers", "stripes,servers", "is not kept: trials that were measured break it"),
+        ("stripes.real > 1", "stripes,servers", "is not allowed"),
+    ],
+)
+def test_a_constraint_that_is_not_taken_over_is_said(tmp_path, constraint, on, said):
+    store = stored(tmp_path, [constraint], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    made = json.loads(invoke("fit", store, "--response", "value", "--on", on, "--family", "mean", "--json"))
+    assert made["constraints"] == [] and any(said in warning for warning in made["warnings"])
+
+
+def test_a_constraint_on_other_factors_alone_is_no_matter(tmp_path):
+    store = stored(tmp_path, ["servers > 0"], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    made = json.loads(invoke("fit", store, "--response", "value", "--on", "stripes", "--family", "mean", "--json"))
+    assert made["constraints"] == [] and made["warnings"] == []

@@ -21,6 +21,7 @@ from .calibration import Calibration
 from .families import family
 from .features import Feature
 from .fitted import Model
+from .repeats import Repeats
 
 VERSION = 1
 MOST_BYTES = 100 * 2**20
@@ -38,6 +39,7 @@ def to_text(model: Model) -> str:
         "errors": dict(model.errors),
         "warnings": list(model.warnings), "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
+        "repeats": [one.to_json() for one in model.repeats],
     }  # fmt: skip
     content["sha256"] = _hash(content)
     text = _laid_out(content)
@@ -121,12 +123,13 @@ def _model(content: Mapping[str, Any]) -> Model:
         tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
         response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
         Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
-        tuple(content["constraints"]),
+        tuple(content["constraints"]), tuple(Repeats.from_json(one) for one in content.get("repeats", ())),
     )  # fmt: skip
 
 
 def _tried(model: Model, source: str) -> Model:
-    """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its family reads."""
+    """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
+    family reads."""
     module = family(model.family)
     ends = np.array([[feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]
                      for feature in model.features])  # fmt: skip
