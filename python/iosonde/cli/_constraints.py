@@ -35,6 +35,8 @@ def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--
 def typed(texts: Sequence[str], examples: Examples) -> Broken:
     """The check of what was typed. Raises InputError where a setting that was measured breaks it."""
     broken = check_of(texts, examples.features)
+    if not texts:
+        return broken
     if wrong := _measured(broken, examples):
         text, at = wrong
         told = ", ".join(f"{name}={value}" for name, value in at.items())

@@ -13,6 +13,7 @@ from ._constraints import Broken, check_of, of_experiments, typed
 from ._data import check_level, options
 from ._models import candidates, check_terms, data_options, open_examples
 from ._output import replace_file, talk
+from ._progress import Share
 from .regress import finite
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ def command(
     typed(constrained, examples)
     designed, left = of_experiments(source, examples)
     kept = tuple(dict.fromkeys((*constrained, *designed)))
-    made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
+    progress = Share("fit")
+    try:
+        made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed, progress)
+    finally:
+        progress.clear()
     linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
     warnings = (*made.model.warnings, *left)
     made = replace(made, model=replace(made.model, constraints=kept, warnings=warnings))

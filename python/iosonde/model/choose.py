@@ -8,6 +8,7 @@ chosen for its small one: nested folds choose anew without the rows that judge (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +20,12 @@ from iosonde.core.types import Estimate
 
 from .calibration import calibrate
 from .errors_of import Noise, class_bounds, grouped_mean, noise_of, standard_error
-from .families import checked, family
+from .families import checked, family, limit, note
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
-from .validate import Candidate, Judged, judge
+from .validate import Candidate, Judged, judge, refused
+from .work import Tell, Work
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
     Candidate("tree", {"depth": 3}), Candidate("tree"), Candidate("neighbours"), Candidate("gaussian"),
@@ -73,10 +75,11 @@ def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fol
 
 
 def choose(
-    examples: Examples, candidates: Sequence[Candidate], together: Groups, n_folds: int | None, level: float, seed: int
-) -> Choice:
-    """The choice among candidates (from the simplest), and the model of all rows. Raises DataError where none can be
-    fitted."""
+    examples: Examples, candidates: Sequence[Candidate], together: Groups, n_folds: int | None, level: float, seed: int,
+    tell: Tell | None = None,
+) -> Choice:  # fmt: skip
+    """The choice among candidates (from the simplest), and the model of all rows; ``tell`` hears how far it is. Raises
+    DataError where none can be fitted."""
     if together.n < 2:
         raise DataError("all rows are of one setting, or copies of each other: nothing can be learned from them",
                         "measure other settings")  # fmt: skip
@@ -85,11 +88,15 @@ def choose(
     if len(candidates) > 1 and len(examples) > CHOICE_MOST:
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.of[rows]
-    tried = _tried(part, candidates, group, folds if part is examples else k_folds(group, INNER, seed), level, seed)
+    part_folds = folds if part is examples else k_folds(group, INNER, seed)
+    work = _work(candidates, part_folds, folds, len(examples), tell)
+    tried = _tried(part, candidates, group, part_folds, level, seed, work)
+    tried = [_unless_too_many(one, int(np.unique(examples.cells).size), level) for one in tried]
     chosen, *passed = simplest(tried, part, group)
-    nested = _nested(part, candidates, group, level, seed) if len(candidates) > 1 else None
+    able = [one.candidate for one in tried if not one.refused]
+    nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
     winner = tried[chosen].candidate
-    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together.of, level, seed)
+    judged = tried[chosen] if part is examples else judge(examples, winner, folds, together.of, level, seed, work=work)
     baseline = judge(examples, Candidate("mean"), folds, together.of, level, seed)
     if judged.refused:
         raise DataError(f"{winner.name}: {judged.refused}", "choose another family")
@@ -99,15 +106,41 @@ def choose(
     errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
               "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
     model = train(examples, winner.family, checked(winner.family, winner.options), seed, calibration, errors,
-                  examples.warnings)  # fmt: skip
+                  (*examples.warnings, *note(winner.family, len(examples))))  # fmt: skip
     return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed))
 
 
+def _work(
+    candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
+) -> Work:
+    """What lies ahead: all on the folds of the part, the choice again in nested folds, the one that is taken on all
+    rows."""
+    work, names = Work(tell), [one.family for one in candidates]
+    work.plan(names, sum(fold.train.size for fold in part))
+    if len(names) > 1:
+        inside = (part[0].train.size + part[0].test.size) * (OUTER - 1)
+        work.plan(names, inside * (INNER - 1))
+        work.plan_one_of(names, inside)
+    if folds is not part:
+        work.plan_one_of(names, sum(fold.train.size for fold in folds))
+    work.plan_one_of(names, rows)
+    return work
+
+
+def _unless_too_many(one: Judged, settings: int, level: float) -> Judged:
+    """A candidate that could be judged on a part of the rows and cannot be fitted to all of them is refused."""
+    most = limit(one.candidate.family)
+    if one.refused or most is None or settings <= most:
+        return one
+    return refused(one.candidate, f"{settings:,} settings are too many for it, {most:,} at most", level)
+
+
 def _tried(
-    examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int
-) -> list[Judged]:
+    examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int,
+    work: Work,
+) -> list[Judged]:  # fmt: skip
     bounds = class_bounds(examples.y)
-    return [judge(examples, candidate, folds, group, level, seed, bounds) for candidate in candidates]
+    return [judge(examples, candidate, folds, group, level, seed, bounds, work) for candidate in candidates]
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[int]:
@@ -128,7 +161,7 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[i
 
 
 def _nested(
-    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int
+    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int, work: Work
 ) -> Estimate | None:
     """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
     there are too few groups to do so."""
@@ -137,10 +170,11 @@ def _nested(
     rows, said = [], []
     for fold in k_folds(group, OUTER, seed + 1):
         inside, own = examples.take(fold.train), group[fold.train]
-        tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed)
+        tried = _tried(inside, candidates, own, k_folds(own, INNER, seed + 2), level, seed, work)
         winner = tried[simplest(tried, inside, own)[0]].candidate
         module = family(winner.family)
         form = module.fit(inside, checked(winner.family, winner.options), seed)
+        work.fitted(winner.family, fold.train.size)
         rows.append(fold.test)
         said.append(module.predict(form, examples.x[fold.test]))
     at = np.concatenate(rows)
@@ -148,13 +182,18 @@ def _nested(
 
 
 def _some(group: Rows, most: int, seed: int) -> Rows:
-    """Whole groups at random, of about so many rows together."""
+    """Whole groups at random, of about so many rows together; of fewer than 20 groups, rows of each at random."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     taken = numbers[order[np.cumsum(sizes[order]) <= most]]
     if taken.size < 2 * FOLDS:
         taken = numbers[order[: 2 * FOLDS]]
-    return np.flatnonzero(np.isin(group, taken))
+    rows = np.random.default_rng(seed).permutation(np.flatnonzero(np.isin(group, taken)))
+    if rows.size <= 2 * most:
+        return rows
+    rows = rows[np.argsort(group[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(group[rows], prepend=-1))
+    return np.concatenate([own[: math.ceil(most / taken.size)] for own in np.split(rows, starts[1:])])
 
 
 def auto(n_settings: int, terms: str = "") -> list[Candidate]:

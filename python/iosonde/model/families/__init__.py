@@ -33,6 +33,17 @@ class Family(Protocol):
         """The response at rows × features."""
 
 
+def limit(name: str) -> int | None:
+    """The number of settings from which on a family refuses, None where it takes any number."""
+    return getattr(family(name), "MOST_SETTINGS", None)
+
+
+def note(name: str, rows: int) -> tuple[str, ...]:
+    """What has to be said of a family that does not learn from all of so many rows at once."""
+    most = getattr(family(name), "MOST_ROWS", rows)
+    return (f"each tree of {name} learns from {most:,} of {rows:,} rows, drawn at random",) if rows > most else ()
+
+
 def family(name: str) -> Family:
     """The module of this name. Raises InputError."""
     if name not in NAMES:
