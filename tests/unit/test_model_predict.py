@@ -131,6 +131,12 @@ def test_a_setting_that_was_measured_has_an_interval_where_there_are_few_setting
     assert "outside what the 4 trials of this setting say" in wrong.value.warnings[0]
 
 
+@pytest.mark.parametrize(("n", "asked"), [(3, "settings"), (5, "repeats")])
+def test_few_trials_of_a_setting_are_asked_last(n, asked):
+    made = ask(fitted(grid(repeats=n), "linear").model, {"a": 3, "fs": "y"}, 0.95)
+    assert made.to_json()["interval_of"] == asked and (made.repeats is not None) == (asked == "repeats")
+
+
 def test_two_trials_or_copies_of_one_say_nothing_of_another():
     y = [1.0, 2.0, 5.0, 5.0, 5.0, 7.0, 8.0, 9.0]
     d = examples(table_of({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
@@ -244,3 +250,34 @@ def test_the_value_lies_inside_its_interval(value, level):
     for observed in (np.geomspace(1, 1000, 99), np.linspace(5, 9, 99)):
         low, high = calibrate(observed, observed * 1.05, np.arange(99)).interval(value, level)
         assert low <= value <= high
+
+
+def test_of_many_rows_each_tree_of_boosting_learns_from_a_part_and_that_is_said(monkeypatch):
+    monkeypatch.setattr("iosonde.model.families.boosting.MOST_ROWS", 20)
+    made = fitted(grid(repeats=4), ("boosting", {"trees": 5}))
+    assert "each tree of boosting learns from 20 of 96 rows, drawn at random" in made.model.warnings
+    assert max(node["n"] for tree in made.model.form["trees"] for node in tree) == 20
+
+
+def test_a_family_that_cannot_take_all_settings_is_left_out_and_that_is_said(monkeypatch):
+    monkeypatch.setattr("iosonde.model.families.neighbours.MOST_SETTINGS", 20)
+    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 20)
+    made = fitted(grid(), "mean", "linear", "neighbours")
+    assert made.tried[2].refused == "24 settings are too many for it, 20 at most"
+    assert made.model.family == "linear" and made.n_choice == 20
+
+
+def test_few_settings_of_many_repeats_are_thinned(monkeypatch):
+    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 60)
+    made = fitted(grid(repeats=20), "mean", "linear")
+    assert made.n_choice == 60 and made.model.rows == 480
+    a = np.repeat([0, 1, 2, 3], 100)
+    d = examples(table_of({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
+    assert fitted(d, "mean", "tree").n_choice == 60
+
+
+def test_progress_is_told_and_ends_at_all():
+    told = []
+    choose(grid(), [Candidate("mean"), Candidate("tree")], groups(grid()), 4, 0.95, 0, lambda *one: told.append(one))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares) and 0 < shares[0] < 0.2 and 0.7 < shares[-1] <= 1

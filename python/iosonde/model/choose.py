@@ -89,9 +89,14 @@ def choose(
         rows = np.sort(_some(together.of, CHOICE_MOST, seed))
         part, group = examples.take(rows), together.of[rows]
     part_folds = folds if part is examples else k_folds(group, INNER, seed)
+    settings = int(np.unique(examples.cells).size)
     work = _work(candidates, part_folds, folds, len(examples), tell)
-    tried = _tried(part, candidates, group, part_folds, level, seed, work)
-    tried = [_unless_too_many(one, int(np.unique(examples.cells).size), level) for one in tried]
+    tried = [
+        refused(one, f"{settings:,} settings are too many for it, {most:,} at most", level)
+        if part is not examples and (most := limit(one.family)) and settings > most
+        else _tried(part, [one], group, part_folds, level, seed, work)[0]
+        for one in candidates
+    ]
     chosen, *passed = simplest(tried, part, group)
     able = [one.candidate for one in tried if not one.refused]
     nested = _nested(part, able, group, level, seed, work) if len(candidates) > 1 else None
@@ -125,14 +130,6 @@ def _work(
         work.plan_one_of(names, sum(fold.train.size for fold in folds))
     work.plan_one_of(names, rows)
     return work
-
-
-def _unless_too_many(one: Judged, settings: int, level: float) -> Judged:
-    """A candidate that could be judged on a part of the rows and cannot be fitted to all of them is refused."""
-    most = limit(one.candidate.family)
-    if one.refused or most is None or settings <= most:
-        return one
-    return refused(one.candidate, f"{settings:,} settings are too many for it, {most:,} at most", level)
 
 
 def _tried(

@@ -22,7 +22,7 @@ from . import nodes
 from .calibration import Calibration, groups_needed
 from .families import family
 from .features import Array, Examples, Feature, encode, outside
-from .repeats import Repeats, repeats_of
+from .repeats import ENOUGH, Repeats, repeats_of
 
 MOST_DESIGNS = 20_000
 
@@ -146,11 +146,11 @@ def _answer(
             f"fit --family {'loglinear or tree, which stay' if model.low > 0 else 'tree, which stays'} above 0",
         )
     at = {feature.name: setting[feature.name] for feature in model.features}
-    own = model.repeats_at.get(tuple(row.tolist()))
-    if own is not None:
-        return Prediction(at, _of_repeats(value, own, model.low >= 0, level), False, n_alike, own)
     beyond = outside(model.features, row)
     why = _no_interval(model, row, beyond, level)
+    own = model.repeats_at.get(tuple(row.tolist()))
+    if own is not None and (why or own.n >= ENOUGH):
+        return Prediction(at, _of_repeats(value, own, model.low >= 0, level), False, n_alike, own)
     found = None if why or model.calibration is None else model.calibration.interval(value, level)
     low, high = found or (None, None)
     n = model.calibration.groups if model.calibration else 0

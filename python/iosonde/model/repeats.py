@@ -18,7 +18,8 @@ from iosonde.stats.distributions import t_critical
 
 from .features import Examples
 
-FEWEST = 3
+FEWEST = 3  # trials that say anything of another
+ENOUGH = 5  # from which on they are asked before the model's errors: the spread of fewer swings too much
 
 
 @dataclass(frozen=True)
