@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -9,6 +10,8 @@ from click.testing import CliRunner
 
 from iosonde.cli import fit, predict, validate
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.store import Store
 
 COMMANDS = {"fit": fit.command, "predict": predict.command, "validate": validate.command}
 RATE = "speed (MB/s)"
@@ -101,7 +104,15 @@ def test_a_name_may_be_written_without_its_unit(tmp_path):
     path, file = tmp_path / "t.csv", str(tmp_path / "m.json")
     path.write_text("size (MB),y\n" + "".join(f"{i},{3 * i + i % 2}\n" for i in range(24)))
     invoke("fit", str(path), "--response", "y", "--on", "size", "--family", "linear", "-o", file)
-    assert json.loads(invoke("predict", file, "size=4", "--json"))["at"] == {"size (MB)": 4.0}
+    for text in ("size=4", "size=4MB", "size=4 MB", "size=4000kB", "size (MB)=4"):
+        assert json.loads(invoke("predict", file, text, "--json"))["at"] == {"size (MB)": 4.0}
+    with pytest.raises(InputError, match="far outside 0 to 23"):
+        invoke("predict", file, "size=4GB")
+    with pytest.raises(InputError, match=r"size \(MB\) is given twice"):
+        invoke("predict", file, "size=4", "size (MB)=5")
+    with pytest.raises(InputError) as refused:
+        invoke("predict", file)
+    assert refused.value.hint == f"write iosonde predict {file} size=0"
 
 
 def test_copies_and_assumptions_are_said(tmp_path):
@@ -136,7 +147,8 @@ def test_a_perfect_line_is_json(tmp_path, family):
     path.write_text("a,b,y\n" + "".join(f"{i},{i % 3},{2 * i + i % 3}\n" for i in range(24)))
     args = ("fit", str(path), "--response", "y", "--on", "a,b", "--family", family)
     made = json.loads(invoke(*args, "--json", "-o", file))
-    assert made["mae"] < 6 and json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
+    assert made["mae"] == 0 if family == "linear" else 0 < made["mae"] < 6
+    assert json.loads(invoke("predict", file, "a=3", "b=0", "--json"))["fit"] is not None
     assert invoke(*args)
 
 
@@ -178,7 +190,13 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
         (("fit", *ARGS, "--family", ","), "no family is named"),
         (("fit", *ARGS, "--family", "tree", "--folds", "33"), "32 settings cannot make 33 folds"),
         (("fit", *ARGS, "--family", "tree", "--folds", "1"), "1 folds"),
+        (("fit", *ARGS, "--family", "tree", "--folds", "0"), "0 folds"),
         (("fit", *ARGS, "--family", "linear", "--terms", "logg(size)"), "logg"),
+        (("fit", *ARGS, "--family", "linear,tree", "--terms", "siez"), "no column 'siez'"),
+        (("fit", *ARGS, "--family", "boosting trees=0"), "boosting trees=0 is out of range"),
+        (("fit", *ARGS, "--family", "forest trees=20000"), "forest trees=20000 is out of range"),
+        (("fit", *ARGS, "--family", "boosting rate=0"), "boosting rate=0.0 is out of range"),
+        (("fit", *ARGS, "--family", "neighbours k=0"), "neighbours k=0 is out of range"),
         (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "no figure's name"),
         (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "cannot write"),
         (("validate", *ARGS, "--inverse", "--split", "0.5"), "three ways to fold"),
@@ -202,7 +220,8 @@ def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
         (("size=4096",), "no value for fs"),
         (("size=4096", "fs=lustre"), "fs=lustre was never tried"),
         (("size=big", "fs=nfs"), "size=big is no number"),
-        (("size=nan", "fs=nfs"), "size=nan is far outside"),
+        (("size=nan", "fs=nfs"), "size=nan is no number"),
+        (("size=1_000", "fs=nfs"), "size=1_000 is no number"),
         (("size=4194304", "fs=nfs"), "far outside 1024 to 131072"),
         (("size=4096", "fs=nfs", "x=1"), "no factor 'x'"),
     ],
@@ -228,3 +247,49 @@ def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, said):
     on = rows.partition(",y\n")[0]
     with pytest.raises((InputError, DataError), match=said):
         invoke("fit", str(path), "--response", "y", "--on", on, "--family", "linear")
+
+
+def stored(tmp_path, constraints, measured):
+    """A store with one experiment of these constraints; ``measured`` are (stripes, servers) of its runs."""
+    store = Store.create(tmp_path / "s")
+    factors = [Factor("stripes", levels=(1, 2, 4)), Factor("servers", levels=(1, 2, 4)),
+               Factor("replicas", levels=(2,)), Factor("size", "bytes", (4096, 8192))]  # fmt: skip
+    store.save_experiment(Experiment("e", "e", factors, {"design": {"kind": "full", "constraints": constraints}}, [], 1,
+                                     "2026-11-21T10:00:00Z"))  # fmt: skip
+    for number, ((stripes, servers), size) in enumerate(itertools.product(measured, (4096, 8192))):
+        at = {"stripes": stripes, "servers": servers, "replicas": 2, "size": size}
+        rate = Observation("write", "bandwidth", 1e6 * (3 * stripes + servers) + size, "bytes/s")
+        store.append(Run(f"e-{number}", "e", "iosonde", f"2026-11-21T10:{number:02}:00Z", 1.0, at, [rate]))
+    return str(tmp_path / "s")
+
+
+def test_constraints_of_a_stored_experiment_are_taken_over(tmp_path):
+    store = stored(tmp_path, ["stripes * replicas <= 2 * servers"], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    file, args = str(tmp_path / "m.json"), ("--response", "value", "--on", "stripes,servers,size", "--family", "linear")
+    text = invoke("fit", store, *args, "-o", file)
+    assert "every setting fulfils 'stripes * 2 <= 2 * servers'" in text
+    assert json.loads(invoke("predict", file, "stripes=2,servers=4,size=4KiB", "--json"))["unit"] == "bytes/s"
+    with pytest.raises(InputError, match=r"the setting breaks 'stripes \* 2 <= 2 \* servers'"):
+        invoke("predict", file, "stripes=4,servers=2,size=4KiB")
+    made = json.loads(invoke("fit", store, *args, "--constraint", "size < '1MiB'", "--json"))
+    assert made["constraints"] == ["size < '1MiB'", "stripes * 2 <= 2 * servers"]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "on", "said"),
+    [
+        ("stripes <= servers", "stripes,size", "is not kept: the model has no factor servers"),
+        ("stripes > servers", "stripes,servers", "is not kept: trials that were measured break it"),
+        ("stripes.real > 1", "stripes,servers", "is not allowed"),
+    ],
+)
+def test_a_constraint_that_is_not_taken_over_is_said(tmp_path, constraint, on, said):
+    store = stored(tmp_path, [constraint], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    made = json.loads(invoke("fit", store, "--response", "value", "--on", on, "--family", "mean", "--json"))
+    assert made["constraints"] == [] and any(said in warning for warning in made["warnings"])
+
+
+def test_a_constraint_on_other_factors_alone_is_no_matter(tmp_path):
+    store = stored(tmp_path, ["servers > 0"], [(1, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 4)])
+    made = json.loads(invoke("fit", store, "--response", "value", "--on", "stripes", "--family", "mean", "--json"))
+    assert made["constraints"] == [] and made["warnings"] == []

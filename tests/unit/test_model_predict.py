@@ -12,7 +12,7 @@ from iosonde.model.calibration import Calibration, calibrate, groups_needed
 from iosonde.model.choose import auto, choose, standard_folds
 from iosonde.model.errors_of import standard_error
 from iosonde.model.features import examples
-from iosonde.model.fitted import ask, negative_share
+from iosonde.model.fitted import ask, ask_all, negative_share, train
 from iosonde.model.folds import Groups, groups
 from iosonde.model.validate import Candidate
 from iosonde.stats.table import table_of
@@ -89,7 +89,73 @@ def test_inside_the_range_there_is_an_interval_and_a_count():
     model = fitted(grid(), ("tree", {"depth": 4})).model
     made = ask(model, {"a": 3, "fs": "y"}, 0.95)
     assert made.value.low < 160 < made.value.high and not made.extrapolated and made.n_alike >= 1
-    assert set(made.to_json()) == {"at", "fit", "low", "high", "level", "n", "n_alike", "extrapolated", "warnings"}
+    assert set(made.to_json()) == {"at", "fit", "low", "high", "level", "n", "n_alike", "extrapolated", "warnings",
+                                   "interval_of", "repeats_mean"}  # fmt: skip
+    assert made.to_json()["interval_of"] == "settings"
+
+
+def repeated(noise, n, rng, settings=6):
+    """Few settings, each measured n times: (examples, a new trial of each)."""
+    truth = 100 * 1.5 ** np.arange(settings)
+    y = truth[:, None] * noise(rng, (settings, n + 1))
+    table = table_of({"a": np.repeat(np.arange(settings), n), "y": y[:, :n].ravel()})
+    return examples(table, "y", ["a"]), y[:, n]
+
+
+@pytest.mark.parametrize(
+    ("noise", "least"),
+    [
+        (lambda rng, shape: 1 + 0.1 * rng.standard_normal(shape), 0.94),
+        (lambda rng, shape: np.exp(0.2 * rng.standard_normal(shape)), 0.93),
+    ],
+)
+@pytest.mark.parametrize("n", [3, 5, 12])
+def test_the_interval_of_a_settings_own_trials_covers_a_new_one_as_often_as_claimed(noise, least, n):
+    rng, covered = np.random.default_rng(n), []
+    for _ in range(300):
+        d, new = repeated(noise, n, rng)
+        said = ask_all(train(d, "mean", {}, 0), [{"a": a} for a in range(6)], 0.95)
+        covered += [one.value.low <= trial <= one.value.high for one, trial in zip(said, new, strict=True)]
+    assert least <= np.mean(covered) <= 0.965  # 1,800 trials: ± 1 point
+
+
+def test_a_setting_that_was_measured_has_an_interval_where_there_are_few_settings():
+    d, _ = repeated(lambda rng, shape: 1 + 0.1 * rng.standard_normal(shape), 4, np.random.default_rng(1))
+    model = fitted(d, "linear", n_folds=3).model
+    there = ask(model, {"a": 2}, 0.95)
+    mean, sd = d.y[d.x[:, 0] == 2].mean(), d.y[d.x[:, 0] == 2].std(ddof=1)
+    assert there.value.high - mean == pytest.approx(3.182446 * sd * np.sqrt(1.25), rel=1e-6)
+    assert (there.value.n, there.repeats.n, there.to_json()["interval_of"]) == (4, 4, "repeats")
+    assert ask(model, {"a": 2.5}, 0.95).value.low is None
+    wrong = ask(train(d, "mean", {}, 0), {"a": 0}, 0.95)  # the mean of everything is far from this one
+    assert "outside what the 4 trials of this setting say" in wrong.value.warnings[0]
+
+
+@pytest.mark.parametrize(("n", "asked"), [(3, "settings"), (5, "repeats")])
+def test_few_trials_of_a_setting_are_asked_last(n, asked):
+    made = ask(fitted(grid(repeats=n), "linear").model, {"a": 3, "fs": "y"}, 0.95)
+    assert made.to_json()["interval_of"] == asked and (made.repeats is not None) == (asked == "repeats")
+
+
+def test_two_trials_or_copies_of_one_say_nothing_of_another():
+    y = [1.0, 2.0, 5.0, 5.0, 5.0, 7.0, 8.0, 9.0]
+    d = examples(table_of({"a": [0, 0, 1, 1, 1, 2, 2, 2], "y": y}), "y", ["a"])
+    model = train(d, "mean", {}, 0)
+    assert [(one.at, one.n) for one in model.repeats] == [((2.0,), 3)]
+    assert ask(model, {"a": 1}, 0.9).value.low is None
+    assert ask(model, {"a": 2}, 0.95).value.low == pytest.approx(8 - 4.302653 * np.sqrt(4 / 3))
+    assert ask(model, {"a": 2}, 0.999).value.low == 0  # it was never below
+
+
+def test_many_settings_are_what_single_ones_are():
+    model = fitted(grid(repeats=3), ("tree", {"depth": 4})).model
+    settings_ = [{"a": a, "fs": fs} for a in (0, 3, 3.5, 9, 40) for fs in ("x", "?")]
+    for at, made in zip(settings_, ask_all(model, settings_, 0.9), strict=True):
+        try:
+            assert ask(model, at, 0.9) == made
+        except InputError as error:
+            assert error.message == made.message
+    assert ask_all(model, [], 0.9) == []
 
 
 def test_a_level_between_those_tried_has_no_interval_and_the_cure_is_named():
@@ -184,3 +250,34 @@ def test_the_value_lies_inside_its_interval(value, level):
     for observed in (np.geomspace(1, 1000, 99), np.linspace(5, 9, 99)):
         low, high = calibrate(observed, observed * 1.05, np.arange(99)).interval(value, level)
         assert low <= value <= high
+
+
+def test_of_many_rows_each_tree_of_boosting_learns_from_a_part_and_that_is_said(monkeypatch):
+    monkeypatch.setattr("iosonde.model.families.boosting.MOST_ROWS", 20)
+    made = fitted(grid(repeats=4), ("boosting", {"trees": 5}))
+    assert "each tree of boosting learns from 20 of 96 rows, drawn at random" in made.model.warnings
+    assert max(node["n"] for tree in made.model.form["trees"] for node in tree) == 20
+
+
+def test_a_family_that_cannot_take_all_settings_is_left_out_and_that_is_said(monkeypatch):
+    monkeypatch.setattr("iosonde.model.families.neighbours.MOST_SETTINGS", 20)
+    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 20)
+    made = fitted(grid(), "mean", "linear", "neighbours")
+    assert made.tried[2].refused == "24 settings are too many for it, 20 at most"
+    assert made.model.family == "linear" and made.n_choice == 20
+
+
+def test_few_settings_of_many_repeats_are_thinned(monkeypatch):
+    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 60)
+    made = fitted(grid(repeats=20), "mean", "linear")
+    assert made.n_choice == 60 and made.model.rows == 480
+    a = np.repeat([0, 1, 2, 3], 100)
+    d = examples(table_of({"a": a, "y": a + np.random.default_rng(0).normal(0, 0.1, 400)}), "y", ["a"])
+    assert fitted(d, "mean", "tree").n_choice == 60
+
+
+def test_progress_is_told_and_ends_at_all():
+    told = []
+    choose(grid(), [Candidate("mean"), Candidate("tree")], groups(grid()), 4, 0.95, 0, lambda *one: told.append(one))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares) and 0 < shares[0] < 0.2 and 0.7 < shares[-1] <= 1

@@ -37,6 +37,9 @@ def lines(
         shown.insert(0, made.baseline)
     yield from errors_table(shown, shown.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
     yield ""
+    if made.model.constraints:
+        kept = ", ".join(f"'{text}'" for text in made.model.constraints)
+        yield from wrapped(f"every setting fulfils {kept}: predict refuses what does not", "  ")
     for warning in made.model.warnings:
         yield from wrapped(f"~ {warning}", "  ")
     yield from remarks(shown, made.noise)
@@ -59,8 +62,8 @@ def _linear(made: Choice, linear: Regression | None, below: dict[str, float]) ->
     against = [finding for finding in linear.findings if finding.code in _AGAINST]
     if made.model.family == "linear":
         f = linear.fit
-        yield from wrapped(f"the line explains {100 * f.r2:.1f} % of the rows it was fitted to (adjusted R² "
-                           f"{f.adjusted_r2:.3f}), {_unseen(made)} of rows not seen", "  ")  # fmt: skip
+        yield from wrapped(f"R² of the rows that the line was fitted to: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of "
+                           f"rows not seen: {_unseen(made)}", "  ")  # fmt: skip
         for finding in linear.findings:
             yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     if against:
@@ -71,7 +74,7 @@ def _linear(made: Choice, linear: Regression | None, below: dict[str, float]) ->
 
 def _unseen(made: Choice) -> str:
     errors = made.tried[made.chosen].errors
-    return "~" if errors is None or errors.r2 is None else f"{100 * errors.r2:.1f} %"
+    return "~" if errors is None or errors.r2 is None else f"{errors.r2:.3f}"
 
 
 def _rules(made: Choice) -> Iterator[str]:
@@ -88,21 +91,35 @@ def _rules(made: Choice) -> Iterator[str]:
         yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
 
 
+def _nothing(made: Choice) -> str:
+    best = min((one for one in made.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
+    text = "The mean of everything is taken: no model is better"
+    if best.candidate.family != "mean":
+        text += (f" by more than one standard error ({short(best.candidate.name)} errs by {number(best.mae.value)}, "
+                 f"the mean by {number(made.baseline.mae.value)})")  # fmt: skip
+    return f"{text}. What these factors tell of the response cannot be seen here."
+
+
 def _sentence(made: Choice) -> str:
     judged, baseline = made.tried[made.chosen], made.baseline.mae.value
     name = short(judged.candidate.name)
     if made.groups.n < _FEWEST:
         return (f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
                 f"{made.groups.n}. Measure {_FEWEST} settings or more.")  # fmt: skip
-    if judged.candidate.family == "mean":
-        return "No model is better than the mean of everything: these factors tell nothing of the response here."
+    if judged.candidate.family == "mean" and len(made.tried) > 1:
+        return _nothing(made)
     error = f"it errs by {number(judged.mae.value)} on rows not seen, the mean of everything by {number(baseline)}"
+    if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
+        error += ": it is no better than that mean"
     if len(made.tried) == 1:
         return f"{name}: {error}."
     best = min((one for one in made.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
     why = "the smallest error" if best.candidate == judged.candidate else (
         f"the simplest within one standard error of {short(best.candidate.name)}"
     )  # fmt: skip
+    if made.passed_over:
+        over = " and ".join(short(made.tried[place].candidate.name) for place in made.passed_over)
+        why += f" that predicts nothing below 0 ({over} {'does' if len(made.passed_over) == 1 else 'do'})"
     text = f"{name} is taken, {why}: {error}."
     if made.nested is not None:
         e = made.nested

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def data_options(command: _F) -> _F:
     """The options that say what is learned from, and how rows are kept together."""
     for option in (
-        click.option("--seed", type=int, default=0, show_default=True, help="Folds and forests are drawn from it."),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True,
+                     help="Folds and forests are drawn from it."),
         click.option("--together", type=click.Choice(["twins", "cells", "rows"]), default="twins", show_default=True,
                      help="Kept in one fold: repeats and copies, only repeats, or nothing."),
         click.option("--folds", "n_folds", type=int, metavar="K", help="Number of folds; 10 by default."),
@@ -44,7 +46,20 @@ def open_examples(data: str, response: str | None, on: str | None, where: Sequen
         if not value:
             raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
     assert response is not None
-    return source, examples(source.trials(response, split_names(on)), response, split_names(on))
+    return source, _with_units(source, examples(source.trials(response, split_names(on)), response, split_names(on)))
+
+
+def _with_units(source: Source, found: Examples) -> Examples:
+    """Of a store: with the units that its experiments and results know, which the columns' names do not say."""
+    if source.store is None:
+        return found
+    known = {factor.name: factor.unit for one in source.store.experiments() for factor in one.factors}
+    units = source.table.columns["unit"].codes()[1] if "unit" in source.table.columns else []
+    return replace(
+        found,
+        features=tuple(replace(one, unit=one.unit or known.get(one.name, "")) for one in found.features),
+        unit=str(units[0]) if found.response == "value" and len(units) == 1 else found.unit,
+    )
 
 
 def candidates(texts: Sequence[str], n_settings: int, terms: str | None) -> list[Candidate]:
@@ -70,6 +85,14 @@ def candidates(texts: Sequence[str], n_settings: int, terms: str | None) -> list
     named = {candidate.name: candidate for candidate in found}
     order = list(named)
     return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
+
+
+def check_terms(examples: Examples, found: Sequence[Candidate]) -> None:
+    """Raises InputError or DataError where the terms of a candidate do not exist, or not for these rows."""
+    from iosonde.model.families.linear import columns_of
+
+    for terms in dict.fromkeys(str(one.options["terms"]) for one in found if "terms" in one.options):
+        columns_of(examples, terms)
 
 
 def _option(family: str, text: str) -> tuple[str, Any]:
@@ -108,7 +131,9 @@ def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, 
     read: dict[str, Any] = {}
     for name, value in given.items():
         full = full_name(features, name)
-        read[full] = _number(value) if full in known and known[full].numeric else _text(value)
+        if full in read:
+            raise InputError(f"{full} is given twice", "give it once")
+        read[full] = _number(value, known[full].unit) if full in known and known[full].numeric else _text(value)
     return read
 
 
@@ -121,30 +146,28 @@ def full_name(features: Sequence[Feature], name: str) -> str:
     return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
 
 
-def constraints(texts: Sequence[str], features: Sequence[Feature]) -> Callable[[Mapping[str, Any]], str | None]:
-    """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
-    Raises InputError for an expression that says nothing."""
-    from iosonde.measure.design.expression import read
-    from iosonde.stats.column_units import split_unit
+def _number(value: Any, unit: str) -> Any:
+    """The number that a text writes, in the factor's unit where it has one of its own (``4MiB`` of ``size (KiB)``); or
+    the text, which is then refused by the model."""
+    from iosonde.stats.table import is_number
 
-    words = {feature.name: split_unit(feature.name)[0] for feature in features}
-    made = [read(text, list(words.values()), "--constraint") for text in texts]
-
-    def broken(setting: Mapping[str, Any]) -> str | None:
-        cell = {words[name]: value for name, value in setting.items() if name in words}
-        return next((one.text for one in made if not one.holds(cell)), None)
-
-    return broken
-
-
-def _number(value: Any) -> Any:
-    """The number that a text writes, or the text, which is then refused by the model."""
     if isinstance(value, (int, float)):
         return float(value)
-    try:
-        return float(value)
-    except ValueError:
-        return value
+    unit = "B" if unit.lower() in ("byte", "bytes") else unit
+    text = value.removesuffix(unit).rstrip()
+    return float(text) if text and is_number(text) else _converted(value, unit)
+
+
+def _converted(text: str, unit: str) -> Any:
+    from iosonde.core.units import parse_rate, parse_seconds, parse_size
+
+    readers: tuple[Callable[[str], float], ...] = (parse_size, parse_rate, parse_seconds)
+    for reader in readers if unit else ():
+        try:
+            return reader(text.replace(" ", "")) / reader(f"1{unit}")
+        except (InputError, OverflowError):
+            continue
+    return text
 
 
 def _text(value: Any) -> str:

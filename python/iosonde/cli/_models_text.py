@@ -10,12 +10,14 @@ from iosonde.core.units import significant
 from iosonde.report.text import escape, estimate_parts, table
 
 if TYPE_CHECKING:
+    from iosonde.core.types import Estimate
     from iosonde.model.errors_of import Noise
     from iosonde.model.folds import Groups
     from iosonde.model.validate import Judged
 
 WIDTH = 79
 _LONGEST = 24
+_SMALL, _LARGE = 1e-3, 1e7
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -38,13 +40,20 @@ def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterato
         if one.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue
-        value, interval = estimate_parts(one.mae)
+        value, interval = _error(one.mae)
         ends = one.extremes("mae")
         folds = [f"{number(ends[0])}–{number(ends[1])}" if ends else "~"] if several else []
         rows.append([name, value, interval, *folds, _percent(one.errors.relative), number(one.errors.class_error),
                      "~" if one.errors.r2 is None else f"{one.errors.r2:.3f}"])  # fmt: skip
     headers = ["model", "error", "interval", *(["of folds"] if several else []), "relative", "classes", "R²"]
     yield from table(headers, rows, "l" + "r" * (len(headers) - 1), WIDTH).splitlines()
+
+
+def _error(mae: Estimate) -> tuple[str, str]:
+    """(value, interval), with exponents where decimals would fill the line."""
+    if mae.value and mae.low is not None and not _SMALL <= mae.value < _LARGE:
+        return number(mae.value), f"{number(mae.low)}–{number(mae.high)}"
+    return estimate_parts(mae)
 
 
 def short(name: str) -> str:

@@ -12,6 +12,8 @@ from iosonde.core.units import format_seconds
 if TYPE_CHECKING:
     from iosonde.core.types import Trial
 
+_EVERY_S = 0.2
+
 
 class Progress:
     """Told before each trial and about once a second within it. ``expected_s`` is what all trials should take."""
@@ -55,3 +57,27 @@ class Progress:
             return f"about {format_seconds(max(self._expected_s - gone_s, 1))}"
         per_trial_s = gone_s / (done + 0.5)
         return f"about {format_seconds(max(per_trial_s * (self._total - self._place), 1))}"
+
+
+class Share:
+    """The same for work that is told as a share of the whole; it shows itself after a second."""
+
+    def __init__(self, what: str) -> None:
+        self._visible = sys.stderr.isatty()
+        self._what, self._started, self._shown = what, time.monotonic(), 0.0
+
+    def __call__(self, name: str, share: float) -> None:
+        """``share`` of the work is done, of late that on ``name``."""
+        gone_s = time.monotonic() - self._started
+        if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
+            self._shown = gone_s
+            left = format_seconds(max(gone_s / max(share, 1e-3) * (1 - share), 1))
+            line = f"{self._what}: {100 * share:.0f} %, {name}, about {left} left"
+            sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._visible and self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

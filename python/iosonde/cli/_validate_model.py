@@ -47,19 +47,17 @@ def held(model: Model, data: str, where: Sequence[str], level: float) -> dict[st
     import numpy as np
 
     from iosonde.model.errors_of import errors_of, grouped_mean
-    from iosonde.model.fitted import ask
+    from iosonde.model.fitted import ask_all
     from iosonde.stats.distributions import binomial_interval
 
     rows, table = rows_of(model, open_data(data, where))
     y = table.numbers(model.response)
     values, inside, covered, asked, refused = [], [], 0, 0, []
-    for number_, (setting, observed) in enumerate(zip(rows, y, strict=True)):
+    for number_, (made, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
         if np.isnan(observed):
             continue
-        try:
-            made = ask(model, setting, level)
-        except IosondeError as error:
-            refused.append(f"{table.place(number_)}: {error.message}")
+        if isinstance(made, IosondeError):
+            refused.append(f"{table.place(number_)}: {made.message}")
             continue
         values.append(made.value.value)
         inside.append(number_)

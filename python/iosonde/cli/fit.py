@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.core.errors import InputError
-
+from ._constraints import Broken, check_of, of_experiments, typed
 from ._data import check_level, options
-from ._models import candidates, constraints, data_options, open_examples
+from ._models import candidates, check_terms, data_options, open_examples
 from ._output import replace_file, talk
+from ._progress import Share
 from .regress import finite
 
 if TYPE_CHECKING:
@@ -50,13 +49,19 @@ def command(
 
     source, examples = open_examples(data, response, on, where)
     found = candidates(family, int(examples.cells.max()) + 1, terms)
-    broken = constraints(constrained, examples.features) if constrained else None
-    if broken:
-        _refuse_broken(examples, broken)
-    made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed)
+    check_terms(examples, found)
+    typed(constrained, examples)
+    designed, left = of_experiments(source, examples)
+    kept = tuple(dict.fromkeys((*constrained, *designed)))
+    progress = Share("fit")
+    try:
+        made = choose.choose(examples, found, groups(examples, together), n_folds, level, seed, progress)
+    finally:
+        progress.clear()
     linear = _linear(source.trials(response, [f.name for f in examples.features]), examples, made, level)
-    made = replace(made, model=replace(made.model, constraints=constrained))
-    below = _below_zero(examples, made, broken)
+    warnings = (*made.model.warnings, *left)
+    made = replace(made, model=replace(made.model, constraints=kept, warnings=warnings))
+    below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
     if output:
         from iosonde.model.document import to_text
 
@@ -68,7 +73,7 @@ def command(
         draw_fit(plot, examples, made)
     if as_json:
         content: dict[str, Any] = {"schema": 1, "response": examples.response, "unit": examples.unit, **made.to_json(),
-                                   "negative_share": below,
+                                   "constraints": list(kept), "negative_share": below,
                                    "linear_findings": [f.to_json() for f in linear.findings] if linear else None,
                                    "form": dict(made.model.form)}  # fmt: skip
         click.echo(json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False))
@@ -95,23 +100,7 @@ def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Reg
         return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
 
 
-def _refuse_broken(examples: Examples, broken: Callable[[Mapping[str, Any]], str | None]) -> None:
-    """Raises InputError where a setting that was measured breaks a constraint."""
-    import numpy as np
-
-    from iosonde.model.fitted import decode
-
-    for row in np.unique(examples.x, axis=0):
-        setting = decode(examples.features, row)
-        if broken(setting):
-            told = ", ".join(f"{name}={value}" for name, value in setting.items())
-            raise InputError(f"'{broken(setting)}' does not hold at {told}, which was measured",
-                             "correct the constraint, or leave such rows out with --where")  # fmt: skip
-
-
-def _below_zero(
-    examples: Examples, made: Choice, broken: Callable[[Mapping[str, Any]], str | None] | None
-) -> dict[str, float]:
+def _below_zero(examples: Examples, made: Choice, broken: Broken | None) -> dict[str, float]:
     """Model → the share of valid designs in which it predicts below 0 what never was."""
     from iosonde.model.families import checked
     from iosonde.model.fitted import negative_share, train

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from iosonde.core.errors import InputError, IosondeError
 
+from ._constraints import Broken, check_of
 from ._data import check_level, open_data
-from ._models import constraints, read_model, rows_of, setting
+from ._models import read_model, rows_of, setting
 from ._models_text import number, wrapped
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 
 _FEW = 3
-Broken = Callable[[Mapping[str, Any]], str | None]
 
 
 @click.command(epilog="Example: iosonde predict model.json size=4096 fs=nfs")
@@ -38,8 +39,11 @@ def command(model: str, settings: tuple[str, ...], data: str | None, level: floa
     if bool(settings) == bool(data):
         raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
                          f"write iosonde predict {model} {_example(fitted)}")  # fmt: skip
-    broken = constraints(fitted.constraints, fitted.features)
-    made = _of_table(fitted, str(data), level, broken) if data else [_one(fitted, _given(settings), level, broken)]
+    broken = check_of(fitted.constraints, fitted.features, model)
+    if data:
+        made = _of_table(fitted, str(data), level, broken)
+    else:
+        made = _asked(fitted, [setting(fitted.features, _given(settings))], level, broken, lambda _: "")
     if as_json:
         content: dict[str, Any] = {"schema": 1, "model": fitted.name, "response": fitted.response,
                                    "unit": fitted.unit, "level": level}  # fmt: skip
@@ -66,28 +70,27 @@ def _given(texts: Sequence[str]) -> dict[str, str]:
     return given
 
 
-def _one(model: Model, given: dict[str, Any], level: float, broken: Broken) -> Prediction:
-    return _ask(model, setting(model.features, given), level, broken)
+def _asked(
+    model: Model, settings: list[dict[str, Any]], level: float, broken: Broken, place: Callable[[int], str]
+) -> list[Prediction]:
+    """The predictions. Raises InputError for the first setting that has none; ``place`` says where it stands."""
+    from iosonde.model.fitted import ask_all
 
-
-def _ask(model: Model, at: dict[str, Any], level: float, broken: Broken) -> Prediction:
-    from iosonde.model.fitted import ask
-
-    made = ask(model, at, level)
-    if broken(at):
-        raise InputError(f"the setting breaks '{broken(at)}'", "the model was fitted under this constraint")
+    made: list[Prediction] = []
+    for number_, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
+        if isinstance(said, IosondeError):
+            raise InputError(place(number_) + said.message, said.hint) from said
+        if why := broken(at):
+            raise InputError(
+                f"{place(number_)}the setting breaks '{why}'", "the model was fitted under it: no such setting exists"
+            )
+        made.append(said)
     return made
 
 
 def _of_table(model: Model, data: str, level: float, broken: Broken) -> list[Prediction]:
     rows, table = rows_of(model, open_data(data))
-    made = []
-    for number_, row in enumerate(rows):
-        try:
-            made.append(_ask(model, row, level, broken))
-        except IosondeError as error:
-            raise InputError(f"{table.place(number_)}: {error.message}", error.hint) from error
-    return made
+    return _asked(model, rows, level, broken, lambda row: f"{table.place(row)}: ")
 
 
 def _lines(model: Model, made: Sequence[Prediction], level: float) -> list[str]:
@@ -102,10 +105,16 @@ def _lines(model: Model, made: Sequence[Prediction], level: float) -> list[str]:
     for one in made:
         e = one.value
         interval = "~" if e.low is None else f"{number(e.low, 4)} to {number(e.high, 4)}"
-        beyond = "extrapolated" if one.extrapolated else ""
-        rows.append([*[_value(one.at[name]) for name in names], number(e.value, 4), interval, beyond])
+        remark = "extrapolated" if one.extrapolated else f"of {one.repeats.n} trials there" if one.repeats else ""
+        rows.append([*[_value(one.at[name]) for name in names], number(e.value, 4), interval, remark])
     headers = [*names, "fit", f"one new trial, {100 * level:g} %", ""]
     told += ["", *table(headers, rows, "l" * len(names) + "rrl").splitlines()]
+    if len(made) == 1 and made[0].repeats:
+        told += wrapped(f"this setting was measured: its {made[0].repeats.n} trials have the mean "
+                        f"{number(made[0].repeats.mean, 4)}, and the interval is theirs (Student's t)")  # fmt: skip
+    elif any(one.repeats for one in made):
+        told += wrapped("of … trials there: the setting was measured, and the interval is that of its own trials "
+                        "(Student's t)")  # fmt: skip
     warnings = [*dict.fromkeys(warning for one in made for warning in one.value.warnings), *_sparse(made)]
     for warning in warnings:
         told += wrapped(f"~ {warning}", "  ")
@@ -126,4 +135,7 @@ def _value(value: Any) -> str:
 
 
 def _example(model: Model) -> str:
-    return " ".join(f"{feature.name}={feature.levels[0]}" for feature in model.features)
+    """A setting that a shell can read."""
+    from iosonde.stats.column_units import split_unit
+
+    return " ".join(shlex.quote(f"{split_unit(feature.name)[0]}={feature.levels[0]}") for feature in model.features)

@@ -10,7 +10,7 @@ import click
 from iosonde.core.errors import InputError
 
 from ._data import check_level, options
-from ._models import candidates, data_options, full_name, open_examples, read_model
+from ._models import candidates, check_terms, data_options, full_name, open_examples, read_model
 
 if TYPE_CHECKING:
     from iosonde.model.features import Examples
@@ -51,6 +51,7 @@ def command(
 
     _, examples = open_examples(data, response, on, where)
     chosen = candidates(family, int(examples.cells.max()) + 1, terms)
+    check_terms(examples, chosen)
     groups = validation.groups_for(examples, together, n_folds or 2)
     folds, told = _folds(examples, groups, n_folds, seed, inverse, share, leave_out)
     judged = [validation.judge(examples, one, folds, groups.of, level, seed) for one in chosen]

@@ -21,9 +21,11 @@ from .calibration import Calibration
 from .families import family
 from .features import Feature
 from .fitted import Model
+from .repeats import Repeats
 
 VERSION = 1
 MOST_BYTES = 100 * 2**20
+_DIGITS = 18  # of a whole number: what is longer fits in no array
 _AGAIN = "fit it again: iosonde fit DATA … -o FILE"
 
 
@@ -37,6 +39,7 @@ def to_text(model: Model) -> str:
         "errors": dict(model.errors),
         "warnings": list(model.warnings), "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
+        "repeats": [one.to_json() for one in model.repeats],
     }  # fmt: skip
     content["sha256"] = _hash(content)
     text = _laid_out(content)
@@ -68,7 +71,7 @@ def _parsed(text: bytes, source: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise DataError(f"{source} is larger than {MOST_BYTES >> 20} MiB: no model is", "name a model file")
     try:
-        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant)
+        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole)
     except RecursionError as error:
         raise DataError(f"{source} is nested deeper than any model", "name a model file") from error
     except ValueError as error:
@@ -81,6 +84,12 @@ def _parsed(text: bytes, source: str) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"{text[:_DIGITS]}… has more digits than any number of a model")
+    return int(text)
 
 
 def _hash(content: Mapping[str, Any]) -> str:
@@ -114,19 +123,22 @@ def _model(content: Mapping[str, Any]) -> Model:
         tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
         response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
         Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
-        tuple(content["constraints"]),
+        tuple(content["constraints"]), tuple(Repeats.from_json(one) for one in content.get("repeats", ())),
     )  # fmt: skip
 
 
 def _tried(model: Model, source: str) -> Model:
-    """The model, once it has predicted something. Raises DataError where its form is not what its family reads."""
+    """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
+    family reads."""
     module = family(model.family)
-    row = np.array([[feature.low if feature.numeric else 0.0 for feature in model.features]])
+    ends = np.array([[feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]
+                     for feature in model.features])  # fmt: skip
     try:
-        said = module.predict(model.form, row)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError) as error:
+        with np.errstate(all="ignore"):
+            said = module.predict(model.form, ends.T)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError, ArithmeticError) as error:
         raise DataError(f"{source} holds no {model.family} model", _AGAIN) from error
-    if np.shape(said) != (1,):
+    if np.shape(said) != (2,):
         raise DataError(f"{source} holds no {model.family} model", _AGAIN)
     return model
 

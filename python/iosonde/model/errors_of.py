@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
 from iosonde.stats.distributions import t_critical
 from iosonde.stats.ols import r2_of_predictions
@@ -38,11 +39,15 @@ class Errors:
 
 
 def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
-    """The errors; ``bounds`` are the upper ends of the speed classes, where there are any."""
+    """The errors; ``bounds`` are the upper ends of the speed classes, where there are any. Raises DataError where a
+    prediction is so far off that its square is no number."""
     off = np.abs(predicted - observed)
     there = observed != 0
-    relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
-    r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
+    with np.errstate(over="ignore"):
+        r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
+        relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
+    if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
+        raise DataError("it is wrong beyond all numbers on rows that it has not seen", "use another family")
     apart = None
     if bounds is not None:
         steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)
@@ -56,11 +61,11 @@ def class_bounds(y: Array, reading: str = "width") -> Array | None:
 
 
 def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
-    """The mean of ``values`` with an interval that counts groups, not rows.
+    """The mean of ``values``, which are sizes of errors, with an interval that counts groups, not rows.
 
     The mean is a ratio, Σ values ÷ rows; its variance is that of the groups' sums about it (the linearised ratio
     estimator: Cochran 1977, §6.3), with Student's t on groups - 1. Errors of one cross-validation share their
-    training rows; the interval is that of these models.
+    training rows; the interval is that of these models. It ends at 0.
     """
     numbers, index = np.unique(group, return_inverse=True)
     g = numbers.size
@@ -68,7 +73,7 @@ def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
     if g < 2:
         return Estimate(mean, None, None, level, g, ("one group has no spread: measure more settings",))
     half = t_critical(level, g - 1) * standard_error(values, index)
-    return Estimate(mean, mean - half, mean + half, level, g)
+    return Estimate(mean, max(0.0, mean - half), mean + half, level, g)
 
 
 def standard_error(values: Array, group: Rows) -> float:

@@ -6,6 +6,7 @@ prediction is an extrapolation, and a level that was never tried has none.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,9 +120,12 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
     """One setting as a row of ``x``. Raises InputError for a factor that is missing or unknown, or text for a
     number, or a level that was never tried."""
+    names = [feature.name for feature in features]
     for name in setting:
-        if name not in [feature.name for feature in features]:
-            raise InputError(f"the model has no factor '{name}'", f"its factors: {', '.join(f.name for f in features)}")
+        if name not in names:
+            near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1)
+            hint = next((f"did you mean {n}?" for n in names if n.lower() in near), f"its factors: {', '.join(names)}")
+            raise InputError(f"the model has no factor '{name}'", hint)
     row = []
     for feature in features:
         if feature.name not in setting:
@@ -129,7 +133,8 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
         value = setting[feature.name]
         if feature.numeric:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise InputError(f"{feature.name}={value} is no number", f"tried were {_shown(feature)}")
+                unit = f", in {feature.unit}" if feature.unit else ", without a unit"
+                raise InputError(f"{feature.name}={value} is no number", f"tried were {_shown(feature)}{unit}")
             row.append(float(value))
         elif value in feature.levels:
             row.append(float(feature.levels.index(value)))

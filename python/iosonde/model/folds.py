@@ -66,6 +66,8 @@ def _root(parent: Rows, cell: int) -> int:
 
 def _twins(examples: Examples) -> list[tuple[int, int]]:
     """Pairs of cells of which one is a copy of the other, or that share single copied trials."""
+    if np.unique(examples.y).size == len(examples):
+        return []
     order = np.argsort(examples.cells, kind="stable")
     starts = np.flatnonzero(np.diff(examples.cells[order], prepend=-1))
     cells = []

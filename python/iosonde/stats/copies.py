@@ -63,7 +63,7 @@ def find(cells: Sequence[TrialCell]) -> Copies | None:
     if not repeats:
         return None
     # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
-    ticks = [tick(cell.values) or 0.0 for cell in used if np.unique(cell.values).size >= 3]
+    ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
     expected = max(chance_of_ties(free, max(ticks, default=0.0)), _by_equal_times(free))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None

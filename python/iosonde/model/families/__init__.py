@@ -16,6 +16,8 @@ from iosonde.model.features import Array, Examples
 # From the simplest to what is hardest to understand: of equally good ones the first is taken.
 NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",
          "boosting", "forest")  # fmt: skip
+# Options that must be above 0, with the largest that is no mistake; of the others 0 means no limit.
+MOST = {"trees": 10_000, "k": 10_000, "rate": 10, "dimensions": 100, "ridge": 1000}
 
 
 class Family(Protocol):
@@ -31,6 +33,17 @@ class Family(Protocol):
         """The response at rows × features."""
 
 
+def limit(name: str) -> int | None:
+    """The number of settings from which on a family refuses, None where it takes any number."""
+    return getattr(family(name), "MOST_SETTINGS", None)
+
+
+def note(name: str, rows: int) -> tuple[str, ...]:
+    """What has to be said of a family that does not learn from all of so many rows at once."""
+    most = getattr(family(name), "MOST_ROWS", rows)
+    return (f"each tree of {name} learns from {most:,} of {rows:,} rows, drawn at random",) if rows > most else ()
+
+
 def family(name: str) -> Family:
     """The module of this name. Raises InputError."""
     if name not in NAMES:
@@ -39,10 +52,14 @@ def family(name: str) -> Family:
 
 
 def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a family: those given, the defaults for the others. Raises InputError for one it has not."""
+    """All options of a family: those given, the defaults for the others. Raises InputError for one that it has not,
+    or a number that it cannot be."""
     known = family(name).OPTIONS
     for option in options:
         if option not in known:
             has = f"its options: {', '.join(known)}" if known else "it has none"
             raise InputError(f"the family {name} has no option '{option}'", has)
+        if option in MOST and not 0 < options[option] <= MOST[option]:
+            raise InputError(f"{name} {option}={options[option]} is out of range",
+                             f"use a number above 0, {MOST[option]:g} at most")  # fmt: skip
     return {**known, **options}

@@ -101,7 +101,7 @@ def _scale(field: str, feature: Feature) -> float:
     if field in _RATES and bytes_per_s(feature.unit):
         return bytes_per_s(feature.unit)[0]
     if field in _SIZES and feature.unit:
-        return float(parse_size(f"1{feature.unit}"))
+        return float(parse_size("1" + ("B" if feature.unit.lower() in ("byte", "bytes") else feature.unit)))
     return 1.0
 
 

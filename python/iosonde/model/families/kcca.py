@@ -41,7 +41,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
     points = [{"at": at.tolist(), "value": float(value), "weights": row.tolist()}
               for at, value, row in zip(settings, means, weights, strict=True)]  # fmt: skip
-    return {"k": int(chosen["k"]) or 1, "width": width, "correlations": correlations.tolist(), "factors": factors,
+    return {"k": int(chosen["k"]), "width": width, "correlations": correlations.tolist(), "factors": factors,
             "points": points}  # fmt: skip
 
 

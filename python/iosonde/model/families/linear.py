@@ -32,16 +32,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str, Any]:
     """The same for another response on these rows."""
     factors = factors_json(examples.features)
-    table = _table(examples)
-    written = expand_terms(str(options.get("terms") or "")) or table.names
-    columns: list[tuple[str, list[dict[str, Any]], Array]] = []
-    for term in formula.parse_terms(written, table):
-        raw = {factor.column: formula.column_values(table, factor) for factor in term.factors}
-        products = itertools.product(*[_parts(factor) for factor in term.factors])
-        for (name, values), product in zip(term.columns(raw), products, strict=True):
-            # A level or a combination that these rows lack has no effect that could be estimated.
-            if np.ptp(values) > 0 or not any("is" in part for part in product):
-                columns.append((name, list(product), values))
+    columns = columns_of(examples, str(options.get("terms") or ""))
     made = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], LEVEL)
     first, *rest = made.coefficients()
     return {
@@ -53,6 +44,21 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
             for (name, product, _), c in zip(columns, rest, strict=True)
         ],
     }  # fmt: skip
+
+
+def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:
+    """(name, what is multiplied, values) of each column of the design matrix. Raises InputError for a term that does
+    not exist, DataError where a transform is not defined."""
+    table = _table(examples)
+    columns: list[tuple[str, list[dict[str, Any]], Array]] = []
+    for term in formula.parse_terms(expand_terms(terms) or table.names, table):
+        raw = {factor.column: formula.column_values(table, factor) for factor in term.factors}
+        products = itertools.product(*[_parts(factor) for factor in term.factors])
+        for (name, values), product in zip(term.columns(raw), products, strict=True):
+            # A level or a combination that these rows lack has no effect that could be estimated.
+            if np.ptp(values) > 0 or not any("is" in part for part in product):
+                columns.append((name, list(product), values))
+    return columns
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

@@ -1,0 +1,124 @@
+"""Constraints of a model: those that were typed, and those that a stored experiment was designed under."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import InputError, IosondeError
+
+from ._data import Source
+
+if TYPE_CHECKING:
+    from iosonde.measure.design.expression import Expression
+    from iosonde.model.features import Examples, Feature
+
+Broken = Callable[[Mapping[str, Any]], str | None]
+
+
+def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--constraint") -> Broken:
+    """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
+    Raises InputError for an expression that says nothing."""
+    from iosonde.measure.design.expression import read
+
+    words = _words(features)
+    made = [read(text, list(words.values()), where) for text in texts]
+
+    def broken(setting: Mapping[str, Any]) -> str | None:
+        cell = {words[name]: value for name, value in setting.items() if name in words}
+        return next((one.text for one in made if not one.holds(cell)), None)
+
+    return broken
+
+
+def typed(texts: Sequence[str], examples: Examples) -> Broken:
+    """The check of what was typed. Raises InputError where a setting that was measured breaks it."""
+    broken = check_of(texts, examples.features)
+    if not texts:
+        return broken
+    if wrong := _measured(broken, examples):
+        text, at = wrong
+        told = ", ".join(f"{name}={value}" for name, value in at.items())
+        raise InputError(f"'{text}' does not hold at {told}, which was measured",
+                         "correct the constraint, or leave such rows out with --where")  # fmt: skip
+    return broken
+
+
+def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[str]]:
+    """(constraints of the stored experiments whose runs are learned from, over factors of the model; why others are
+    not taken over). A factor that the model has not stands as its value, where all runs have the same."""
+    if source.store is None:
+        return [], []
+    ids = set(source.table.columns["experiment"].values) if "experiment" in source.table.columns else set()
+    taken: dict[str, None] = {}
+    left: dict[str, None] = {}
+    for experiment in source.store.experiments():
+        design = experiment.settings.get("design") or {}
+        if experiment.id not in ids or not isinstance(design, Mapping):
+            continue
+        for text in design.get("constraints") or ():
+            try:
+                found = _fixed(text, [factor.name for factor in experiment.factors], source, examples)
+            except IosondeError as error:
+                left[f"the constraint '{text}' of the experiment is not kept: {error.message}"] = None
+                continue
+            if found:
+                taken[found] = None
+    return list(taken), list(left)
+
+
+def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
+    """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
+    from iosonde.measure.design.expression import read
+
+    known = set(_words(examples.features).values())
+    made = read(text, list(names), "the experiment")
+    if not made.names & known:
+        return ""
+    values = {name: _only_value(source, name) for name in sorted(made.names - known)}
+    written = _with_values(made, values)
+    if _measured(check_of([written], examples.features, "the experiment"), examples):
+        raise InputError("trials that were measured break it")
+    return written
+
+
+def _only_value(source: Source, name: str) -> Any:
+    from iosonde.stats.table import tidy
+
+    column = source.table.column(name)
+    levels = [level for level in column.codes()[1] if level is not None]
+    if len(levels) != 1:
+        raise InputError(f"the model has no factor {name}")
+    return tidy(float(levels[0])) if column.numeric else levels[0]
+
+
+def _with_values(made: Expression, values: Mapping[str, Any]) -> str:
+    if not values:
+        return made.text
+
+    class _Values(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return ast.Constant(values[node.id]) if node.id in values else node
+
+    return ast.unparse(_Values().visit(ast.parse(made.text, mode="eval")))
+
+
+def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:
+    """(constraint, setting) of the first setting that was measured and breaks one."""
+    import numpy as np
+
+    from iosonde.model.fitted import decode
+
+    _, first = np.unique(examples.cells, return_index=True)
+    for row in examples.x[first]:
+        at = decode(examples.features, row)
+        if text := broken(at):
+            return text, at
+    return None
+
+
+def _words(features: Sequence[Feature]) -> dict[str, str]:
+    from iosonde.stats.column_units import split_unit
+
+    return {feature.name: split_unit(feature.name)[0] for feature in features}
