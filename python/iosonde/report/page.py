@@ -20,6 +20,8 @@ from urllib.parse import quote
 
 from iosonde.core.units import significant
 
+from .bound_charts import bound_charts
+from .bound_drawings import losses_of, shares_of
 from .charts import bars_chart, latency_chart, timeline_chart
 from .content import Page, Table, counted, plural
 from .factor_charts import factor_charts
@@ -52,6 +54,8 @@ def render(page: Page) -> str:
         share_parts=share_parts,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_shapes=tree_shapes,
+        shares_of=shares_of,
+        losses_of=losses_of,
         plot_titles=TITLES,
         significant=significant,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
@@ -128,6 +132,7 @@ def _figures(page: Page) -> dict[str, Any]:
         for number, model in enumerate(page.models.items, 1)
     ]
     kinds += [(f"factor-{number}", list(factor_charts(one))) for number, one in enumerate(page.influences.items, 1)]
+    kinds.append(("bound", [chart for one in page.bound.items for chart in bound_charts(one)]))
     return {
         f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
         for kind, charts in kinds
