@@ -109,10 +109,13 @@ def _answers(
     unseen: Sequence[str],
 ) -> Answers:  # fmt: skip
     left_out = [*seen.numbering, *seen.remarks]
+    # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
+    over = [name for name in seen.settings if name not in cells]
     parts = [
         f"{counted(len(table), 'row')} of {path}",
         f"measured: {', '.join(seen.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
+        *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
         *([f"left out: {', '.join(left_out)}"] if left_out else []),
     ]
     return Answers(
