@@ -14,7 +14,7 @@ from iosonde.cli import plot, report
 from iosonde.cli._page import choose, page_of
 from iosonde.cli._page_figures import Axis, title
 from iosonde.core.errors import IosondeError
-from iosonde.core.types import Experiment
+from iosonde.core.types import Experiment, Run
 from iosonde.store import Store
 
 FACTS = {
@@ -225,6 +225,23 @@ def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
     assert ("seed of the order", "77") in page.reproduce.facts
     assert "seed 77" in " ".join(page.answers.what)
     assert len(page_at(tmp_path / "store", experiment="x").trials.rows) == 4
+
+
+def test_a_probe_is_no_experiment_to_report_on(tmp_path):
+    store = stats_sample.store(tmp_path / "store", repetitions=2)
+    before = page_at(tmp_path / "store")
+    probe = Run("p", "probe-1", "iosonde probe", "2027-01-01T00:00:00Z", 1.0, {"nodes": 2}, [])
+    store.append(probe)
+    page = page_at(tmp_path / "store")
+    assert page.trials == before.trials and page.answers == before.answers
+    assert [row[0] for row in page_at(tmp_path / "store", experiment="probe-1").trials.rows] == ["p"]
+
+
+def test_trials_without_a_rate_are_not_called_incomplete(tmp_path):
+    store = Store.create(tmp_path / "store")
+    store.append(Run("p", "probe-1", "iosonde probe", "2027-01-01T00:00:00Z", 1.0, {"nodes": 2}, []))
+    page = page_at(tmp_path / "store")
+    assert "hold no rate" in page.answers.headline and "hold no rate" in page.bars.missing[0]
 
 
 def test_json(whole, tmp_path, monkeypatch):

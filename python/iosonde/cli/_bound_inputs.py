@@ -160,6 +160,11 @@ def _measured(place: str, operation: str, level: float) -> tuple[dict[str, tuple
         found["cpu"] = tuple(  # type: ignore[assignment]
             _end(slow[key], end) / slow["cores"] for end in ("value", "high", "low")
         )
+    for name, (value, worst, best) in found.items():
+        if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
+            found[name] = (value, value, best)
+            notes.append(f"the probe's interval of {name.replace('_', ' ')} reaches 0 and is left out below its mean: "
+                         "probe with more --repetitions")  # fmt: skip
     if not found:
         raise DataError(f"{place}: the probe holds nothing that limits", "probe with --target and on several nodes")
     return found, notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall
     from iosonde.model.bound import Ceiling
     from iosonde.model.bound_shares import Share
-    from iosonde.report.bound_figures import Roofline
+    from iosonde.report.bound_content import Roofline
 
 AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
 _POINTS = 64
@@ -35,14 +35,9 @@ def draw_rooflines(path: str, shares: Sequence[Share], alone: Ceiling | None, ag
     """Bandwidth against clients, servers or request size, a panel for each operation and setting."""
     from iosonde.report import bound_figures, figures
 
-    field = AGAINST[against]
-    panels: dict[str, list[Share]] = {}
-    for one in shares:
-        rest = [f"{name}={show(value)}" for name, value in one.by.items() if value != _x(one.ceiling, field)]
-        panels.setdefault(", ".join([one.operation or one.metric, *rest]), []).append(one)
-    items = [_roofline(title, found[0].ceiling, found, field, against) for title, found in panels.items()]
+    items = rooflines(shares, against)
     if alone is not None:
-        items = [_roofline(f"{alone.system.operation}, by hand", alone, (), field, against)]
+        items = [_roofline(f"{alone.system.operation}, by hand", alone, (), AGAINST[against], against)]
     if len(items) > _MOST:
         talk(f"~ the first {_MOST} of {len(items)} panels are drawn: choose with --where")
     figure = bound_figures.roofline_figure(items[:_MOST])
@@ -50,13 +45,24 @@ def draw_rooflines(path: str, shares: Sequence[Share], alone: Ceiling | None, ag
     talk(f"wrote {path}")
 
 
+def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None) -> list[Roofline]:
+    """One for each operation (``named``: as what) and setting."""
+    field = AGAINST[against]
+    panels: dict[str, list[Share]] = {}
+    for one in shares:
+        rest = [f"{name}={show(value)}" for name, value in one.by.items() if value != _x(one.ceiling, field)]
+        panels.setdefault(", ".join([named(one) if named else one.operation or one.metric, *rest]), []).append(one)
+    return [_roofline(title, found[0].ceiling, found, field, against) for title, found in panels.items()]
+
+
 def draw_waterfalls(path: str, found: Sequence[Waterfall]) -> None:
     """A panel for each cell."""
     from iosonde.explain.waterfall import TITLES
     from iosonde.report import bound_figures, figures
+    from iosonde.report.bound_content import WaterfallBars
 
     items = [
-        bound_figures.WaterfallBars(
+        WaterfallBars(
             ", ".join([one.operation, *(f"{name}={show(value)}" for name, value in one.by.items())]),
             tuple((TITLES[name], estimate) for name, estimate in one.parts.items()),
             one.delivered,
@@ -77,7 +83,7 @@ def _x(made: Ceiling, field: str) -> float:
 
 def _roofline(title: str, made: Ceiling, shares: Sequence[Share], field: str, against: str) -> Roofline:
     from iosonde.model.bound import sweep
-    from iosonde.report.bound_figures import Point, Roofline
+    from iosonde.report.bound_content import Point, Roofline
 
     points = tuple(Point(_x(one.ceiling, field), one.measured, bool(one.verdict)) for one in shares)
     at = [point.x for point in points] or [_x(made, field)]

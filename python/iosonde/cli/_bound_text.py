@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 79
 _MOST_ROWS = 60
-_MISSING = "nothing is known of {}: the true bound may be lower"
+MISSING = "nothing is known of {}: the true bound may be lower"
 
 
 def ceiling_lines(made: Ceiling, s: Estimate | None, data: tuple[str, float] | None) -> Iterator[str]:
@@ -40,7 +40,7 @@ def ceiling_lines(made: Ceiling, s: Estimate | None, data: tuple[str, float] | N
         yield from wrapped(f"The busiest server has {1 / made.balance:.3g} times the load of the mean one.")
     yield from wrapped(_sentence(made, s, data))
     for name in made.missing:
-        yield from wrapped(f"~ {_MISSING.format(words.name(name))}", "  ")
+        yield from wrapped(f"~ {MISSING.format(words.name(name))}", "  ")
     yield ""
     yield from wrapped(f"Case: {words.case(system)}.", "  ")
     yield from wrapped(f"Helps: {'; '.join(words.advice(made))}.", "  ")
@@ -88,12 +88,13 @@ def share_lines(shares: Sequence[Share], level: float, warnings: Sequence[str]) 
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
     missing = dict.fromkeys(name for one in shares for name in one.ceiling.missing)
-    for warning in [*warnings, *(_MISSING.format(words.name(name)) for name in missing)]:
+    for warning in [*warnings, *(MISSING.format(words.name(name)) for name in missing)]:
         yield from wrapped(f"~ {warning}", "  ")
-    yield from wrapped(_closing(shares, level))
+    yield from wrapped(closing(shares, level))
 
 
-def _closing(shares: Sequence[Share], level: float) -> str:
+def closing(shares: Sequence[Share], level: float) -> str:
+    """What part of the bound was delivered, what limits, and what cannot be."""
     from iosonde.model import bound_words as words
     from iosonde.model.bound_shares import ABOVE, CURE
 

@@ -59,7 +59,7 @@ def waterfalls(source: Source, shares: Sequence[Share], level: float) -> tuple[l
 
 def lines(found: Sequence[Waterfall], level: float) -> Iterator[str]:
     """A table for each cell, and a sentence."""
-    from iosonde.explain.waterfall import CURES, TITLES
+    from iosonde.explain.waterfall import TITLES
 
     for one in found:
         by = ", ".join(f"{name}={show(value)}" for name, value in one.by.items())
@@ -76,19 +76,24 @@ def lines(found: Sequence[Waterfall], level: float) -> Iterator[str]:
             rows.append([TITLES.get(name, name), value, interval, share])
         yield from table(["", unit, "interval", "share"], rows, "lrrr", _WIDTH).splitlines()
         yield ""
-        if one.largest:
-            yield from wrapped(f"Most is surely lost to {TITLES[one.largest]}; what helps: {CURES[one.largest]}.")
-        if one.doubtful:
-            yield from wrapped(
-                f"~ {TITLES[one.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
-            )
-        calls = (one.parts["calls"].value or 0.0) / total if total else 0.0
-        if calls > _MUCH:
-            yield from wrapped(f"Open and other calls take {100 * calls:.0f} % of the time: {_TRAFFIC}")
-        if one.work_excess > _UNEVEN:
-            more = f"{100 * one.work_excess:.0f} %"
-            yield from wrapped(f"The work is uneven: the busiest rank has {more} more bytes than the mean one.")
-        if (one.parts["slow_operations"].value or 0.0) < 0:
-            yield from wrapped(
-                "Operations were faster than the bound allows: a cache served them, or an input is wrong."
-            )
+        for sentence in said(one):
+            yield from wrapped(sentence)
+
+
+def said(one: Waterfall) -> Iterator[str]:
+    """What a waterfall means, in sentences."""
+    from iosonde.explain.waterfall import CURES, TITLES
+
+    total = one.delivered.value or 0.0
+    if one.largest:
+        yield f"Most is surely lost to {TITLES[one.largest]}; what helps: {CURES[one.largest]}."
+    if one.doubtful:
+        yield f"~ {TITLES[one.doubtful]} may have cost more, but the interval holds 0: repeat the trials"
+    calls = (one.parts["calls"].value or 0.0) / total if total else 0.0
+    if calls > _MUCH:
+        yield f"Open and other calls take {100 * calls:.0f} % of the time: {_TRAFFIC}"
+    if one.work_excess > _UNEVEN:
+        more = f"{100 * one.work_excess:.0f} %"
+        yield f"The work is uneven: the busiest rank has {more} more bytes than the mean one."
+    if (one.parts["slow_operations"].value or 0.0) < 0:
+        yield "Operations were faster than the bound allows: a cache served them, or an input is wrong."

@@ -52,16 +52,21 @@ class Chosen:
 
 def choose(path: str, where: Sequence[str], experiment: str | None) -> Chosen:
     """The experiment asked for, or the newest. Raises InputError for DATA that is no store."""
+    from iosonde.measure.probe import SOURCE
     from iosonde.store import Store
 
     store = Store.open(path)
-    ids = list(dict.fromkeys(run["experiment"] for run in store.runs()))
+    runs = store.runs()
+    # A probe measures the hardware: it is no experiment to report on, unless there is nothing else.
+    every = list(dict.fromkeys(run["experiment"] for run in runs))
+    ids = list(dict.fromkeys(run["experiment"] for run in runs if run["source"] != SOURCE)) or every
     saved = {one.id: one for one in store.experiments()}
     note = ""
-    if experiment is None and len(ids) > 1:
+    if experiment is None and len(every) > 1:
         experiment = ids[-1]
-        note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
-    elif experiment is not None and experiment not in {*ids, *saved}:
+        if len(ids) > 1:
+            note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
+    elif experiment is not None and experiment not in {*every, *saved}:
         known = ", ".join(dict.fromkeys([*saved, *ids])) or "none"
         raise InputError(f"there is no experiment {experiment} in {path}", f"there are: {known}")
     source = open_data(path, where, experiment)
@@ -111,6 +116,8 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[dict[str, Any]]) -> Sectio
     if not runs:
         return Section(missing=("The store holds no runs yet: iosonde run --target DIR --store STORE measures.",))
     if not bars:
+        if not all(run["missing"] for run in runs):
+            return Section(missing=("The trials hold no rate that could be drawn.",))
         lost = runs[-1]["missing"]
         why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
         return Section(missing=(f"None of the {len(runs)} trials is complete.{why}",))

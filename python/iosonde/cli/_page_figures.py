@@ -84,7 +84,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
         groups.setdefault((row.operation, row.metric, rest_of(row.by, axis)), []).append(row)
     bars = []
     for (operation, metric, rest), rows in groups.items():
-        if _is_part(operation):
+        if is_part(operation):
             continue
         cells = tuple(
             Cell(
@@ -137,7 +137,8 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
     return trials, inside
 
 
-def _is_part(operation: str) -> bool:
+def is_part(operation: str) -> bool:
+    """Whether an operation is a part of another one, which the page leaves to its table of clocks."""
     return any(part in operation for part in _PARTS)
 
 

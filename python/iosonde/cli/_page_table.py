@@ -109,14 +109,20 @@ def _answers(
     unseen: Sequence[str],
 ) -> Answers:  # fmt: skip
     left_out = [*seen.numbering, *seen.remarks]
+    # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
+    over = [name for name in seen.settings if name not in cells]
     parts = [
         f"{counted(len(table), 'row')} of {path}",
         f"measured: {', '.join(seen.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
+        *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
         *([f"left out: {', '.join(left_out)}"] if left_out else []),
     ]
     return Answers(
-        headline="; ".join(_headline(made, response, Path(path).name) for response in seen.responses[:3]),
+        headline="; ".join(
+            _headline(made, response, "" if place else f" of {Path(path).name}")
+            for place, response in enumerate(seen.responses[:3])
+        ),
         what=("; ".join(parts) + ".",),
         fast="",
         sure=tuple(sentence for sentence in (made.sentence, _not_seen(unseen)) if sentence),
@@ -124,17 +130,17 @@ def _answers(
     )
 
 
-def _headline(made: Overview, response: str, name: str) -> str:
+def _headline(made: Overview, response: str, of: str) -> str:
     rows = [row for row in made.rows if row.metric == response and row.mean.value is not None]
     if not rows:
-        return f"{response} of {name}: no value"
+        return f"{response}{of}: no value"
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
-        return f"{response} of {name}: {estimate_text(least.mean, least.unit)}"
+        return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
     if len(least.by) > _NAMED:
         ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
-        return f"{response} of {name}: {ends} over {len(rows)} settings"
-    return f"{response} of {name}: {_at(least)} to {_at(most)}"
+        return f"{response}{of}: {ends} over {len(rows)} settings"
+    return f"{response}{of}: {_at(least)} to {_at(most)}"
 
 
 def _at(row: Row) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from iosonde.stats.overview import Overview
 
 _NOTHING = "No trial is complete: nothing can be said about the speed"
+_NO_RATE = "The trials hold no rate: nothing can be said about the speed"
 _VERBS = (("write_large", "writes"), ("read_1to1_large", "reads"))
 _MACHINE_TITLES = {
     "host": "Host",
@@ -55,7 +56,7 @@ def answers_of(
     what = [*_measured(runs, axis, seed), *([store_note] if store_note else [])]
     sure = [f"{100 * overview.level:g} % intervals of the mean over {_trials(bars)}.", overview.sentence]
     return Answers(
-        headline=_headline(target, bars, axis),
+        headline=_headline(target, bars, axis, runs),
         what=tuple(what),
         fast=_fast(runs, bars),
         sure=tuple(sentence for sentence in (sure if bars else [overview.sentence]) if sentence),
@@ -63,10 +64,10 @@ def answers_of(
     )
 
 
-def _headline(target: str, bars: Sequence[Bars], axis: Axis) -> str:
+def _headline(target: str, bars: Sequence[Bars], axis: Axis, runs: Sequence[Mapping[str, Any]]) -> str:
     known = [one for one in bars if not one.empty]
     if not known:
-        return _NOTHING
+        return _NOTHING if all(run["missing"] for run in runs) else _NO_RATE
     size = max(cell.nodes for one in known for cell in one.cells)
     rates = {name: _rates_at([one for one in known if one.operation == name], size) for name, _ in _VERBS}
     said = [f"{verb} {rates[name]}" for name, verb in _VERBS if rates[name]]

@@ -62,7 +62,7 @@ def command(
     unit = _unit(table, response)
     lower = unit in _TIMES if better is None else better == "lower"
     made = advise(table, response, split_names(choose), split_names(given), level, unit=unit, lower=lower, depth=depth,
-                  full=full, weigh=not unweighted, current=None if current is None else _pairs(current))  # fmt: skip
+                  full=full, weigh=not unweighted, current=None if current is None else pairs_of(current))  # fmt: skip
     case = None if workload is None else _case(made, workload, where)
     tried = None
     if against is not None:
@@ -112,7 +112,8 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _pairs(text: str) -> dict[str, str]:
+def pairs_of(text: str) -> dict[str, str]:
+    """``A=V,B=W`` as a mapping. Raises InputError."""
     return dict(_pair(part) for part in text.split(","))
 
 
@@ -122,7 +123,7 @@ def _case(made: Advice, text: str, where: Sequence[str]) -> dict[str, Any]:
     from iosonde.model.features import encode, outside
 
     features = made.made.features
-    given = _pairs(text)
+    given = pairs_of(text)
     chosen = [name for name in given if name in made.made.choose]
     if chosen:
         raise InputError(f"'{chosen[0]}' is chosen, not given", "--for describes the workload; --current the setting")

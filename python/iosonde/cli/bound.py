@@ -65,7 +65,7 @@ def command(
     source = open_data(data, where, experiment) if data else None
     if source is None and (where or response or by or unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    words = _words(operation, redundancy, erasure, placement)
+    words = fields_of(operation, redundancy, erasure, placement)
     inputs = _bound_inputs.read(given, words, source.table if source else None, probe, level)
     size = None if amount is None else float(parse_size(amount))
     memory = {"client": _size(client_memory), "server": _size(server_memory)}
@@ -142,7 +142,10 @@ def _alone(inputs: Inputs, level: float) -> tuple[Ceiling, Estimate | None]:
     return made, Estimate(made.s, low.s, high.s, level, 0) if measured else None
 
 
-def _words(operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None) -> dict[str, Any]:
+def fields_of(
+    operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None
+) -> dict[str, Any]:
+    """The fields of a System that are words. Raises InputError."""
     if erasure and redundancy not in (None, "none"):
         raise InputError("--erasure and --redundancy are both given", "leave one out")
     words: dict[str, Any] = {"operation": operation, "redundancy": redundancy, "placement": placement}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iosonde.core.types import Estimate
 from iosonde.core.units import format_size, human_scale
 
+from .bound_content import Roofline, WaterfallBars
 from .figures import BLUE, ORANGE, SERIES, VERMILION, panels
 from .text import escape, estimate_text
 
@@ -17,38 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FEW = 12
-
-
-@dataclass(frozen=True)
-class Point:
-    """A measurement: where on the axis, bytes/s, and whether it lies above the bound."""
-
-    x: float
-    measured: Estimate
-    above: bool
-
-
-@dataclass(frozen=True)
-class Roofline:
-    """Bandwidth against one thing that varies. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
-    ``sizes``: the axis holds bytes."""
-
-    title: str
-    x_name: str
-    xs: tuple[float, ...]
-    ceilings: dict[str, tuple[float, ...]]
-    s: tuple[float, ...]
-    points: tuple[Point, ...]
-    sizes: bool = False
-
-
-@dataclass(frozen=True)
-class WaterfallBars:
-    """The parts of a phase's time, in order: title, seconds."""
-
-    title: str
-    parts: tuple[tuple[str, Estimate], ...]
-    delivered: Estimate
 
 
 def roofline_figure(items: Sequence[Roofline]) -> Figure:

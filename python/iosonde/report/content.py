@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from iosonde.core.types import Better, Estimate, Finding
 
 if TYPE_CHECKING:
+    from .advice_content import Advice
+    from .bound_content import Bound
     from .factor_content import Influence
     from .model_content import Model, Summary
 
@@ -255,6 +257,8 @@ class Page:
     summary: tuple[Summary, ...] = ()
     models: Section[Model] = Section()
     influences: Section[Influence] = Section()
+    bound: Section[Bound] = Section()
+    advice: Section[Advice] = Section()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""

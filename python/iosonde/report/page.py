@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -19,6 +20,8 @@ from urllib.parse import quote
 
 from iosonde.core.units import significant
 
+from .bound_charts import bound_charts
+from .bound_drawings import losses_of, shares_of
 from .charts import bars_chart, latency_chart, timeline_chart
 from .content import Page, Table, counted, plural
 from .factor_charts import factor_charts
@@ -38,34 +41,33 @@ def render(page: Page) -> str:
     """The page as HTML text."""
     from markupsafe import Markup
 
-    figures = _figures(page)
+    figures, environment = _figures(page), _environment()
+    environment.filters["sentence"] = _capital(_names(page))
     library, script = _bokeh_javascript(), _asset("page.js")
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            page=page,
-            headlines=headlines(page),
-            summaries=[summary_table(one) for one in page.summary],
-            model_scale=scale_of,
-            factor_scale=factor_scale,
-            bar_shapes=bar_shapes,
-            share_parts=share_parts,
-            bar_size=(BAR_WIDTH, BAR_HEIGHT),
-            tree_shapes=tree_shapes,
-            plot_titles=TITLES,
-            significant=significant,
-            strip=(STRIP_WIDTH, STRIP_HEIGHT),
-            policy=_policy(library, script),
-            style=Markup(_asset("page.css")),
-            library=Markup(library),
-            script=Markup(script),
-            figures=Markup(_json_in_script(figures)),
-            counted=counted,
-            plural=plural,
-            estimate_text=estimate_text,
-            estimate_parts=estimate_parts,
-        )
+    return environment.get_template("page.html").render(
+        page=page,
+        headlines=headlines(page),
+        summaries=[summary_table(one) for one in page.summary],
+        model_scale=scale_of,
+        factor_scale=factor_scale,
+        bar_shapes=bar_shapes,
+        share_parts=share_parts,
+        bar_size=(BAR_WIDTH, BAR_HEIGHT),
+        tree_shapes=tree_shapes,
+        shares_of=shares_of,
+        losses_of=losses_of,
+        plot_titles=TITLES,
+        significant=significant,
+        strip=(STRIP_WIDTH, STRIP_HEIGHT),
+        policy=_policy(library, script),
+        style=Markup(_asset("page.css")),
+        library=Markup(library),
+        script=Markup(script),
+        figures=Markup(_json_in_script(figures)),
+        counted=counted,
+        plural=plural,
+        estimate_text=estimate_text,
+        estimate_parts=estimate_parts,
     )
 
 
@@ -86,7 +88,6 @@ def _environment() -> Any:
         finalize=_plain,
     )
     environment.filters["download"] = _download
-    environment.filters["sentence"] = _sentence
     environment.filters["figure_value"] = _cell_text
     environment.filters["chance"] = _chance
     return environment
@@ -99,9 +100,22 @@ def _plain(value: Any) -> Any:
     return escape(value) if type(value) is str else value
 
 
-def _sentence(text: str) -> str:
+def _names(page: Page) -> set[str]:
+    """The first word of everything on the page that has a name."""
+    named = [*(name for one in page.summary for name in (one.title, *one.by)),
+             *(name for one in page.models.items for name in (one.title, *(term.name for term in one.terms))),
+             *(one.title for one in page.influences.items)]  # fmt: skip
+    return {name.split(" ", 1)[0] for name in named}
+
+
+def _capital(names: set[str]) -> Callable[[str], str]:
     """A capital at the beginning, unless the first word is a name of something."""
-    return text[:1].upper() + text[1:] if text.split(" ", 1)[0].isalpha() else text
+
+    def sentence(text: str) -> str:
+        first = text.split(" ", 1)[0].rstrip(":,")
+        return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
+
+    return sentence
 
 
 def _figures(page: Page) -> dict[str, Any]:
@@ -118,6 +132,7 @@ def _figures(page: Page) -> dict[str, Any]:
         for number, model in enumerate(page.models.items, 1)
     ]
     kinds += [(f"factor-{number}", list(factor_charts(one))) for number, one in enumerate(page.influences.items, 1)]
+    kinds.append(("bound", [chart for one in page.bound.items for chart in bound_charts(one)]))
     return {
         f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
         for kind, charts in kinds

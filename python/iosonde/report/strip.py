@@ -10,6 +10,7 @@ from iosonde.core.units import human_scale
 STRIP_WIDTH, STRIP_HEIGHT = 150, 26
 LOG_BEYOND = 20.0
 _MARGIN = 6
+_LEAST_GAP = 75  # px between the middles of two texts
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,8 @@ class Axis:
             top = math.copysign(top, far)
             return (self.place(0.0), "0"), (self.place(top * divisor), f"{top:g} {name}".rstrip())
         inside = [value for value in _round_values(unit) if self.start <= value <= self.end]
-        return tuple(
-            (self.place(value), _short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])
-        )
+        ends = [(self.place(value), _short(value, unit)) for value in dict.fromkeys(inside[:: len(inside) - 1 or 1])]
+        return tuple(ends[:1] if len(ends) > 1 and ends[1][0] - ends[0][0] < _LEAST_GAP else ends)
 
 
 def _round_values(unit: str) -> list[float]:

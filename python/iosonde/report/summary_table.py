@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.units import human_scale, significant
@@ -12,6 +13,7 @@ from .text import CANNOT_TELL, estimate_parts
 
 _MOST_STRETCH = 2.0
 MOST_ROWS = 100
+FOLD_BEYOND = 12  # of more cells only the lowest and the highest are seen before the reader asks
 
 
 @dataclass(frozen=True)
@@ -30,23 +32,37 @@ class Line:
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """``left_out``: so many cells are only in the CSV."""
+    """``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
+    there are so many that the others are folded away."""
 
     summary: Summary
     unit: str
     lines: tuple[Line, ...]
     ticks: tuple[tuple[float, str], ...]
     left_out: int
+    ends: tuple[Line, ...] = ()
 
 
 def summary_table(summary: Summary) -> SummaryTable:
     """The rows of one response, in the unit of the largest mean."""
     shown = summary.rows[:MOST_ROWS]
-    means = [abs(row.mean.value) for row in shown if row.mean.value is not None]
+    ends = _ends(summary.rows)
+    means = [abs(row.mean.value) for row in (*shown, *ends) if row.mean.value is not None]
     divisor, unit = human_scale(max(means, default=0.0), summary.unit)
-    axis = _axis(shown)
+    axis = _axis((*shown, *ends))
     lines = tuple(_line(row, divisor, axis) for row in shown)
-    return SummaryTable(summary, unit, lines, axis.ticks(summary.unit) if axis else (), len(summary.rows) - len(shown))
+    ticks = axis.ticks(summary.unit) if axis else ()
+    folded = tuple(_line(row, divisor, axis) for row in ends)
+    return SummaryTable(summary, unit, lines, ticks, len(summary.rows) - len(shown), folded)
+
+
+def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
+    """The cells of the lowest and the highest mean of many."""
+    known = [row for row in rows if row.mean.value is not None]
+    if len(rows) <= FOLD_BEYOND or len(known) < 2:
+        return ()
+    low, high = (pick(known, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
+    return (low, high)
 
 
 def _line(row: SummaryRow, divisor: float, axis: Axis | None) -> Line:

@@ -97,9 +97,14 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
         return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
     low, high = estimate.low / divisor, estimate.high / divisor
     if value and high - low > _HOPELESS * abs(value):
-        return _fixed(value, _decimals(value, 0.0)), f"{low:.2g}–{high:.2g}"
+        return _fixed(value, _decimals(value, 0.0)), _between(f"{low:.2g}", f"{high:.2g}")
     decimals = _decimals(value, (high - low) / 2)
-    return _fixed(value, decimals), f"{_fixed(low, decimals)}–{_fixed(high, decimals)}"
+    return _fixed(value, decimals), _between(_fixed(low, decimals), _fixed(high, decimals))
+
+
+def _between(low: str, high: str) -> str:
+    """``205–219``; a minus after the dash would be read as one mark."""
+    return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 
 
 def _decimals(value: float, half_width: float) -> int:

@@ -1,0 +1,156 @@
+"""Trials → which setting to choose, as a page shows it. Chooses and names; explain computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.types import Better, Role
+from iosonde.report.advice_content import Advice, AdviceDefault, AdviceRule, Compared
+from iosonde.report.content import Section, counted
+
+from . import _page_figures as figures
+from . import _page_models as models
+from ._page_what_if import better_of
+
+if TYPE_CHECKING:
+    from iosonde.explain.advise import Advice as Made
+    from iosonde.report.content import Page
+    from iosonde.stats.table import Table
+
+    from ._page import Chosen
+
+MOST_RESPONSES = 4
+_MOST_DEFAULTS = 12
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What may be chosen, what is given (None: every other setting that varies), and the setting in use."""
+
+    choose: Sequence[str]
+    given: Sequence[str] | None = None
+    current: Mapping[str, str] | None = None
+
+
+def asked_of(choose: str | None, given: str | None, current: str | None) -> Asked | None:
+    """The options as they were written. Raises InputError."""
+    from ._data import split_names
+    from .advise import pairs_of
+
+    if choose is None:
+        if given is not None or current is not None:
+            raise InputError("--given and --current are about --choose", "name what may be set with --choose")
+        return None
+    return Asked(split_names(choose), None if given is None else split_names(given),
+                 None if current is None else pairs_of(current))  # fmt: skip
+
+
+def advice_of_store(chosen: Chosen, page: Page, asked: Asked, level: float) -> Section[Advice]:
+    """One part for each operation and metric that the page shows."""
+    from iosonde.stats import overview
+
+    trials = chosen.trials("last_done")
+    rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    roles = {factor.name: factor.role for one in chosen.store.experiments() for factor in one.factors}
+    varying = [name for name in overview.settings(trials) if roles.get(name, Role.SET) is Role.SET]
+    named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in page.bars.items)
+    tables = []
+    for operation, metric, unit in named:
+        title = figures.metric_title(operation, metric)
+        tables.append((title, unit, models.of_metric(trials, rows[operation, metric], title, unit)))
+    return _section(tables, asked, varying, level)
+
+
+def advice_of_table(
+    table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Asked, level: float
+) -> Section[Advice]:
+    """One part for each response of a table."""
+    from iosonde.stats import roles
+
+    seen = roles.guess(table, responses, by)
+    tables = [(name, table.column(name).unit, table) for name in seen.responses]
+    return _section(tables, asked, seen.settings, level)
+
+
+def _section(
+    tables: Sequence[tuple[str, str, Table]], asked: Asked, varying: Sequence[str], level: float
+) -> Section[Advice]:
+    """What was asked for raises IosondeError where no response has advice; else what has none is said."""
+    items, missing = list[Advice](), list[str]()
+    first: IosondeError | None = None
+    for title, unit, table in tables[:MOST_RESPONSES]:
+        chosen = [table.column(name).name for name in asked.choose]
+        given = [name for name in varying if name not in chosen] if asked.given is None else asked.given
+        try:
+            items.append(_advice(title, unit, table, asked, given, level))
+        except IosondeError as error:
+            first = first or error
+            missing.append(f"{title}: {error.message}.")
+    if first is not None and not items:
+        raise first
+    if len(tables) > MOST_RESPONSES:
+        others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
+        missing.append(f"Not advised on here: {others}; iosonde advise does.")
+    return Section(tuple(items), tuple(missing))
+
+
+def _advice(title: str, unit: str, table: Table, asked: Asked, given: Sequence[str], level: float) -> Advice:
+    from iosonde.explain.advise import advise
+
+    from ._advise_text import sentence
+
+    lower = better_of(unit) is Better.LOWER
+    made = advise(table, title, asked.choose, given, level, unit=unit, lower=lower, current=asked.current)
+    gain = made.gain
+    return Advice(
+        title=title,
+        unit=unit,
+        head=_head(made, lower),
+        sentence=sentence(made),
+        choose=tuple(made.made.choose),
+        over=gain.over if gain else "",
+        ratio=gain.ratio if gain and made.kind != "nothing" else None,
+        compared=_compared(made),
+        defaults=_defaults(made),
+        rules=tuple(AdviceRule(r.when, r.then, r.instances, r.share, r.lowest) for r in made.rules),
+        warnings=tuple(made.warnings),
+    )
+
+
+def _head(made: Made, lower: bool) -> str:
+    given = ", ".join(feature.name for feature in made.made.features)
+    of = f"{counted(len(made.made), 'instance')} ({given})" if given else "one instance"
+    names = "/".join(made.made.choose)
+    return (
+        f"{counted(len(made.made.settings), 'setting')} ({names}) in {of}; {'lower' if lower else 'higher'} is better."
+    )
+
+
+def _compared(made: Made) -> tuple[Compared, ...]:
+    """The advice beside what it is to beat, and beside what nobody can beat."""
+    gain = made.gain
+    if gain is None:
+        return ()
+    what = "rules" if made.kind == "rules" else made.best_default if made.kind == "default" else "rules, not advised"
+    over = f"{gain.over} ({'in use' if gain.over == made.current else 'best default'})"
+    found = [Compared(over, gain.reference, gain.reference_lowest)]
+    if what != gain.over:
+        found.insert(0, Compared(what, gain.advised, gain.lowest))
+    if gain.possible is not None:
+        found.append(Compared("the best of each instance", gain.possible, None))
+    return tuple(found)
+
+
+def _defaults(made: Made) -> tuple[AdviceDefault, ...]:
+    """The best ones first, and the one in use wherever it stands."""
+    ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
+    kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]
+    notes = {made.best_default: "best default"} | ({made.current: "in use"} if made.current else {})
+    return tuple(
+        AdviceDefault(d.setting, notes.get(d.setting, ""), d.best, d.tied, d.worst, d.rel_arith, d.rel_harm, d.lowest,
+                      d.abs)
+        for d in kept
+    )  # fmt: skip

@@ -1,0 +1,239 @@
+"""Measured rates against the bound → what a page shows of it. Chooses and names; model and explain compute.
+
+``--bound`` takes what one would write after ``iosonde bound``, as NAME=VALUE: the page then bounds its own cells. A
+store that knows a probe has a bound by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.units import format_rate, format_seconds, format_size, parse_rate, parse_seconds, parse_size
+from iosonde.report.bound_content import Bound, BoundShare, WaterfallBars
+from iosonde.report.content import Section
+
+from . import _bound_inputs as bound_inputs
+from . import _page_figures as figures
+from ._bound_data import Asked, shares
+
+if TYPE_CHECKING:
+    from iosonde.model.bound_shares import Share
+    from iosonde.model.bound_system import System
+
+    from ._bound_inputs import Inputs
+    from ._data import Source
+
+_FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in bound_inputs.OPTIONS.items()}
+_WORDS = ("operation", "redundancy", "erasure", "placement")
+_OTHERS = ("probe", "data", "unit")
+_MOST_FIGURES = 12
+
+
+@dataclass(frozen=True)
+class Given:
+    """What ``--bound`` says: fields of the system as text, words, and probe, data and unit."""
+
+    fields: Mapping[str, str]
+    words: Mapping[str, Any]
+    others: Mapping[str, str]
+
+
+def parse(text: str) -> Given:
+    """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
+    from .bound import fields_of
+
+    if "=" not in text:
+        return Given({}, {}, {"probe": text})
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, sign, value = (one.strip() for one in part.partition("="))
+        if not sign or not value:
+            raise InputError(f"--bound: '{part.strip()}' is not NAME=VALUE", "write it as servers=4,net=117MB/s")
+        known = (*_FIELDS, *_WORDS, *_OTHERS)
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else "the names are the options of iosonde bound"
+            raise InputError(f"--bound: there is no '{name}'", hint)
+        if name in found:
+            raise InputError(f"--bound: {name} is given twice", "leave one out")
+        found[name] = value
+    words = fields_of(*(found.get(name) for name in _WORDS))
+    fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
+    return Given(fields, words, {name: found[name] for name in _OTHERS if name in found})
+
+
+def bound_of(
+    source: Source, asked: str | None, responses: Sequence[str], by: Sequence[str] | None, level: float
+) -> Section[Bound]:
+    """At most one item. What was asked for raises IosondeError where it cannot be; what a store's own probe cannot
+    bound is said in ``missing``."""
+    if asked is not None:
+        return Section((_bound(source, parse(asked), responses, by, level),))
+    place = _own_probe(source)
+    if place is None:
+        return Section()
+    try:
+        return Section((_bound(source, Given({}, {}, {"probe": place}), responses, by, level),))
+    except IosondeError as error:
+        return Section(missing=(f"The store knows a probe, but no bound: {error.message}.",))
+
+
+def _own_probe(source: Source) -> str | None:
+    from . import _probe
+
+    if source.store is None:
+        return None
+    runs = source.store.runs()
+    known = _probe.stored(source.store) or any((run.get("facts") or {}).get("probe") for run in runs)
+    return str(source.store.path) if known else None
+
+
+def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[str] | None, level: float) -> Bound:
+    from iosonde.model import bound_words
+
+    from . import _bound_text as text
+    from ._bound_plots import rooflines
+
+    amount = given.others.get("data")
+    asked = Asked(responses, by, given.others.get("unit"), None if amount is None else float(parse_size(amount)),
+                  "last_done", given.words.get("operation"))  # fmt: skip
+    found, inputs, notes = _found(source, given, asked, level)
+    missing = dict.fromkeys(name for one in found for name in one.ceiling.missing)
+    notes += [text.MISSING.format(bound_words.name(name)) for name in missing]
+    highest = max((one.ceiling for one in found), key=lambda one: one.s)
+    losses, why = _losses(source, found, level)
+    names = tuple(dict.fromkeys(name for one in found for name in one.by))
+    return Bound(
+        sentence=text.closing(found, level),
+        inputs=_inputs(inputs, source.store is not None),
+        assumptions=tuple(bound_words.assumptions(highest)),
+        notes=(*notes, *why),
+        by=names,
+        shares=tuple(_share(one, names) for one in found),
+        rooflines=tuple(rooflines(found, _against(inputs), _title)[:_MOST_FIGURES]),
+        losses=losses,
+    )
+
+
+def _found(
+    source: Source, given: Given, asked: Asked, level: float
+) -> tuple[list[Share], dict[str, Inputs], list[str]]:
+    """The cells in the order of the page, the inputs by operation, and what is in doubt."""
+    probe = given.others.get("probe", _own_probe(source))
+    found: list[Share] = []
+    notes: dict[str, None] = {}
+    inputs: dict[str, Inputs] = {}
+    for operation in ("write", "read"):
+        # A probe knows the CPU time of reading and of writing: each has inputs of its own.
+        read = _read(source, given, operation, probe, level)
+        every, said = shares(source, read, asked, level)
+        mine = [one for one in every if one.ceiling.system.operation == operation]
+        if mine:
+            found += mine
+            inputs[operation] = read
+            notes |= dict.fromkeys((*read.notes, *said))
+    if source.store is not None:
+        found = [one for one in found if not figures.is_part(one.operation)]
+    if not found:
+        raise DataError("nothing in DATA is a rate of bytes", "name the column with --response")
+    return sorted(found, key=lambda one: figures.place(one.operation)), inputs, list(notes)
+
+
+def _read(source: Source, given: Given, operation: str, probe: str | None, level: float) -> Inputs:
+    words = {"operation": operation, **given.words}
+    inputs = bound_inputs.read(given.fields, words, source.table, probe, level)
+    if probe is None or {"servers", "server_network"} & {*given.fields}:
+        return inputs
+    # How many servers there are a probe does not see: that one of them limits must not be claimed.
+    systems = (_of_clients(one) for one in (inputs.system, inputs.worst, inputs.best))
+    return replace(inputs, **dict(zip(("system", "worst", "best"), systems, strict=True)))
+
+
+def _of_clients(system: System) -> System:
+    own = system.client_network if system.client_network is not None else system.network
+    return replace(system, client_network=own, network=None)
+
+
+def _against(inputs: Mapping[str, Inputs]) -> str:
+    """The axis of the rooflines: what is a column, else the clients."""
+    columns = next(iter(inputs.values())).columns
+    return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
+
+
+def _title(one: Share) -> str:
+    return figures.metric_title(one.operation, one.metric) if one.operation else one.metric
+
+
+def _share(one: Share, names: Sequence[str]) -> BoundShare:
+    from iosonde.model.bound_words import name as word
+    from iosonde.stats.cells import show
+
+    levels = tuple(show(one.by.get(name)) for name in names)
+    limit = tuple(word(term) for term in one.ceiling.limit)
+    return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)
+
+
+def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, str], ...]:
+    """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
+    found: dict[str, dict[str, str]] = {}
+    for operation, one in inputs.items():
+        for flag, (name, reads, *_) in bound_inputs.OPTIONS.items():
+            text = _shown(one, name, reads)
+            if text:
+                found.setdefault(flag.removeprefix("--"), {})[operation] = text
+    for name in ("clients", "servers"):
+        if name not in found:
+            found[name] = dict.fromkeys(
+                inputs, "the nodes of each cell" if of_store and name == "clients" else "1, not given"
+            )
+    return tuple(
+        (name if len({*texts.values()}) == 1 and len(texts) == len(inputs) else f"{name}, {operation}", text)
+        for name, texts in found.items()
+        for operation, text in (texts.items() if len({*texts.values()}) > 1 else [*texts.items()][:1])
+    )
+
+
+def _shown(inputs: Inputs, name: str, reads: Any) -> str:
+    """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
+    from iosonde.model.bound_system import System
+
+    if name in inputs.columns:
+        return f"column {inputs.columns[name]}"
+    value, *ends = (getattr(one, name) for one in (inputs.system, inputs.worst, inputs.best))
+    if value == getattr(System(), name):
+        return ""
+    as_text = {parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds,
+               bound_inputs.OPTIONS["--request"][1]: format_size,
+               bound_inputs.OPTIONS["--cpu"][1]: lambda x: f"{1e6 * x:.3g} s/MB"}.get(reads, "{:g}".format)  # fmt: skip
+    if ends[0] == ends[1]:
+        return as_text(value)
+    return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"
+
+
+def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
+    """A waterfall for each cell whose operations were recorded, and why others have none."""
+    from iosonde.explain.waterfall import TITLES
+    from iosonde.stats.cells import show
+
+    from ._bound_waterfall import said, waterfalls
+
+    if source.store is None:
+        return (), []
+    try:
+        falls, why = waterfalls(source, found, level)
+    except InputError:
+        return (), []
+    if len(falls) > _MOST_FIGURES:
+        why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with --where"]
+    items = tuple(
+        WaterfallBars(
+            ", ".join([figures.title(one.operation), *(f"{name}={show(value)}" for name, value in one.by.items())]),
+            tuple((TITLES[name], estimate) for name, estimate in one.parts.items()), one.delivered, tuple(said(one)),
+        )
+        for one in falls[:_MOST_FIGURES]
+    )  # fmt: skip
+    return items, why

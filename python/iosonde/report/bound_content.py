@@ -1,0 +1,103 @@
+"""What is shown of measurements against the bound: shares, rooflines, and where the time was lost.
+
+Rates are in bytes/s, times in s, shares are fractions. Filled by ``cli``, laid out by ``bound_figures`` (files),
+``bound_charts``, ``bound_drawings`` and the page's template.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iosonde.core.types import Estimate
+
+from .content import Table, Value
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measurement: where on the axis, bytes/s, and whether it lies above the bound."""
+
+    x: float
+    measured: Estimate
+    above: bool
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Bandwidth against one thing that varies. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
+    ``sizes``: the axis holds bytes."""
+
+    title: str
+    x_name: str
+    xs: tuple[float, ...]
+    ceilings: dict[str, tuple[float, ...]]
+    s: tuple[float, ...]
+    points: tuple[Point, ...]
+    sizes: bool = False
+
+    def table(self) -> Table:
+        """The lines, one row a position."""
+        names = tuple(self.ceilings)
+        columns = (self.x_name, "bound (bytes/s)", *(f"{name} (bytes/s)" for name in names))
+        rows = tuple(zip(self.xs, self.s, *(self.ceilings[name] for name in names), strict=True))
+        return Table(f"{self.title}: ceilings", columns, rows)
+
+
+@dataclass(frozen=True)
+class WaterfallBars:
+    """The parts of a phase's time, in order: title, seconds. ``said``: what they mean, in sentences."""
+
+    title: str
+    parts: tuple[tuple[str, Estimate], ...]
+    delivered: Estimate
+    said: tuple[str, ...] = ()
+
+    def table(self) -> Table:
+        """One row a part, then what was delivered."""
+        rows: list[tuple[Value, ...]] = [
+            (name, one.value, one.low, one.high, one.level, one.n)
+            for name, one in (*self.parts, ("delivered", self.delivered))
+        ]
+        columns = ("part", "mean (s)", "low (s)", "high (s)", "level", "trials")
+        return Table(f"{self.title}: where the time went", columns, tuple(rows))
+
+
+@dataclass(frozen=True)
+class BoundShare:
+    """One cell: its levels, its mean in bytes/s, the bound there with what limits it, and the share of it that was
+    delivered. ``verdict`` is empty, or says that the share is (or may be) above 1."""
+
+    title: str
+    levels: tuple[str, ...]
+    measured: Estimate
+    bound: float
+    limit: tuple[str, ...]
+    share: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Measurements against the bound. ``inputs`` are (name, text) of what it was computed from, ``notes`` what is not
+    known or in doubt, ``by`` names the levels of the shares."""
+
+    sentence: str
+    inputs: tuple[tuple[str, str], ...]
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+    by: tuple[str, ...]
+    shares: tuple[BoundShare, ...]
+    rooflines: tuple[Roofline, ...]
+    losses: tuple[WaterfallBars, ...]
+
+    def table(self) -> Table:
+        """One row a cell."""
+        columns = ("measured", *self.by, "trials", "level", "mean (bytes/s)", "low (bytes/s)", "high (bytes/s)",
+                   "bound (bytes/s)", "limit", "share", "share low", "share high", "verdict")  # fmt: skip
+        rows: list[tuple[Value, ...]] = [
+            (one.title, *one.levels, one.measured.n, one.measured.level, one.measured.value, one.measured.low,
+             one.measured.high, one.bound, ", ".join(one.limit), one.share.value, one.share.low, one.share.high,
+             one.verdict)
+            for one in self.shares
+        ]  # fmt: skip
+        return Table("Shares of the bound", columns, tuple(rows))

@@ -1,0 +1,76 @@
+"""Cells on the page: many are folded, the lowest and the highest are seen; names and intervals stay readable."""
+
+import dataclasses
+import re
+
+import pytest
+
+from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.report.model_content import Summary, SummaryRow
+from iosonde.report.page import render
+from iosonde.report.strip import STRIP_WIDTH, Axis
+from iosonde.report.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
+from iosonde.report.text import estimate_parts
+from page_sample import model_page
+
+
+def summary(n, by=("size",)):
+    def row(number):
+        value = Estimate(100.0 + (number * 7) % n, 90.0, 300.0, 0.95, 3)
+        return SummaryRow((str(number),) * len(by), value, value, 1.0, 0.1)
+
+    return Summary("rate", "", by, tuple(row(number) for number in range(n)))
+
+
+@pytest.mark.parametrize("n", [1, FOLD_BEYOND, FOLD_BEYOND + 1, MOST_ROWS + 5])
+def test_of_many_cells_the_lowest_and_the_highest_are_seen(n):
+    made = summary_table(summary(n))
+    assert len(made.lines) + made.left_out == n
+    if n <= FOLD_BEYOND:
+        assert not made.ends
+    else:
+        means = [row.mean.value for row in made.summary.rows]
+        assert [float(line.mean[0]) for line in made.ends] == [min(means), max(means)]
+
+
+def test_cells_without_a_value_are_no_ends():
+    rows = tuple(
+        dataclasses.replace(row, mean=Estimate(None, None, None, 0.95, 0)) if place % 2 else row
+        for place, row in enumerate(summary(20).rows)
+    )
+    ends = summary_table(Summary("rate", "", ("size",), rows)).ends
+    assert all(int(line.levels[0]) % 2 == 0 for line in ends)
+
+
+def test_folded_cells_are_all_on_the_page_once_opened():
+    page = dataclasses.replace(model_page(), summary=(summary(40), summary(3)))
+    html = render(page)
+    assert "All 40 cells of rate" in html and "the lowest and the highest of 40 cells" in html
+    folded = html[html.index("All 40 cells of rate") :]
+    folded = folded[: folded.index("</details>")]
+    assert len(re.findall(r"<td class=\"strip-cell\">", folded)) == 41  # the axis, then the cells
+    assert "All 3 cells" not in html
+
+
+def test_a_table_of_many_columns_has_the_findings_below_it():
+    assert 'class="first"' in render(dataclasses.replace(model_page(), summary=(summary(3),)))
+    wide = dataclasses.replace(model_page(), summary=(summary(3, ("a", "b", "c", "d")),))
+    assert 'class="first stacked"' in render(wide)
+
+
+@pytest.mark.parametrize(("least", "most"), [(30e3, 2e6), (1.0, 1e9), (900.0, 40e3)])
+def test_texts_of_an_axis_do_not_meet(least, most):
+    ticks = Axis(least, most).ticks("operations/s")
+    assert ticks and all(0 <= x <= STRIP_WIDTH for x, _ in ticks)
+    assert all(b[0] - a[0] >= 7 * max(len(a[1]), len(b[1])) for a, b in zip(ticks, ticks[1:], strict=False))
+
+
+def test_an_interval_below_zero_has_no_dash_before_a_minus():
+    assert estimate_parts(Estimate(-33.5, -51.2, -15.9, 0.95, 8)) == ("-33.5", "-51.2 to -15.9")
+    assert estimate_parts(Estimate(1.0, -3.0, 5.0, 0.95, 8))[1] == "-3.00–5.00"
+
+
+def test_a_name_keeps_its_small_letter_at_the_beginning_of_a_finding():
+    said = [Finding("S1", Severity.WARNING, text) for text in ("rate: not straight", "rate is odd", "some cells lack")]
+    html = render(dataclasses.replace(model_page(), summary=(summary(3),), findings=tuple(said)))
+    assert "rate: not straight" in html and "rate is odd" in html and "Some cells lack" in html
