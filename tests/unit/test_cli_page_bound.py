@@ -158,3 +158,15 @@ def test_a_text_without_a_sign_is_a_probe():
     assert parse("probe.json").others == {"probe": "probe.json"}
     with pytest.raises(InputError):
         parse("net=1GB/s,x")
+
+
+def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):
+    rows = "".join(f"{fs},{n},{n * 50 + r}\n" for fs in "ab" for n in (1, 2, 4) for r in range(3))
+    (tmp_path / "t.csv").write_text("fs,nodes,speed_MB/s\n" + rows)
+    (made,) = items(tmp_path / "t.csv", "--bound", "clients=nodes,client-net=100MB/s")["items"]
+    (line,) = made["rooflines"]
+    assert sorted({point["setting"] for point in line["points"]}) == ["fs=a", "fs=b"] and len(line["points"]) == 6
+    rows = "".join(f"{fs},{net}MB/s,{net // 2 + r}\n" for fs, net in (("a", 100), ("b", 200)) for r in range(3))
+    (tmp_path / "t.csv").write_text("fs,link,speed_MB/s\n" + rows)
+    (made,) = items(tmp_path / "t.csv", "--bound", "client-net=link")["items"]
+    assert len(made["rooflines"]) == 2

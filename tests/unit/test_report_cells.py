@@ -1,4 +1,4 @@
-"""Cells on the page: many are folded, the lowest and the highest are seen; names and intervals stay readable."""
+"""Many cells and settings on the page: folded, the lowest and the highest seen; names and intervals readable."""
 
 import dataclasses
 import re
@@ -6,12 +6,14 @@ import re
 import pytest
 
 from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.report.content import Bars, Cell, Section
+from iosonde.report.headline import MOST_SETTINGS, headlines
 from iosonde.report.model_content import Summary, SummaryRow
-from iosonde.report.page import render
+from iosonde.report.page import bar_groups, render
 from iosonde.report.strip import STRIP_WIDTH, Axis
 from iosonde.report.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
 from iosonde.report.text import estimate_parts
-from page_sample import model_page
+from page_sample import model_page, sample_page
 
 
 def summary(n, by=("size",)):
@@ -74,3 +76,30 @@ def test_a_name_keeps_its_small_letter_at_the_beginning_of_a_finding():
     said = [Finding("S1", Severity.WARNING, text) for text in ("rate: not straight", "rate is odd", "some cells lack")]
     html = render(dataclasses.replace(model_page(), summary=(summary(3),), findings=tuple(said)))
     assert "rate: not straight" in html and "rate is odd" in html and "Some cells lack" in html
+
+
+def many_settings(n):
+    def bars(number, operation):
+        value = Estimate((1.0 + number * 5 % n) * 2**20, None, None, 0.95, 1)
+        return Bars(operation, "bandwidth_last_done", f"{operation}, size={number}", "bytes/s", (Cell(1, value),))
+
+    items = tuple(bars(number, operation) for operation in ("write", "read") for number in range(n))
+    return dataclasses.replace(sample_page(), bars=Section(items))
+
+
+def test_of_a_metric_with_many_settings_the_headline_has_the_lowest_and_the_highest():
+    (few,) = headlines(many_settings(MOST_SETTINGS))
+    assert len(few.rows) == 2 * MOST_SETTINGS and few.folded == 0
+    (made,) = headlines(many_settings(18))
+    assert [row.numbers[0].sort / 2**20 for row in made.rows] == [1.0, 18.0, 1.0, 18.0]
+    assert made.folded == 2 * 16
+
+
+def test_too_many_figures_are_folded_by_metric_and_each_keeps_its_place():
+    page = many_settings(18)
+    (write, of_write), (_, of_read) = bar_groups(page)
+    assert write == "write, bandwidth_last_done"
+    assert [number for number, _ in (*of_write, *of_read)] == list(range(1, 37))
+    html = render(page)
+    assert html.count('data-figure="bars-') == 36 and "18 settings" in html
+    assert [title for title, _ in bar_groups(sample_page())] == [""]

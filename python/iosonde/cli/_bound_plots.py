@@ -45,14 +45,23 @@ def draw_rooflines(path: str, shares: Sequence[Share], alone: Ceiling | None, ag
     talk(f"wrote {path}")
 
 
-def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None) -> list[Roofline]:
-    """One for each operation (``named``: as what) and setting."""
+def rooflines(
+    shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None, apart: bool = True
+) -> list[Roofline]:
+    """One for each operation (``named``: as what) and setting, or with ``apart`` False for each operation."""
     field = AGAINST[against]
     panels: dict[str, list[Share]] = {}
     for one in shares:
-        rest = [f"{name}={show(value)}" for name, value in one.by.items() if value != _x(one.ceiling, field)]
-        panels.setdefault(", ".join([named(one) if named else one.operation or one.metric, *rest]), []).append(one)
+        name = named(one) if named else one.operation or one.metric
+        rest = _setting(one, field) if apart else ""
+        panels.setdefault(f"{name}, {rest}" if rest else name, []).append(one)
     return [_roofline(title, found[0].ceiling, found, field, against) for title, found in panels.items()]
+
+
+def _setting(one: Share, field: str) -> str:
+    """What a cell is of, besides the axis."""
+    at = _x(one.ceiling, field)
+    return ", ".join(f"{name}={show(value)}" for name, value in one.by.items() if value != at)
 
 
 def draw_waterfalls(path: str, found: Sequence[Waterfall]) -> None:
@@ -85,7 +94,9 @@ def _roofline(title: str, made: Ceiling, shares: Sequence[Share], field: str, ag
     from iosonde.model.bound import sweep
     from iosonde.report.bound_content import Point, Roofline
 
-    points = tuple(Point(_x(one.ceiling, field), one.measured, bool(one.verdict)) for one in shares)
+    points = tuple(
+        Point(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
+    )
     at = [point.x for point in points] or [_x(made, field)]
     xs = _positions(min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field)
     lines = sweep(made.system, field, xs)

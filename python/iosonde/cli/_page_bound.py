@@ -96,7 +96,7 @@ def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[
     from iosonde.model import bound_words
 
     from . import _bound_text as text
-    from ._bound_plots import rooflines
+    from ._bound_plots import AGAINST, rooflines
 
     amount = given.others.get("data")
     asked = Asked(responses, by, given.others.get("unit"), None if amount is None else float(parse_size(amount)),
@@ -107,6 +107,7 @@ def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[
     highest = max((one.ceiling for one in found), key=lambda one: one.s)
     losses, why = _losses(source, found, level)
     names = tuple(dict.fromkeys(name for one in found for name in one.by))
+    against = _against(inputs)
     return Bound(
         sentence=text.closing(found, level),
         inputs=_inputs(inputs, source.store is not None),
@@ -114,7 +115,7 @@ def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[
         notes=(*notes, *why),
         by=names,
         shares=tuple(_share(one, names) for one in found),
-        rooflines=tuple(rooflines(found, _against(inputs), _title)[:_MOST_FIGURES]),
+        rooflines=tuple(rooflines(found, against, _title, _apart(found, AGAINST[against]))[:_MOST_FIGURES]),
         losses=losses,
     )
 
@@ -162,6 +163,14 @@ def _against(inputs: Mapping[str, Inputs]) -> str:
     """The axis of the rooflines: what is a column, else the clients."""
     columns = next(iter(inputs.values())).columns
     return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
+
+
+def _apart(found: Sequence[Share], field: str) -> bool:
+    """Whether settings have ceilings of their own, so that they cannot share a roofline."""
+    systems: dict[str, set[System]] = {}
+    for one in found:
+        systems.setdefault(_title(one), set()).add(replace(one.ceiling.system, **{field: 1}))
+    return any(len(several) > 1 for several in systems.values())
 
 
 def _title(one: Share) -> str:

@@ -12,7 +12,7 @@ from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.report.content import Answers, Bars, Facts, Reproduce, Section, Table, counted, plural
 from iosonde.report.text import estimate_text
 
-from ._page_figures import Axis
+from ._page_figures import Axis, metric_title
 
 if TYPE_CHECKING:
     from iosonde.stats.overview import Overview
@@ -72,7 +72,13 @@ def _headline(target: str, bars: Sequence[Bars], axis: Axis, runs: Sequence[Mapp
     rates = {name: _rates_at([one for one in known if one.operation == name], size) for name, _ in _VERBS}
     said = [f"{verb} {rates[name]}" for name, verb in _VERBS if rates[name]]
     if not said:
-        others = {one.title: _rates_at([one], size) for one in known}
+        operations = dict.fromkeys((one.operation, one.metric, one.unit) for one in known)
+        others = {
+            metric_title(*key[:2]): _rates_at(
+                [one for one in known if (one.operation, one.metric, one.unit) == key], size
+            )
+            for key in operations
+        }
         said = [f"{title} {rate}" for title, rate in others.items() if rate][:2]
         return f"{target}: {'; '.join(said)} with {counted(size, axis.noun)}"
     return f"{target} {' and '.join(said)} {'from' if axis.factor == 'nodes' else 'with'} {counted(size, axis.noun)}"

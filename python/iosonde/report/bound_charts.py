@@ -62,9 +62,10 @@ def _points(chart: Figure, item: Roofline, divisor: float) -> None:
         source = models.ColumnDataSource({
             "x": [one.x for one in found], "y": [(one.measured.value or 0.0) / divisor for one in found],
             "text": [estimate_text(one.measured, "bytes/s") for one in found],
+            "setting": [escape(one.setting) for one in found],
         })  # fmt: skip
         dots = models.Scatter(x="x", y="y", size=8, line_width=1)
-        hover(chart, [add(chart, source, dots, fill_color=colour, line_color="--paper")], "@text")
+        hover(chart, [add(chart, source, dots, fill_color=colour, line_color="--paper")], "@text", "@setting")
 
 
 def _interval(low: float | None, high: float | None, divisor: float) -> tuple[float, float]:

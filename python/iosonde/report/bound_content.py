@@ -15,11 +15,12 @@ from .content import Table, Value
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement: where on the axis, bytes/s, and whether it lies above the bound."""
+    """A measurement: where on the axis, bytes/s, whether it lies above the bound, and of which setting it is."""
 
     x: float
     measured: Estimate
     above: bool
+    setting: str = ""
 
 
 @dataclass(frozen=True)

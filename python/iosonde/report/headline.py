@@ -16,6 +16,7 @@ from .strip import LOG_BEYOND, STRIP_HEIGHT, Axis, Mark
 from .text import CANNOT_TELL, estimate_parts
 
 MOST_STRETCH = 2.0
+MOST_SETTINGS = 6  # of more settings of a metric only the lowest and the highest are in the headline
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Headline:
-    """One unit's rows; ``ticks`` are (px, text) of the strips' axis."""
+    """One unit's rows; ``ticks`` are (px, text) of the strips' axis. ``folded`` are so many rows of metrics with many
+    settings that are not shown."""
 
     title: str
     counts: tuple[int, ...]
     rows: tuple[Row, ...]
     ticks: tuple[tuple[float, str], ...]
     logarithmic: bool
+    folded: int = 0
 
 
 def headlines(page: Page) -> list[Headline]:
@@ -56,6 +59,8 @@ def headlines(page: Page) -> list[Headline]:
 
 
 def _headline(items: Sequence[Bars], unit: str, page: Page) -> Headline:
+    every_row = len(items)
+    items = _ends_of_many(items)
     title = {"bytes/s": "Bandwidth", "operations/s": "Operation rate"}.get(unit, unit)
     every = page.node_counts()
     counts = every if len(every) <= 2 else (every[0], every[-1])
@@ -66,7 +71,25 @@ def _headline(items: Sequence[Bars], unit: str, page: Page) -> Headline:
     axis = Axis(min(values), most) if values else None
     rows = tuple(_row(bars, counts, every, axis) for bars in items)
     ticks = axis.ticks(unit) if axis else ()
-    return Headline(title, counts, rows, ticks, bool(axis and axis.logarithmic))
+    return Headline(title, counts, rows, ticks, bool(axis and axis.logarithmic), every_row - len(items))
+
+
+def _ends_of_many(items: Sequence[Bars]) -> list[Bars]:
+    """Of a metric with many settings those of the lowest and the highest mean; the others as they are."""
+    groups: dict[tuple[str, str], list[Bars]] = {}
+    for bars in items:
+        groups.setdefault((bars.operation, bars.metric), []).append(bars)
+    kept = set()
+    for group in groups.values():
+        known = [bars for bars in group if not bars.empty] if len(group) > MOST_SETTINGS else []
+        ends = [pick(known, key=_mean) for pick in (min, max)] if known else group
+        kept |= {id(bars) for bars in ends}
+    return [bars for bars in items if id(bars) in kept]
+
+
+def _mean(bars: Bars) -> float:
+    """That of the most nodes."""
+    return next(cell.estimate.value for cell in reversed(bars.cells) if cell.estimate.value is not None)
 
 
 def _ends(cell: Cell) -> list[float]:

@@ -23,7 +23,7 @@ from iosonde.core.units import significant
 from .bound_charts import bound_charts
 from .bound_drawings import losses_of, shares_of
 from .charts import bars_chart, latency_chart, timeline_chart
-from .content import Page, Table, counted, plural
+from .content import Bars, Page, Table, counted, plural
 from .factor_charts import factor_charts
 from .factor_charts import scale_of as factor_scale
 from .factor_drawings import BAR_HEIGHT, BAR_WIDTH, bar_shapes, share_parts, tree_shapes
@@ -33,6 +33,7 @@ from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
 from .text import escape, estimate_parts, estimate_text
 
+MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
 # Names of XML namespaces look like addresses and are none: nobody fetches them.
 _ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
 
@@ -47,6 +48,8 @@ def render(page: Page) -> str:
     return environment.get_template("page.html").render(
         page=page,
         headlines=headlines(page),
+        bar_groups=bar_groups(page),
+        most_open=MOST_OPEN,
         summaries=[summary_table(one) for one in page.summary],
         model_scale=scale_of,
         factor_scale=factor_scale,
@@ -69,6 +72,17 @@ def render(page: Page) -> str:
         estimate_text=estimate_text,
         estimate_parts=estimate_parts,
     )
+
+
+def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
+    """(title, [(number, bars)]): all together without a title, or by metric where they are too many to draw at once."""
+    numbered = list(enumerate(page.bars.items, 1))
+    if len(numbered) <= MOST_OPEN:
+        return [("", numbered)] if numbered else []
+    groups: dict[str, list[tuple[int, Bars]]] = {}
+    for number, bars in numbered:
+        groups.setdefault(f"{bars.operation}, {bars.metric}", []).append((number, bars))
+    return list(groups.items())
 
 
 def page_json(page: Page) -> str:
