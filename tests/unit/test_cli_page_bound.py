@@ -170,3 +170,15 @@ def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):
     (tmp_path / "t.csv").write_text("fs,link,speed_MB/s\n" + rows)
     (made,) = items(tmp_path / "t.csv", "--bound", "client-net=link")["items"]
     assert len(made["rooflines"]) == 2
+
+
+def test_names_from_data_are_text_in_every_new_part(tmp_path):
+    bad = "<img src=x onerror=alert(1)>$$x$$"
+    rows = "".join(f"{fs}{bad},{size},{100 * size + r + (50 if fs == 'a' else 0)}\n"
+                   for fs in "ab" for size in range(1, 9) for r in range(3))  # fmt: skip
+    (tmp_path / "t.csv").write_text(f"fs{bad},size,speed_MB/s\n" + rows)
+    out = run(report.command, tmp_path / "t.csv", "-o", tmp_path / "p.html", "--bound", "net=1GB/s", "--choose",
+              f"fs{bad}")  # fmt: skip
+    assert out.exit_code == 0, out.exception
+    html = (tmp_path / "p.html").read_text()
+    assert "<img" not in html and "&lt;img" in html

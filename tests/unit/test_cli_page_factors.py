@@ -1,5 +1,7 @@
 """What a page shows of factors: the ranking, a model on rows not seen, its tree, what-if rows; and where it stops."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,16 @@ def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     assert not section.items
     assert "96 rows are more than a page analyses" in section.missing[0]
     assert "iosonde rank" in section.missing[0]
+
+
+def test_where_the_mean_is_as_good_no_tree_is_drawn():
+    random = np.random.default_rng(3)
+    noise = table()
+    column = noise.column("speed")
+    values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
+    (one,) = factors.factors_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
+                                      0.95).items  # fmt: skip
+    assert "No model is better" in one.judged.sentence and one.tree is None and one.what_if is None
 
 
 def test_nothing_that_varies_is_no_part_of_the_page():

@@ -162,11 +162,14 @@ def _curve(data: Examples, made: Choice, level: float) -> tuple[content.CurvePoi
 
 
 def _tree(data: Examples, made: Choice) -> content.Tree | None:
-    """The chosen model where it is a tree, else the small tree that was tried beside it."""
+    """The chosen model where it is a tree, else the small tree that was tried beside it; none where the mean is as
+    good, for its branches would be noise."""
     from iosonde.model.families import checked
     from iosonde.model.fitted import train
     from iosonde.model.nodes import rules
 
+    if made.model.family == "mean":
+        return None
     trees = [one for one in made.tried if one.candidate.family == "tree" and not one.refused]
     if not trees:
         return None
