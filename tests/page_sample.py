@@ -7,6 +7,8 @@ import dataclasses
 import numpy as np
 
 from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.report.advice_content import Advice, AdviceDefault, AdviceRule, Compared
+from iosonde.report.bound_content import Bound, BoundShare, Point, Roofline, WaterfallBars
 from iosonde.report.content import (
     Answers,
     Bars,
@@ -251,3 +253,34 @@ def partial_page() -> Page:
     latency = (Latency("open", "Open", (empty,), "No operation of this kind was recorded."),)
     timeline = (dataclasses.replace(page.timelines.items[0], comparable=False, ranks=10_000),)
     return dataclasses.replace(page, bars=Section(bars), latencies=Section(latency), timelines=Section(timeline))
+
+
+def bound_page() -> Page:
+    """A page that knows its hardware and advises: cells below and above the bound, a loss that is a gain."""
+
+    def around(value: float) -> Estimate:
+        return Estimate(value, 0.9 * value, 1.1 * value, 0.95, 6)
+
+    xs = (1.0, 2.0, 3.0, 4.0)
+    points = (Point(1.0, around(80e6), False, "fs=a"), Point(2.0, around(260e6), True, HOSTILE))
+    line = Roofline("Write, large files", "clients", xs,
+                    {"network_clients": tuple(117e6 * x for x in xs), "disks": (300e6,) * 4},
+                    tuple(min(117e6 * x, 300e6) for x in xs), points)  # fmt: skip
+    parts = (("at the bound", around(0.2)), ("late start", around(0.05)), ("slow operations", around(-0.1)),
+             ("fsync and close", around(0.15)))  # fmt: skip
+    shares = tuple(
+        BoundShare("Write, large files", (fs,), around(rate), 200e6, ("the disks",), around(rate / 200e6), verdict)
+        for fs, rate, verdict in (("a", 80e6, ""), (HOSTILE, 260e6, "above the bound"))
+    )
+    losses = WaterfallBars("Write, large files", parts, around(0.3), ("most is lost to waiting.",))
+    bound = Bound("40 % of the bound was delivered (the disks).", (("net", "112 MiB/s"),), ("load is even",),
+                  ("nothing is known of the fabric",), ("fs",), shares, (line,),
+                  (losses,))  # fmt: skip
+    compared = (Compared("rules", around(0.9), 0.8), Compared("a", around(0.7), None))
+    rules = (AdviceRule(f"size is {HOSTILE}", "hint=b", 3, 1.0, 0.9), AdviceRule("always", "hint=a", 3, 1.0, 0.9))
+    advice = Advice("Write, large files", "bytes/s", "2 settings (hint) in 6 instances (size).", "Advice: 2 rules.",
+                    ("hint",), "a", around(1.4), compared,
+                    (AdviceDefault("a", "in use", 3, None, 1, 0.7, 0.6, 0.5, 1e8),
+                     AdviceDefault(HOSTILE, "", 3, None, 1, 0.6, 0.5, None, 1e8)),
+                    rules, ("a cell has one trial",))  # fmt: skip
+    return dataclasses.replace(sample_page(), bound=Section((bound,)), advice=Section((advice,)))

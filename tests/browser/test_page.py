@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.report.page import render
-from page_sample import bare_page, model_page, partial_page, sample_page
+from page_sample import bare_page, bound_page, model_page, partial_page, sample_page
 
 pytestmark = pytest.mark.browser
 
@@ -20,6 +20,7 @@ PAGES = {
     "partial": partial_page,
     "bare": bare_page,
     "models": model_page,
+    "bound": bound_page,
 }
 # The share of pixels that are not the background: axes alone are less than this.
 LEAST_INK = 0.004
@@ -193,6 +194,16 @@ def test_narrow_screens_do_not_scroll_sideways(browser, files, shots, name):
     with opened(browser, files / f"{name}.html", viewport={"width": 400, "height": 800}) as page:
         assert page.evaluate("document.documentElement.scrollWidth") == 400
         shots(page, "narrow")
+
+
+@pytest.mark.parametrize("width", [900, 1100, 1280, 1600])
+def test_strips_are_not_cut(browser, files, width):
+    with opened(browser, files / "whole.html", viewport={"width": width, "height": 800}) as page:
+        assert (
+            page.evaluate("""() => [...document.querySelectorAll(".first .scroll")]
+            .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)""")
+            == []
+        )
 
 
 def test_the_plots_of_a_closed_model_are_drawn_when_it_opens(browser, tmp_path):

@@ -12,12 +12,14 @@ from urllib.parse import unquote
 import pytest
 
 from iosonde.core.types import Estimate
+from iosonde.report.bound_drawings import losses_of
 from iosonde.report.content import Bars, Cell, Table, counted, plural
+from iosonde.report.factor_drawings import BAR_WIDTH
 from iosonde.report.headline import headlines, scale_of
 from iosonde.report.page import page_json, render
-from page_sample import HOSTILE, MiB, bare_page, model_page, partial_page, sample_page
+from page_sample import HOSTILE, MiB, bare_page, bound_page, model_page, partial_page, sample_page
 
-PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page}
+PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page, "bound": bound_page}
 
 
 class Reader(HTMLParser):
@@ -133,6 +135,33 @@ def test_names_in_a_model_are_neither_markup_nor_mathematics(pages):
     figures = json.loads(next(text for a, text in reader.scripts if a.get("id") == "figures"))
     labels = json.dumps(figures)
     assert "MathText" not in labels and "TeX" not in labels and "PlainText" in labels
+
+
+def test_the_bound_and_the_advice_are_shown_with_their_data(pages):
+    reader = Reader(pages["bound"])
+    text = "".join(reader.text)
+    for said in ("40 % of the bound was delivered", "It assumes: load is even", "nothing is known of the fabric",
+                 "the disks", "Where the time went", "-33.3 %", "In cross-validation",
+                 "a cell has one trial"):  # fmt: skip
+        assert said in text
+    assert [e["class"] for _, e in reader.elements if e.get("class") in ("bound", "lost", "won", "delivered")] == [
+        "bound", "lost", "won", "lost", "delivered"]  # fmt: skip
+    assert "above the bound" in {e.get("title") for _, e in reader.elements}
+    assert not reader.of("img") and HOSTILE.replace("\x1b", "\\x1b") in text
+    links = {a["download"]: unquote(a["href"].split(",", 1)[1]) for a in reader.of("a") if "download" in a}
+    assert len(links["bound.csv"].splitlines()) == 1 + 2
+    assert links["Write, large files-losses.csv"].splitlines()[-1].startswith("delivered,0.3,")
+    assert links["Write, large files-roofline.csv"].splitlines()[1].startswith("1.0,117000000.0,")
+
+
+def test_the_bars_of_a_waterfall_stand_where_the_one_before_ended(pages):
+    made = losses_of(bound_page().bound.items[0].losses[0])
+    at = 0.0
+    scale = BAR_WIDTH / 0.3
+    for row, value in zip(made.rows[:-1], (0.2, 0.05, -0.1, 0.15), strict=True):
+        assert row.start == pytest.approx(min(at, at + value) * scale, abs=0.1)
+        at += value
+    assert made.rows[-1].width == BAR_WIDTH
 
 
 def test_parts_that_a_page_has_not_are_not_in_its_navigation(pages):
