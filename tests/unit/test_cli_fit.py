@@ -102,6 +102,15 @@ def test_text_of_predictions_fits_a_terminal(runs, model):
     assert "this size was never tried" in invoke("predict", model, "size=3000,fs=nfs").replace("\n  ", " ")
 
 
+def test_numbers_of_a_table_are_levels_where_the_model_has_text(tmp_path):
+    path, new, file = tmp_path / "t.csv", tmp_path / "new.csv", str(tmp_path / "m.json")
+    path.write_text("buffer,y\n" + "".join(f"{('off', 4194304)[i % 2]},{i % 2 + i / 100}\n" for i in range(24)))
+    invoke("fit", str(path), "--response", "y", "--on", "buffer", "--family", "tree", "--folds", "2", "-o", file)
+    new.write_text("buffer\n4194304\n4194304\n")
+    said = json.loads(invoke("predict", file, "--data", str(new), "--json"))["predictions"]
+    assert [one["at"] for one in said] == [{"buffer": "4194304"}] * 2
+
+
 def test_a_stored_model_describes_itself(model):
     text = invoke("predict", model, "--describe")
     assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith("iosonde rank.")
