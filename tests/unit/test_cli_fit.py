@@ -270,6 +270,7 @@ def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
     [
         ((), "a setting is missing"),
         (("size=4096", "--data", "x.csv"), "both given"),
+        (("size=4096", "--describe"), "takes no setting"),
         (("size",), "is no setting"),
         (("size=1", "size=2"), "given twice"),
         (("size=4096",), "no value for fs"),

@@ -40,12 +40,14 @@ def command(
     check_level(level)
     fitted = read_model(model)
     broken = check_of(fitted.constraints, fitted.features, model)
+    if describe and (settings or data):
+        raise InputError("--describe takes no setting", f"write iosonde predict {shlex.quote(model)} --describe")
     if describe:
         _describe(fitted, broken, as_json)
         return
     if bool(settings) == bool(data):
         raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
-                         f"write iosonde predict {model} {_example(fitted)}")  # fmt: skip
+                         f"write iosonde predict {shlex.quote(model)} {_example(fitted)}")  # fmt: skip
     if data:
         made = _of_table(fitted, str(data), level, broken)
     else:
