@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -98,6 +100,59 @@ def test_text_of_predictions_fits_a_terminal(runs, model):
                  invoke("validate", runs, "--model", model)):  # fmt: skip
         assert max(map(len, text.splitlines())) < 80
     assert "this size was never tried" in invoke("predict", model, "size=3000,fs=nfs").replace("\n  ", " ")
+
+
+def test_numbers_of_a_table_are_levels_where_the_model_has_text(tmp_path):
+    path, new, file = tmp_path / "t.csv", tmp_path / "new.csv", str(tmp_path / "m.json")
+    path.write_text("buffer,y\n" + "".join(f"{('off', 4194304)[i % 2]},{i % 2 + i / 100}\n" for i in range(24)))
+    invoke("fit", str(path), "--response", "y", "--on", "buffer", "--family", "tree", "--folds", "2", "-o", file)
+    new.write_text("buffer\n4194304\n4194304\n")
+    said = json.loads(invoke("predict", file, "--data", str(new), "--json"))["predictions"]
+    assert [one["at"] for one in said] == [{"buffer": "4194304"}] * 2
+
+
+def test_a_stored_model_describes_itself(model):
+    text = invoke("predict", model, "--describe")
+    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith("iosonde rank.")
+    assert "1024 to 131072, 8 levels" in text and "more log2(size), more speed (MB/s): 3" in text
+    made = json.loads(invoke("predict", model, "--describe", "--json"))
+    assert made["shares"].keys() == {"size", "fs"} and sum(made["shares"].values()) == pytest.approx(1, abs=1e-3)
+    assert made["errors"]["mae"] < 0.1 and [one["name"] for one in made["factors"]] == ["size", "fs"]
+
+
+def test_negative_speeds_make_way_for_a_model_that_has_none():
+    data = str(Path(__file__).parents[1] / "golden" / "data" / "what_matters.csv")
+    args = (
+        "fit",
+        data,
+        "--response",
+        "write",
+        "--on",
+        "access,request_KiB,pattern,processes",
+        "--folds",
+        "5",
+        "--family",
+    )
+    text = invoke(*args, "linear,loglinear").replace("\n", " ")
+    assert "loglinear is taken" in text and "that predicts nothing below 0 (linear does)" in text
+    assert json.loads(invoke(*args, "linear,loglinear", "--json"))["passed_over"] == ["linear"]
+    alone = invoke(*args, "linear").replace("\n  ", " ")
+    assert "predicts below 0 in" in alone and "loglinear and trees stay above" in alone
+
+
+def test_r2_of_the_fit_and_of_rows_not_seen_stand_apart(runs):
+    text = invoke("fit", runs, *ARGS, "--family", "linear").replace("\n  ", " ")
+    assert re.search(r"R² of the rows that the line was fitted to: 0\.\d+ \(adjusted 0\.\d+\); of rows not seen:", text)
+    assert "accuracy" not in text
+
+
+def test_no_better_than_the_mean_is_said(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{i % 8},{100 + (i * 7919 % 101)}\n" for i in range(40)))
+    args = ("fit", str(path), "--response", "y", "--on", "a", "--family")
+    assert "The mean of everything is taken: no model is better" in invoke(*args, "mean,linear,tree").replace("\n", " ")
+    assert "it is no better than that mean" in invoke(*args, "tree").replace("\n", " ")
+    assert invoke(*args, "mean").rstrip().splitlines()[-1].startswith("mean: it errs by")
 
 
 def test_a_name_may_be_written_without_its_unit(tmp_path):
@@ -215,6 +270,7 @@ def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
     [
         ((), "a setting is missing"),
         (("size=4096", "--data", "x.csv"), "both given"),
+        (("size=4096", "--describe"), "takes no setting"),
         (("size",), "is no setting"),
         (("size=1", "size=2"), "given twice"),
         (("size=4096",), "no value for fs"),

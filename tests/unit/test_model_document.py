@@ -58,6 +58,21 @@ def test_a_person_can_read_it_and_the_calibration_comes_along():
     assert '      {"factor": "a", "at_most": 3.5, "yes": 1, "no": 8, "n": 32},' in text.splitlines()
 
 
+def test_a_file_without_repeats_is_read():
+    content = json.loads(document.to_text(model()))
+    del content["repeats"], content["sha256"]
+    content["sha256"] = document._hash(content)
+    assert document.from_text(json.dumps(content).encode(), "m.json").repeats == ()
+
+
+def test_repeats_come_along():
+    a = np.repeat([1.0, 2.0, 4.0], 3)
+    d = examples(table_of({"a": a, "y": a + np.resize([0.1, 0.2, 0.4], 9)}), "y", ["a"])
+    made = train(d, "mean", {}, 0)
+    again = document.from_text(document.to_text(made).encode(), "m.json")
+    assert again == made and [one.at for one in again.repeats] == [(1.0,), (2.0,), (4.0,)]
+
+
 def test_an_edit_by_hand_is_seen():
     text = document.to_text(model()).replace('"at_most": 3.5', '"at_most": 4.5', 1)
     with pytest.raises(DataError, match="was changed after it was fitted"):
@@ -108,7 +123,7 @@ def test_a_newer_version_is_refused():
         {"form": {"factors": [{"name": "a"}], "nodes": [{"factor": "a", "at_most": 1, "yes": 10**17, "no": 10**17}]}},
         {"form": {"factors": [{"name": "a"}], "nodes": [{"value": 10**400}]}},
         {"family": "forest", "form": {"factors": [{"name": "a"}], "trees": []}},
-        {"family": "bound", "form": {"factors": [], "columns": [], "system": {"disk": 1, "disks": 1}, "bytes_per_s": 0}},
+        {"family": "bound", "form": {"factors": [], "columns": [], "system": {"disk": 1}, "bytes_per_s": 0}},
         {"seed": 10**400},
         {"factors": []},
         {"factors": [{"name": "a", "unit": "", "numeric": True, "levels": ["x", "y"]}]},

@@ -69,3 +69,9 @@ def test_a_setting_is_encoded_as_the_rows_were():
 def test_a_feature_survives_json():
     for feature in features.examples(TABLE, "mbs", ["fs", "nodes"]).features:
         assert features.Feature.from_json(feature.to_json()) == feature
+
+
+def test_a_number_with_a_slip_of_the_pen_is_said():
+    d = features.examples(table_of({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
+    assert d.warnings == ("a is taken as text with 4 levels: '8x' is no number",)
+    assert features.examples(table_of({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()

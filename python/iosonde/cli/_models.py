@@ -171,7 +171,9 @@ def _converted(text: str, unit: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    from iosonde.stats.table import tidy
+
+    return str(tidy(value)) if isinstance(value, float) else str(value)
 
 
 def rows_of(model: Model, source: Source) -> tuple[list[dict[str, Any]], Any]:
@@ -188,5 +190,5 @@ def rows_of(model: Model, source: Source) -> tuple[list[dict[str, Any]], Any]:
     rows = []
     for row in range(len(table)):
         cells = [tidy(float(c.values[row])) if c.numeric else c.values[row] for c in columns]
-        rows.append({f.name: cell for f, cell in zip(model.features, cells, strict=True)})
+        rows.append({f.name: cell if f.numeric else str(cell) for f, cell in zip(model.features, cells, strict=True)})
     return rows, table

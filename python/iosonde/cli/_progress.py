@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from iosonde.core.types import Trial
 
 _EVERY_S = 0.2
+_KNOWN = 0.05  # of the work, before which nothing is known of its speed
 
 
 class Progress:
@@ -71,8 +72,8 @@ class Share:
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._shown > _EVERY_S:
             self._shown = gone_s
-            left = format_seconds(max(gone_s / max(share, 1e-3) * (1 - share), 1))
-            line = f"{self._what}: {100 * share:.0f} %, {name}, about {left} left"
+            left = f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _KNOWN else ""
+            line = f"{self._what}: {100 * share:.0f} %, {name}{left}"
             sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
             sys.stderr.flush()
 

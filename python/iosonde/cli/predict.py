@@ -27,19 +27,27 @@ _FEW = 3
 @click.argument("model")
 @click.argument("settings", nargs=-1, metavar="X=V…")
 @click.option("--data", metavar="FILE", help="Predict every row of this table instead.")
+@click.option("--describe", is_flag=True, help="What the model is, how wrong, and which factors it follows.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
-def command(model: str, settings: tuple[str, ...], data: str | None, level: float, as_json: bool) -> None:
+def command(
+    model: str, settings: tuple[str, ...], data: str | None, describe: bool, level: float, as_json: bool
+) -> None:
     """What a model of ``iosonde fit`` says of a setting: the value, and an interval for one new trial there.
 
     Beyond what was tried it says so, and gives no interval; far beyond it gives nothing.
     """
     check_level(level)
     fitted = read_model(model)
+    broken = check_of(fitted.constraints, fitted.features, model)
+    if describe and (settings or data):
+        raise InputError("--describe takes no setting", f"write iosonde predict {shlex.quote(model)} --describe")
+    if describe:
+        _describe(fitted, broken, as_json)
+        return
     if bool(settings) == bool(data):
         raise InputError("a setting is missing" if not settings else "a setting and --data are both given",
-                         f"write iosonde predict {model} {_example(fitted)}")  # fmt: skip
-    broken = check_of(fitted.constraints, fitted.features, model)
+                         f"write iosonde predict {shlex.quote(model)} {_example(fitted)}")  # fmt: skip
     if data:
         made = _of_table(fitted, str(data), level, broken)
     else:
@@ -53,6 +61,22 @@ def command(model: str, settings: tuple[str, ...], data: str | None, level: floa
         click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return
     for line in _lines(fitted, made, level):
+        click.echo(line)
+
+
+def _describe(model: Model, broken: Broken, as_json: bool) -> None:
+    from iosonde.model.describe import describe
+
+    from ._describe_text import lines
+
+    found = describe(model, (lambda at: broken(at) is None) if model.constraints else None)
+    if as_json:
+        content = {"schema": 1, "model": model.name, "response": model.response, "unit": model.unit,
+                   "factors": [one.to_json() for one in model.features], "constraints": list(model.constraints),
+                   "errors": dict(model.errors), **found.to_json()}  # fmt: skip
+        click.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    for line in lines(model, found):
         click.echo(line)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iosonde.model.folds import Fold, Groups
 
 
-@click.command(epilog="Example: iosonde validate runs.csv --response speed --on size,fs --leave-out size")
+@click.command(epilog="Example: iosonde validate runs.csv --response speed --on size,fs --curve")
 @click.argument("data")
 @data_options
 @click.option("--family", multiple=True, metavar="NAME…", help="auto, linear,tree or 'tree depth=4'. Repeatable.")

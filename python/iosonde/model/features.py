@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats.table import Cell, Table, tidy
+from iosonde.stats.table import Cell, Table, is_number, tidy
 
 Array = npt.NDArray[np.float64]
 
@@ -113,8 +113,18 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     ).astype(float)
     _, cells = np.unique(x, axis=0, return_inverse=True)
     gone = len(table) - left
-    warnings = (f"{gone} of {len(table)} rows lack a value and are left out",) if gone else ()
-    return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit, warnings)
+    warnings = [f"{gone} of {len(table)} rows lack a value and are left out"] if gone else []
+    warnings += [text for feature in features if (text := _nearly_numbers(feature))]
+    return Examples(features, x, y[kept], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
+                    tuple(warnings))  # fmt: skip
+
+
+def _nearly_numbers(feature: Feature) -> str:
+    """A text of which most levels are numbers may be a number with a slip of the pen; empty for others."""
+    odd = [level for level in feature.levels if not is_number(level)]
+    if feature.numeric or 2 * len(odd) >= len(feature.levels):
+        return ""
+    return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is no number"
 
 
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:

@@ -210,10 +210,17 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
 
 
 def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
-    """The share of the designs that the tried levels allow (all of them, or 20,000 at random; of those that are
-    ``valid``) where the model predicts below 0, though the response never was; 0 where it was."""
+    """The share of the designs that the tried levels allow where the model predicts below 0, though the response
+    never was; 0 where it was."""
     if model.low < 0:
         return 0.0
+    designs, _ = designs_of(model, valid)
+    return float(np.mean(model.values(designs) < 0)) if len(designs) else 0.0
+
+
+def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> tuple[Array, bool]:
+    """(designs × factors, whether these are all): every combination of the tried levels, or 20,000 at random; of them
+    those that are ``valid``."""
     axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
     total = 1
     for axis in axes:
@@ -225,7 +232,7 @@ def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | N
         designs = np.column_stack([rng.choice(axis, MOST_DESIGNS) for axis in axes])
     if valid is not None:
         designs = designs[[valid(decode(model.features, row)) for row in designs]]
-    return float(np.mean(model.values(designs) < 0)) if len(designs) else 0.0
+    return designs, total <= MOST_DESIGNS
 
 
 def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:

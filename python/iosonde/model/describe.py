@@ -1,0 +1,54 @@
+"""What a stored model says of its factors, without the data: which of them its predictions follow.
+
+Over the designs that the tried levels allow, each as often as the others: S = V(E(f | factor)) ÷ V(f), f being the
+model's prediction (Saltelli et al., *Global Sensitivity Analysis*, 2008, §1.2). It describes the model with its errors;
+what the measurements say is ``iosonde rank``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.stats.table import Cell
+
+from .fitted import Model, designs_of
+
+
+@dataclass(frozen=True)
+class Description:
+    """``shares`` of the variance of the predictions by factor; ``together`` what only their combinations have, None
+    where constraints tie factors to each other. ``shares`` is empty where the model says the same of every design."""
+
+    shares: Mapping[str, float]
+    together: float | None
+    designs: int
+    all_designs: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """All by name."""
+        return {**vars(self), "shares": dict(self.shares)}
+
+
+def describe(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> Description:
+    """The shares over all designs of the tried levels (or 20,000 at random), of those that are ``valid``."""
+    designs, complete = designs_of(model, valid)
+    said = model.values(designs) if len(designs) else np.array([])
+    kept = np.isfinite(said)
+    designs, said = designs[kept], said[kept]
+    n = len(said)
+    if n < 2 or np.ptp(said) <= 1e-12 * np.abs(said).max():
+        return Description({}, None, n, complete)
+    shares = {}
+    for feature, column in zip(model.features, designs.T, strict=True):
+        _, level, counts = np.unique(column, return_inverse=True, return_counts=True)
+        means = np.bincount(level, said) / counts
+        share = float(counts @ (means - said.mean()) ** 2 / n / said.var())
+        # Designs at random: means of few designs differ by chance, by (levels - 1) ÷ (designs - 1) of the variance.
+        chance = 0.0 if complete else (counts.size - 1) / (n - 1)
+        shares[feature.name] = max(0.0, (share - chance) / (1 - chance)) if chance < 1 else 0.0
+    together = max(0.0, 1 - sum(shares.values())) if valid is None else None
+    return Description(shares, together, n, complete)
