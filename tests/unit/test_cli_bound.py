@@ -39,7 +39,7 @@ def test_by_hand():
                     "--cpu", "0.02s/MB", "--data", "3GB")  # fmt: skip
     assert made["s"] == 200e6 and made["limit"] == ["disks"] and made["t"] == 15.0
     assert {t["name"]: t["bytes_per_s"] for t in made["terms"]}["cpu"] == pytest.approx(8 / 2e-8)
-    assert len(made["assumptions"]) >= 4 and "forgot" in made["case"] and made["advice"]
+    assert len(made["assumptions"]) >= 4 and "none of the three" in made["case"] and made["advice"]
 
 
 def test_the_text_names_the_limit_the_assumptions_and_what_comes_next():
@@ -158,10 +158,59 @@ def test_memory_that_holds_the_data_is_warned_of():
         ([WRITES, "--net", "nowhere"], "--net"),
         (["--where", "a=1", "--net", "1MB/s"], "DATA"),
         (["--probe", "/nowhere"], "/nowhere"),
+        (["--clients", "1.5", "--net", "1MB/s"], "whole"),
+        (["--stripe", "inf", "--net", "1MB/s"], "finite"),
+        (["--replicas", "nan", "--net", "1MB/s"], "finite"),
+        (["--net", f"{'9' * 400}MB/s"], "--net"),
+        (["--erasure", "²+1", "--net", "1MB/s"], "--erasure"),
+        (["--latency", "2ms", "--net", "1MB/s"], "--request"),
+        (["--queue-depth", "2", "--net", "1MB/s"], "--latency"),
+        (["--metadata-rate", "9", "--net", "1MB/s"], "--file-size"),
+        (["--files", "9", "--net", "1MB/s"], "--stripe"),
+        (["--placement", "random", "--net", "1MB/s"], "--stripe"),
+        (["--chunk", "1MiB", "--net", "1MB/s"], "--erasure"),
+        (["--redundancy", "client", "--net", "1MB/s"], "--replicas"),
+        (["--copies", "2", "--net", "1MB/s"], "--memory-copy"),
     ],
 )
 def test_bad_input_is_one_sentence(args, word):
     assert word in refused(*args).message + refused(*args).hint
+
+
+@pytest.mark.parametrize(
+    ("row", "args", "word"),
+    [
+        ("-3,1", (), "-3 is no rate"),
+        ("0,1", ("--unit", "s", "--data", "1GB"), "no time"),
+        ("3,x", ("--clients", "link"), "link"),
+        ("3,117", ("--client-net", "link"), "the unit into the column's name"),
+        ("3,1.5", ("--servers", "link"), "whole"),
+    ],
+)
+def test_rows_that_cannot_be_are_named(tmp_path, row, args, word):
+    (tmp_path / "t.csv").write_text(f"rate_MiB/s,link\n{row}\n")
+    error = refused(str(tmp_path / "t.csv"), "--response", "rate_MiB/s", "--net", "1MB/s", "--by", "link", *args)
+    assert word in error.message + error.hint
+
+
+def test_a_time_of_nothing_is_no_rate(tmp_path):
+    (tmp_path / "t.csv").write_text("time_s,a\n0,1\n")
+    error = refused(str(tmp_path / "t.csv"), "--response", "time_s", "--by", "a", "--net", "1MB/s", "--data", "1GB")
+    assert "line 2" in error.message and "no time" in error.message
+
+
+def test_the_unit_that_is_given_says_a_time_too(tmp_path):
+    (tmp_path / "t.csv").write_text("elapsed,a\n4,1\n")
+    made = document(str(tmp_path / "t.csv"), "--response", "elapsed", "--by", "a", "--net", "1GB/s", "--unit", "s",
+                    "--data", "1GB")  # fmt: skip
+    assert made["rows"][0]["mean"] == 1e9 / 4
+
+
+def test_a_column_keeps_its_unit(tmp_path):
+    (tmp_path / "t.csv").write_text("rate_MiB/s,request_KiB,wait_ms\n3,64,2\n")
+    made = document(str(tmp_path / "t.csv"), "--response", "rate_MiB/s", "--by", "wait_ms", "--request", "request_KiB",
+                    "--latency", "wait_ms")  # fmt: skip
+    assert made["s"] == pytest.approx(65536 / 0.002)
 
 
 def test_a_probe_that_is_none_is_refused(tmp_path):

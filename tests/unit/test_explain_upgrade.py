@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,31 @@ def test_a_model_beside_the_bound_and_its_disagreement():
     assert options(asked, [NETWORK], Limits(), 0.95, lambda at: known["ten"])[0].model_gain is None
 
 
+def test_a_model_of_anything_but_bytes_is_not_held_against_the_bound():
+    asked = cluster(model={"network": "gigabit"})
+    network = Candidate("network", NETWORK.system, model={"network": "ten"})
+    known = {"gigabit": Estimate(1e9, None, None, 0.95, 0), "ten": Estimate(1.5e9, None, None, 0.95, 0)}
+    (one,) = options(asked, [network], Limits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
+    assert one.model_gain.value == pytest.approx(0.5) and not one.remarks
+
+
+@pytest.mark.parametrize("old", [-5.0, 0.0, None])
+def test_a_model_that_predicts_no_rate_cannot_tell(old):
+    known = {"gigabit": Estimate(old, None, None, 0.95, 0, ("outside",)), "ten": Estimate(5.0, None, None, 0.95, 0)}
+    network = Candidate("network", NETWORK.system, model={"network": "ten"})
+    (one,) = options(cluster(model={"network": "gigabit"}), [network], Limits(), 0.95, lambda at: known[at["network"]])
+    assert one.model_gain is None and one.remarks == ("the model cannot tell", "outside")
+
+
+def test_changes_that_do_not_go_together_are_no_path():
+    # Each fits by itself; together there would be 4 disks for 8 servers.
+    less = Candidate("fewer disks", {"disks": exactly(4), "network": exactly(2, True)})
+    more = Candidate("more servers", {"servers": exactly(8)})
+    asked = replace(cluster(), system={**cluster().system, "disks": exactly(8)})
+    found = options(asked, [less, more, Candidate("cpu", {"cpu": exactly(1e-12)})], Limits(), 0.95)
+    assert [name for name, _, _ in path(asked, found, Limits())] == [found[0].candidate.name]
+
+
 # Published figures: Kumar 2013, tables 1.1 and 7.1.
 CPUS = [
     Cpu("Low power Atom", 916, 8.5),
@@ -180,6 +206,11 @@ def test_the_example_shows_the_trap():
     assert max(map(len, text.splitlines())) < 80
 
 
+def test_without_ranges_no_interval_is_claimed(tmp_path):
+    (tmp_path / "c.yaml").write_text(TODAY + "candidates: {a: {network: x2}}")
+    assert "95 %" not in invoke(str(tmp_path / "c.yaml"))
+
+
 def written(tmp_path, text: str, *args: str) -> IosondeError:
     file = tmp_path / "c.yaml"
     file.write_text(text)
@@ -210,6 +241,21 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         ("measured: {a: {servers: 4}}", "time is missing"),
         ("measured: {a: {time: 3x}}", "is not a duration"),
         ("systems: {a: {usage: 9}}", "installation"),
+        (TODAY + "candidates: {a: {latency: 2ms}}", "latency says nothing without request_size"),
+        ("today: {clients: 1, network: 1MB/s, files: 2}\ncandidates: {a: {clients: 2}}", "c.yaml:1: today.files"),
+        (TODAY + "candidates: {a: {disks: [4, 8]}}", "disks is a count and has no range"),
+        (TODAY + "candidates: {a: {clients: x1.5}}", "is no whole number"),
+        (TODAY + "candidates: {a: {replicas: 2}}", "redundancy is none"),
+        ("today: {clients: 1e300, network: 1e290GB/s}\ncandidates: {a: {clients: 2}}", "beyond any number"),
+        (f"today: {{clients: 1, network: 1MB/s, watts: {'9' * 400}}}\ncandidates: {{a: {{clients: 2}}}}", "finite"),
+        ("weights: {usage: -1}\ncpus: {a: {points: 1, watts: 2}}", "a weight of -1"),
+        (
+            "weights: {" + ", ".join(f"{name}: 0" for name in CRITERIA) + "}\ncpus: {a: {points: 1, watts: 2}}",
+            "every weight is 0",
+        ),
+        ("measured: {a: {time: {}}}", "is not a duration"),
+        ("measured: {a: {time: 1e300min}}", "is not a duration"),
+        (f"measured: {{a: {{time: {'9' * 99}min}}}}", "no job takes such a time"),
         ("", "the file is empty"),
         ("name: x", "nothing to choose from"),
     ],

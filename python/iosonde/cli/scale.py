@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,8 @@ def _queues(
     stations = queue.stations_of(texts)
     if arrivals is not None and not 0 < arrivals < 1e15:
         raise InputError(f"--arrivals {arrivals:g} is no rate", "give operations per second, as 500")
+    if spread is not None and math.isnan(spread):
+        raise InputError("--spread nan is no coefficient of variation", "give a number such as 0.5")
     if spread is not None and operations is None:
         raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
     opened = None if arrivals is None else open_network(stations, arrivals)
