@@ -31,8 +31,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class ScalingPlot:
-    """One series: ``trials`` and ``predictions`` are (size, rate) and (size, low, high); ``borders`` are where the regime
-    changes, ``linear`` the rate of one on the line through the smallest size. Rates in ``unit``."""
+    """One series: ``trials`` and ``predictions`` are (size, rate) and (size, low, high); ``borders`` are where the
+    regime changes, ``linear`` the rate of one on the line through the smallest size. Rates in ``unit``."""
 
     title: str
     on: str

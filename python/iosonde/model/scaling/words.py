@@ -101,12 +101,13 @@ def _queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
 _SAY = {"linear": _linear, "amdahl": _amdahl, "usl": _usl, "min": _min, "queue": _queue}
 
 
-def _percent(value: float | None) -> str:
-    return "~" if value is None else f"{significant(100 * value, 2)} %"
+def _percent(value: float | None, digits: int = 2) -> str:
+    return "~" if value is None else f"{significant(100 * value, digits)} %"
 
 
 def _percent_of(estimate: Estimate) -> str:
-    return f"{_percent(estimate.value)} ({_percent(estimate.low)} to {_percent(estimate.high)})"
+    value, low, high = (_percent(end, 3) for end in (estimate.value, estimate.low, estimate.high))
+    return f"{value} ({low} to {high})"
 
 
 def _end(value: float | None) -> str:
