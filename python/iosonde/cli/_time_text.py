@@ -88,7 +88,7 @@ def _short(value: float) -> str:
 def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
     rows = [
         [format_rate(one.observed_s, "s"), one.condition, format_rate(one.model_s, "s"), format_rate(one.lost_s, "s"),
-         "not sure" if one.margin < _CLOSE else ""]
+         "beyond all" if one.beyond else "not sure" if one.margin < _CLOSE else ""]
         for one in told
     ]  # fmt: skip
     header = ["observed", "nearest condition", "model", "lost", ""]

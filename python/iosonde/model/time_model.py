@@ -32,6 +32,7 @@ PARTS = {
 # Condition → the parts it pays. An operation on data that is thrown away or overwritten in memory pays m only.
 CONDITIONS = {"discard": "m", "client_cached": "mp", "server_cached": "mpn", "uncached": "mpncd"}
 _BLOCK = 1_000_000
+_BEYOND = 2.0  # times the slowest condition
 SEQUENTIAL, PREPARED = "sequential", "prepared"
 LIMITS = (
     "operations of mixed condition (partly cached, partly read ahead) are put to the nearest pure one",
@@ -120,7 +121,8 @@ def _condition(name: str, needs: str, by_name: Mapping[str, Sequence[Part]], loc
 class Diagnosis:
     """An observed time: the nearest condition, the best-case time, and what was lost against it (s; below zero where
     the operation was faster than the model's best). ``margin``: the next nearest condition is so much farther off,
-    0 where two are equally near; below 0.25 a second look is due."""
+    0 where two are equally near; below 0.25 a second look is due. ``beyond``: more than twice the slowest condition, so
+    that none of them explains it."""
 
     size: float
     observed_s: float
@@ -129,6 +131,7 @@ class Diagnosis:
     best_s: float
     lost_s: float
     margin: float
+    beyond: bool
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -142,7 +145,10 @@ def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diag
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
     best = best_case(found, size)
     margin = 1.0 if not far or far == float("inf") else 1 - near / far
-    return Diagnosis(size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin)
+    beyond = observed_s > _BEYOND * max(one.seconds(size) for one in found)
+    return Diagnosis(
+        size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin, beyond
+    )
 
 
 def best_case(found: Sequence[Condition], size: float) -> float:
