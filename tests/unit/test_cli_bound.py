@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 _native = pytest.importorskip("iosonde._native")
 from stats_sample import store  # noqa: E402
 
+from iosonde.cli._bound_inputs import OPTIONS  # noqa: E402
 from iosonde.cli.bound import command  # noqa: E402
 from iosonde.core.errors import IosondeError  # noqa: E402
 
@@ -217,3 +221,36 @@ def test_a_probe_that_is_none_is_refused(tmp_path):
     (tmp_path / "x.json").write_text("[1]")
     assert "probe" in refused("--probe", str(tmp_path / "x.json")).message
     assert "nothing" in refused("--probe", probe(tmp_path, pairs=[], nodes=[])).message
+
+
+_GOOD = {
+    "count": ["1", "2.5", "1e5"],
+    "whole": ["1", "3", "16"],
+    "parse_rate": ["117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
+    "parse_per_byte": ["0.02s/MB", "0s/MB"],
+    "parse_seconds": ["2ms", "0"],
+    "_size": ["4KiB", "1GB", "0"],
+}
+_WILD = ["0", "-1", "nan", "inf", "", "x", "1e400", "1e300", "9" * 400, "²"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_options_end_in_an_answer_or_in_a_sentence(data):
+    args = []
+    for flag in data.draw(st.lists(st.sampled_from(sorted(OPTIONS)), max_size=7, unique=True)):
+        args += [flag, data.draw(st.sampled_from(_GOOD[OPTIONS[flag][1].__name__]) | st.sampled_from(_WILD))]
+    for flag, values in (
+        ("--erasure", ["4+2", "0+1", "²+1"]),
+        ("--placement", ["random"]),
+        ("--data", ["3GB", "9" * 300]),
+    ):
+        args += [flag, data.draw(st.sampled_from(values))] if data.draw(st.booleans()) else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            made = document(*args)
+        except IosondeError as error:
+            assert error.message and error.exit_code == 2
+        else:
+            assert 0 < made["s"] < float("inf") and made["limit"]

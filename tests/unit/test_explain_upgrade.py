@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli.upgrade import command
@@ -313,3 +314,28 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     assert made["options"][0]["model_gain"]["value"] == pytest.approx(gain, rel=0.01)
     assert ("the model predicts more than the bound allows" in made["options"][0]["remarks"]) == too_fast
     assert "ten, the model: +" in " ".join(invoke(str(tmp_path / "c.yaml"), "--model", model).split())
+
+
+_VALUES = [None, -1, 0, 1, 4, 1.5, 1e300, "nan", ".inf", True, "x", "", [], {}, [1, 2], "x2", "x0.5", "117MB/s", "2ms",
+           ["1GB/s", "2GB/s"], "client", "random", "64KiB", "0.02s/MB"]  # fmt: skip
+_KEYS = ["clients", "servers", "disks", "network", "disk", "cpu", "latency", "request_size", "stripe_count", "files",
+         "replicas", "redundancy", "placement", "watts_per_server", "cost_per_server", "watts", "cost", "model",
+         "nodes_per_rack_unit", "capacity", "data_chunks"]  # fmt: skip
+_FIELDS = st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_VALUES), max_size=3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(_FIELDS, _FIELDS, _FIELDS)
+def test_any_file_ends_in_an_answer_or_in_sentences_with_lines(tmp_path_factory, today, a, b):
+    file = tmp_path_factory.mktemp("u") / "c.yaml"
+    known = {"clients": 8, "servers": 4, "disks": 8, "network": ["100MB/s", "120MB/s"]}
+    file.write_text(json.dumps({"today": known | today, "candidates": {"a": a, "b": {"network": "x2"} | b}}, indent=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            json.loads(invoke(str(file), "--json"))
+            text = invoke(str(file))
+        except IosondeError as error:
+            assert error.exit_code == 2 and all("c.yaml" in line for line in error.details or [error.message])
+        else:
+            assert "nan" not in text.split() and max(map(len, text.splitlines())) <= 80

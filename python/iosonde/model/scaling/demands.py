@@ -43,5 +43,5 @@ def demands(regime: Regime, work: float) -> Demands | str:
 
 def _seconds(rate: Estimate, work: float) -> Estimate:
     """Work ÷ rate: the ends change places."""
-    ends = (None if end is None or end <= 0 else work / end for end in (rate.value, rate.high, rate.low))
-    return Estimate(*ends, rate.level, rate.n)
+    value, low, high = (None if end is None or end <= 0 else work / end for end in (rate.value, rate.high, rate.low))
+    return Estimate(value, low, high, rate.level, rate.n)
