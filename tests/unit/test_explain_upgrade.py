@@ -257,6 +257,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         ("measured: {a: {time: {}}}", "is not a duration"),
         ("measured: {a: {time: 1e300min}}", "is not a duration"),
         (f"measured: {{a: {{time: {'9' * 99}min}}}}", "no job takes such a time"),
+        ("today: {clients: 1, model: {a: [1]}}", "c.yaml:1: today.model.a: a level is a number or a text"),
         ("", "the file is empty"),
         ("name: x", "nothing to choose from"),
     ],
@@ -308,11 +309,20 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     assert done.exit_code == 0, done.output
     (tmp_path / "c.yaml").write_text(
         "today: {clients: 4, servers: 4, network: 1MB/s, model: {network: 1}}\n"
-        "candidates: {ten: {network: x10, model: {network: 10}}}\n"
+        "candidates: {ten: {network: x10, model: {network: 10}}, far: {network: x20, model: {network: 2000}}}\n"
     )
     made = json.loads(invoke(str(tmp_path / "c.yaml"), "--model", model, "--json"))
+    made["options"].sort(key=lambda option: option["name"], reverse=True)
+    far = made["options"].pop()
+    assert far["model_gain"] is None and any("far outside" in remark for remark in far["remarks"])
     assert made["options"][0]["model_gain"]["value"] == pytest.approx(gain, rel=0.01)
     assert ("the model predicts more than the bound allows" in made["options"][0]["remarks"]) == too_fast
+    text = (tmp_path / "c.yaml").read_text()
+    assert (
+        "no factor 'netwrk'"
+        in written(tmp_path, text.replace("{network: 10}", "{netwrk: 10}"), "--model", model).message
+    )
+    (tmp_path / "c.yaml").write_text(text)
     assert "ten, the model: +" in " ".join(invoke(str(tmp_path / "c.yaml"), "--model", model).split())
 
 

@@ -117,7 +117,7 @@ class Reader:
 
         self.known(today, ("today",), (*_PARSE, *_CHUNKS, *_WORDS, *_TODAY))
         numbers = {name: self.scalar(("today", name), _number) for name in _TODAY[:-4] if name in today}
-        model = self.mapping(("today", "model"))
+        model = self.levels(("today", "model"))
         made = Cluster(str(self.document.data.get("name") or "the cluster"), self.quantities(("today",), today, None),
                        self.words(("today",), today), **{k: v for k, v in numbers.items() if v is not None},
                        model=model)  # fmt: skip
@@ -139,7 +139,7 @@ class Reader:
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if numbers.get(key) is not None}
         made = Candidate(name, self.quantities(at, given, cluster), self.words(at, given),
                          **{k: v for k, v in numbers.items() if v is not None}, attributes=attributes,
-                         model=self.mapping((*at, "model")))  # fmt: skip
+                         model=self.levels((*at, "model")))  # fmt: skip
         if not (made.system or made.words or made.attributes or made.model) and not self.problems:
             self.wrong(at, "it changes nothing", "give what it sets, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
@@ -216,6 +216,14 @@ class Reader:
         for name in given:
             if name not in names:
                 self.wrong((*path, name), "there is no such key", nearest(str(name), names))
+
+    def levels(self, path: Key) -> dict[str, Any]:
+        """Factor → its level, a number or a text."""
+        found = self.mapping(path)
+        for name, value in found.items():
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+                self.wrong((*path, name), "a level is a number or a text", "write it like network: 10")
+        return {str(name): value for name, value in found.items()}
 
     def mapping(self, path: Key) -> dict[str, Any]:
         value: Any = self.document.data

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 
 from ._data import check_level
 
@@ -88,6 +88,8 @@ def _today(asked: Asked) -> Ceiling | None:
 def _predictor(path: str, asked: Asked, level: float) -> tuple[Callable[[Mapping[str, Any]], Estimate], bool]:
     """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
     a setting."""
+    from iosonde.core.types import Estimate
+    from iosonde.model.features import encode
     from iosonde.model.fitted import ask
     from iosonde.stats.column_units import bytes_per_s
 
@@ -99,7 +101,18 @@ def _predictor(path: str, asked: Asked, level: float) -> tuple[Callable[[Mapping
     if not any(one.model for one in asked.candidates):
         raise InputError("--model: no candidate says a setting of the model", "give a candidate model: {factor: level}")
     in_bytes = bool(bytes_per_s(model.unit))
-    return lambda at: _as_rate(ask(model, setting(model.features, at), level).value, model.unit), in_bytes
+    # A name that is wrong, a level never seen, or a factor that today does not say, is a mistake of the file.
+    for change in asked.candidates:
+        encode(model.features, setting(model.features, {**asked.cluster.model, **change.model}))
+
+    def predict(at: Mapping[str, Any]) -> Estimate:
+        try:
+            return _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+        except IosondeError as error:
+            # Far outside of what was measured: one change that it cannot tell of is no reason to tell of none.
+            return Estimate(None, None, None, level, 0, (error.message,))
+
+    return predict, in_bytes
 
 
 def _as_rate(predicted: Estimate, unit: str) -> Estimate:
