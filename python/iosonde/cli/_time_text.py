@@ -106,7 +106,7 @@ def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
     rows = []
     for line in fitted:
         divisor, unit = human_scale(line.fixed.high, "s")
-        fixed = " to ".join(significant(x / divisor, 3) for x in (line.fixed.low, line.fixed.high))
+        fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
         rows.append([line.name, line.n, f"{fixed} {unit}", _rate(line), f"{line.r2:.3f}"])
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr", _WIDTH).splitlines()
 
@@ -120,4 +120,13 @@ def _rate(line: Line) -> str:
     if low <= 0:
         return f"above {slow}"
     divisor, unit = human_scale(1 / low, "bytes/s")
-    return f"{significant(1 / high / divisor)} to {significant(1 / low / divisor)} {unit}"
+    return f"{_between(1 / high / divisor, 1 / low / divisor)} {unit}"
+
+
+def _between(low: float, high: float) -> str:
+    """Both ends, with digits enough to tell them apart (three to six)."""
+    for digits in range(3, 7):
+        ends = significant(low, digits), significant(high, digits)
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)

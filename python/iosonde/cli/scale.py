@@ -187,7 +187,8 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
             f"every series has one value of {on} ({only}): nothing scales", "measure at 5 or more, as 1,2,4,8,16"
         )
     gone = len(found) - len(kept)
-    return kept, [f"{gone} series have one value of {on} and are left out"] if gone else []
+    verb = "has one value of {} and is" if gone == 1 else "have one value of {} and are"
+    return kept, [f"{gone} series {verb.format(on)} left out"] if gone else []
 
 
 def _as_json(
