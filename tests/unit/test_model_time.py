@@ -178,6 +178,15 @@ def test_many_operations_are_classified_as_one_is(rows):
     for name, share in made.shares.items():
         assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
     assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())
+    assert made.beyond == pytest.approx(sum(one.beyond for one in told) / len(told))
+
+
+def test_operations_that_no_condition_explains_are_said(tmp_path):
+    (tmp_path / "ops.csv").write_text("size,time_us\n" + "262144,30\n" * 3 + "262144,99999\n")
+    text = " ".join(invoke(str(tmp_path / "ops.csv"), "--response", "time_us", "--on", "size", *OPTIONS).split())
+    assert "25.0 % (" in text and "took more than twice the slowest condition" in text
+    (tmp_path / "ops.csv").write_text("size,time_us\n262144,30\n262144,-1\n")
+    assert "line 3" in refused(str(tmp_path / "ops.csv"), "--response", "time_us", "--on", "size", *OPTIONS)
 
 
 def test_rows_of_a_table_are_put_to_conditions(tmp_path):

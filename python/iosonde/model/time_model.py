@@ -179,10 +179,12 @@ def mixture(found: Sequence[Condition], size: float, observed_s: float) -> Mixtu
 @dataclass(frozen=True)
 class Classified:
     """Many operations: condition → share of the operations nearest to it, and the share of their time that was lost
-    against the best case (below zero where they were faster)."""
+    against the best case (below zero where they were faster). ``beyond``: the share that took more than twice the
+    slowest condition, which none of them explains."""
 
     shares: dict[str, float]
     lost: float
+    beyond: float
     n: int
 
 
@@ -190,7 +192,7 @@ def classify(
     found: Sequence[Condition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:  # fmt: skip
     """The nearest condition of every operation, in blocks of bounded memory."""
-    counts, best = np.zeros(len(found), np.int64), 0.0
+    counts, best, beyond = np.zeros(len(found), np.int64), 0.0, 0
     for at in range(0, sizes.size, _BLOCK):
         size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
         times = np.array([[sum(p.fixed_s for p in one.parts)] for one in found]) + np.outer(
@@ -198,9 +200,10 @@ def classify(
         )
         counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(found))
         best += float(times.min(axis=0).sum())
+        beyond += int((observed > _BEYOND * times.max(axis=0)).sum())
     total = float(seconds.sum())
     shares = {one.name: float(count) / sizes.size for one, count in zip(found, counts, strict=True)}
-    return Classified(shares, 1 - best / total if total else 0.0, int(sizes.size))
+    return Classified(shares, 1 - best / total if total else 0.0, beyond / sizes.size, int(sizes.size))
 
 
 @dataclass(frozen=True)
