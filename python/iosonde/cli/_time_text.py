@@ -68,8 +68,8 @@ def _groups(groups: Sequence[Group], level: float) -> Iterator[str]:
         yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
         if group.beyond.value:
             beyond, between = estimate_parts(group.beyond, 0.01)
-            yield from wrapped(f"{beyond} % ({between}) of them took more than twice the slowest condition: none explains "
-                               "them (another user, a queue, a lost packet).")  # fmt: skip
+            yield from wrapped(f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
+                               "explains them (another user, a queue, a lost packet).")  # fmt: skip
         yield ""
 
 
