@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 _native = pytest.importorskip("iosonde._native")
 from stats_sample import store  # noqa: E402
 
+from iosonde.cli._bound_inputs import OPTIONS  # noqa: E402
 from iosonde.cli.bound import command  # noqa: E402
 from iosonde.core.errors import IosondeError  # noqa: E402
 
@@ -39,7 +43,7 @@ def test_by_hand():
                     "--cpu", "0.02s/MB", "--data", "3GB")  # fmt: skip
     assert made["s"] == 200e6 and made["limit"] == ["disks"] and made["t"] == 15.0
     assert {t["name"]: t["bytes_per_s"] for t in made["terms"]}["cpu"] == pytest.approx(8 / 2e-8)
-    assert len(made["assumptions"]) >= 4 and "forgot" in made["case"] and made["advice"]
+    assert len(made["assumptions"]) >= 4 and "none of the three" in made["case"] and made["advice"]
 
 
 def test_the_text_names_the_limit_the_assumptions_and_what_comes_next():
@@ -158,13 +162,95 @@ def test_memory_that_holds_the_data_is_warned_of():
         ([WRITES, "--net", "nowhere"], "--net"),
         (["--where", "a=1", "--net", "1MB/s"], "DATA"),
         (["--probe", "/nowhere"], "/nowhere"),
+        (["--clients", "1.5", "--net", "1MB/s"], "whole"),
+        (["--stripe", "inf", "--net", "1MB/s"], "finite"),
+        (["--replicas", "nan", "--net", "1MB/s"], "finite"),
+        (["--net", f"{'9' * 400}MB/s"], "--net"),
+        (["--erasure", "²+1", "--net", "1MB/s"], "--erasure"),
+        (["--latency", "2ms", "--net", "1MB/s"], "--request"),
+        (["--queue-depth", "2", "--net", "1MB/s"], "--latency"),
+        (["--metadata-rate", "9", "--net", "1MB/s"], "--file-size"),
+        (["--files", "9", "--net", "1MB/s"], "--stripe"),
+        (["--placement", "random", "--net", "1MB/s"], "--stripe"),
+        (["--chunk", "1MiB", "--net", "1MB/s"], "--erasure"),
+        (["--redundancy", "client", "--net", "1MB/s"], "--replicas"),
+        (["--copies", "2", "--net", "1MB/s"], "--memory-copy"),
     ],
 )
 def test_bad_input_is_one_sentence(args, word):
     assert word in refused(*args).message + refused(*args).hint
 
 
+@pytest.mark.parametrize(
+    ("row", "args", "word"),
+    [
+        ("-3,1", (), "-3 is no rate"),
+        ("0,1", ("--unit", "s", "--data", "1GB"), "no time"),
+        ("3,x", ("--clients", "link"), "link"),
+        ("3,117", ("--client-net", "link"), "the unit into the column's name"),
+        ("3,1.5", ("--servers", "link"), "whole"),
+    ],
+)
+def test_rows_that_cannot_be_are_named(tmp_path, row, args, word):
+    (tmp_path / "t.csv").write_text(f"rate_MiB/s,link\n{row}\n")
+    error = refused(str(tmp_path / "t.csv"), "--response", "rate_MiB/s", "--net", "1MB/s", "--by", "link", *args)
+    assert word in error.message + error.hint
+
+
+def test_a_time_of_nothing_is_no_rate(tmp_path):
+    (tmp_path / "t.csv").write_text("time_s,a\n0,1\n")
+    error = refused(str(tmp_path / "t.csv"), "--response", "time_s", "--by", "a", "--net", "1MB/s", "--data", "1GB")
+    assert "line 2" in error.message and "no time" in error.message
+
+
+def test_the_unit_that_is_given_says_a_time_too(tmp_path):
+    (tmp_path / "t.csv").write_text("elapsed,a\n4,1\n")
+    made = document(str(tmp_path / "t.csv"), "--response", "elapsed", "--by", "a", "--net", "1GB/s", "--unit", "s",
+                    "--data", "1GB")  # fmt: skip
+    assert made["rows"][0]["mean"] == 1e9 / 4
+
+
+def test_a_column_keeps_its_unit(tmp_path):
+    (tmp_path / "t.csv").write_text("rate_MiB/s,request_KiB,wait_ms\n3,64,2\n")
+    made = document(str(tmp_path / "t.csv"), "--response", "rate_MiB/s", "--by", "wait_ms", "--request", "request_KiB",
+                    "--latency", "wait_ms")  # fmt: skip
+    assert made["s"] == pytest.approx(65536 / 0.002)
+
+
 def test_a_probe_that_is_none_is_refused(tmp_path):
     (tmp_path / "x.json").write_text("[1]")
     assert "probe" in refused("--probe", str(tmp_path / "x.json")).message
     assert "nothing" in refused("--probe", probe(tmp_path, pairs=[], nodes=[])).message
+
+
+_GOOD = {
+    "count": ["1", "2.5", "1e5"],
+    "whole": ["1", "3", "16"],
+    "parse_rate": ["117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
+    "parse_per_byte": ["0.02s/MB", "0s/MB"],
+    "parse_seconds": ["2ms", "0"],
+    "_size": ["4KiB", "1GB", "0"],
+}
+_WILD = ["0", "-1", "nan", "inf", "", "x", "1e400", "1e300", "9" * 400, "²"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_options_end_in_an_answer_or_in_a_sentence(data):
+    args = []
+    for flag in data.draw(st.lists(st.sampled_from(sorted(OPTIONS)), max_size=7, unique=True)):
+        args += [flag, data.draw(st.sampled_from(_GOOD[OPTIONS[flag][1].__name__]) | st.sampled_from(_WILD))]
+    for flag, values in (
+        ("--erasure", ["4+2", "0+1", "²+1"]),
+        ("--placement", ["random"]),
+        ("--data", ["3GB", "9" * 300]),
+    ):
+        args += [flag, data.draw(st.sampled_from(values))] if data.draw(st.booleans()) else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            made = document(*args)
+        except IosondeError as error:
+            assert error.message and error.exit_code == 2
+        else:
+            assert 0 < made["s"] < float("inf") and made["limit"]

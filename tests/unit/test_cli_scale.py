@@ -10,7 +10,7 @@ import stats_sample
 from click.testing import CliRunner
 
 from iosonde.cli import scale
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError, InputError, IosondeError
 
 PROCESSES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")
 ARGS = (PROCESSES, "--on", "processes", "--response", "write_kb_s", "--by", "fs")
@@ -142,3 +142,55 @@ def test_a_figure_of_trials_laws_and_predictions(tmp_path):
 def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, said):
     with pytest.raises(InputError, match=said):
         invoke(*ARGS, "--where", "fs=NFS", "--plot", str(tmp_path / name))
+
+
+def queue_table(tmp_path, largest: int = 32) -> str:
+    """One server that needs 0.5 ms, clients that think for 4 ms: create_ops/s, and the same in 64 KiB writes."""
+    from iosonde.model.queueing import Kind, Station, solve
+
+    stations = [Station("client", 4e-3, 1, Kind.DELAY), Station("server", 5e-4)]
+    rows = ["nodes,create_ops/s,write_MiB/s,number"]
+    for n in (1, 2, 4, 8, 16, 32):
+        rate = solve(stations, n).rate
+        rows += [f"{n},{rate * f},{rate * f / 16},{rate * f}" for f in (0.99, 1.0, 1.01) if n <= largest]
+    (tmp_path / "q.csv").write_text("\n".join(rows) + "\n")
+    return str(tmp_path / "q.csv")
+
+
+@pytest.mark.parametrize(("response", "size"), [("create_ops/s", "1"), ("write_MiB/s", "64KiB")])
+def test_the_law_of_one_queue_gives_the_stations_it_came_from(tmp_path, response, size):
+    args = (queue_table(tmp_path), "--response", response, "--as-stations", size)
+    found = json.loads(invoke(*args, "--json"))["series"][0]["demands"]
+    assert found["server_s"]["low"] < 5e-4 < found["server_s"]["high"]
+    assert found["alone_s"]["low"] < 4.5e-3 < found["alone_s"]["high"]
+    assert found["client_s"] == pytest.approx(4e-3, rel=0.02)
+    (line,) = [line for line in invoke(*args).splitlines() if line.startswith("--station client=")]
+    again = json.loads(invoke(*line.split(), "--at", "8", "--json"))["network"][0]["rate"]
+    assert again == pytest.approx(8 / (4.5e-3) * 0.9, rel=0.2)
+
+
+def test_no_stations_without_a_ceiling_that_was_reached(tmp_path):
+    (tmp_path / "l.csv").write_text("nodes,create_ops/s\n" + "".join(f"{n},{100 * n}\n" for n in (1, 2, 4, 8, 16)))
+    args = (str(tmp_path / "l.csv"), "--response", "create_ops/s", "--as-stations", "1")
+    assert "No stations: the" in invoke(*args)
+    series = json.loads(invoke(*args, "--json"))["series"][0]
+    assert series["demands"] is None and series["why_no_demands"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--response", "create_ops/s", "--as-stations", "4k"), "counts operations"),
+        (("--response", "write_MiB/s", "--as-stations", "0"), "is no size"),
+        (("--response", "number", "--as-stations", "1"), "does not say what it counts"),
+    ],
+)
+def test_wrong_sizes_of_stations_are_one_sentence(tmp_path, args, said):
+    with pytest.raises(IosondeError, match=said):
+        invoke(queue_table(tmp_path), *args)
+
+
+@pytest.mark.parametrize("args", [("--spread", "nan", "--operations-per-phase", "2"), ("--as-stations", "1")])
+def test_a_network_by_hand_refuses_what_it_cannot_use(args):
+    with pytest.raises(IosondeError):
+        invoke("--station", "disk=2ms", "--at", "4", *args)

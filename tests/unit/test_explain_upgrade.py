@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli.upgrade import command
@@ -118,6 +120,31 @@ def test_a_model_beside_the_bound_and_its_disagreement():
     assert options(asked, [NETWORK], Limits(), 0.95, lambda at: known["ten"])[0].model_gain is None
 
 
+def test_a_model_of_anything_but_bytes_is_not_held_against_the_bound():
+    asked = cluster(model={"network": "gigabit"})
+    network = Candidate("network", NETWORK.system, model={"network": "ten"})
+    known = {"gigabit": Estimate(1e9, None, None, 0.95, 0), "ten": Estimate(1.5e9, None, None, 0.95, 0)}
+    (one,) = options(asked, [network], Limits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
+    assert one.model_gain.value == pytest.approx(0.5) and not one.remarks
+
+
+@pytest.mark.parametrize("old", [-5.0, 0.0, None])
+def test_a_model_that_predicts_no_rate_cannot_tell(old):
+    known = {"gigabit": Estimate(old, None, None, 0.95, 0, ("outside",)), "ten": Estimate(5.0, None, None, 0.95, 0)}
+    network = Candidate("network", NETWORK.system, model={"network": "ten"})
+    (one,) = options(cluster(model={"network": "gigabit"}), [network], Limits(), 0.95, lambda at: known[at["network"]])
+    assert one.model_gain is None and one.remarks == ("the model cannot tell", "outside")
+
+
+def test_changes_that_do_not_go_together_are_no_path():
+    # Each fits by itself; together there would be 4 disks for 8 servers.
+    less = Candidate("fewer disks", {"disks": exactly(4), "network": exactly(2, True)})
+    more = Candidate("more servers", {"servers": exactly(8)})
+    asked = replace(cluster(), system={**cluster().system, "disks": exactly(8)})
+    found = options(asked, [less, more, Candidate("cpu", {"cpu": exactly(1e-12)})], Limits(), 0.95)
+    assert [name for name, _, _ in path(asked, found, Limits())] == [found[0].candidate.name]
+
+
 # Published figures: Kumar 2013, tables 1.1 and 7.1.
 CPUS = [
     Cpu("Low power Atom", 916, 8.5),
@@ -180,6 +207,11 @@ def test_the_example_shows_the_trap():
     assert max(map(len, text.splitlines())) < 80
 
 
+def test_without_ranges_no_interval_is_claimed(tmp_path):
+    (tmp_path / "c.yaml").write_text(TODAY + "candidates: {a: {network: x2}}")
+    assert "95 %" not in invoke(str(tmp_path / "c.yaml"))
+
+
 def written(tmp_path, text: str, *args: str) -> IosondeError:
     file = tmp_path / "c.yaml"
     file.write_text(text)
@@ -210,6 +242,22 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         ("measured: {a: {servers: 4}}", "time is missing"),
         ("measured: {a: {time: 3x}}", "is not a duration"),
         ("systems: {a: {usage: 9}}", "installation"),
+        (TODAY + "candidates: {a: {latency: 2ms}}", "latency says nothing without request_size"),
+        ("today: {clients: 1, network: 1MB/s, files: 2}\ncandidates: {a: {clients: 2}}", "c.yaml:1: today.files"),
+        (TODAY + "candidates: {a: {disks: [4, 8]}}", "disks is a count and has no range"),
+        (TODAY + "candidates: {a: {clients: x1.5}}", "is no whole number"),
+        (TODAY + "candidates: {a: {replicas: 2}}", "redundancy is none"),
+        ("today: {clients: 1e300, network: 1e290GB/s}\ncandidates: {a: {clients: 2}}", "beyond any number"),
+        (f"today: {{clients: 1, network: 1MB/s, watts: {'9' * 400}}}\ncandidates: {{a: {{clients: 2}}}}", "finite"),
+        ("weights: {usage: -1}\ncpus: {a: {points: 1, watts: 2}}", "a weight of -1"),
+        (
+            "weights: {" + ", ".join(f"{name}: 0" for name in CRITERIA) + "}\ncpus: {a: {points: 1, watts: 2}}",
+            "every weight is 0",
+        ),
+        ("measured: {a: {time: {}}}", "is not a duration"),
+        ("measured: {a: {time: 1e300min}}", "is not a duration"),
+        (f"measured: {{a: {{time: {'9' * 99}min}}}}", "no job takes such a time"),
+        ("today: {clients: 1, model: {a: [1]}}", "c.yaml:1: today.model.a: a level is a number or a text"),
         ("", "the file is empty"),
         ("name: x", "nothing to choose from"),
     ],
@@ -261,9 +309,43 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     assert done.exit_code == 0, done.output
     (tmp_path / "c.yaml").write_text(
         "today: {clients: 4, servers: 4, network: 1MB/s, model: {network: 1}}\n"
-        "candidates: {ten: {network: x10, model: {network: 10}}}\n"
+        "candidates: {ten: {network: x10, model: {network: 10}}, far: {network: x20, model: {network: 2000}}}\n"
     )
     made = json.loads(invoke(str(tmp_path / "c.yaml"), "--model", model, "--json"))
+    made["options"].sort(key=lambda option: option["name"], reverse=True)
+    far = made["options"].pop()
+    assert far["model_gain"] is None and any("far outside" in remark for remark in far["remarks"])
     assert made["options"][0]["model_gain"]["value"] == pytest.approx(gain, rel=0.01)
     assert ("the model predicts more than the bound allows" in made["options"][0]["remarks"]) == too_fast
+    text = (tmp_path / "c.yaml").read_text()
+    assert (
+        "no factor 'netwrk'"
+        in written(tmp_path, text.replace("{network: 10}", "{netwrk: 10}"), "--model", model).message
+    )
+    (tmp_path / "c.yaml").write_text(text)
     assert "ten, the model: +" in " ".join(invoke(str(tmp_path / "c.yaml"), "--model", model).split())
+
+
+_VALUES = [None, -1, 0, 1, 4, 1.5, 1e300, "nan", ".inf", True, "x", "", [], {}, [1, 2], "x2", "x0.5", "117MB/s", "2ms",
+           ["1GB/s", "2GB/s"], "client", "random", "64KiB", "0.02s/MB"]  # fmt: skip
+_KEYS = ["clients", "servers", "disks", "network", "disk", "cpu", "latency", "request_size", "stripe_count", "files",
+         "replicas", "redundancy", "placement", "watts_per_server", "cost_per_server", "watts", "cost", "model",
+         "nodes_per_rack_unit", "capacity", "data_chunks"]  # fmt: skip
+_FIELDS = st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_VALUES), max_size=3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(_FIELDS, _FIELDS, _FIELDS)
+def test_any_file_ends_in_an_answer_or_in_sentences_with_lines(tmp_path_factory, today, a, b):
+    file = tmp_path_factory.mktemp("u") / "c.yaml"
+    known = {"clients": 8, "servers": 4, "disks": 8, "network": ["100MB/s", "120MB/s"]}
+    file.write_text(json.dumps({"today": known | today, "candidates": {"a": a, "b": {"network": "x2"} | b}}, indent=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            json.loads(invoke(str(file), "--json"))
+            text = invoke(str(file))
+        except IosondeError as error:
+            assert error.exit_code == 2 and all("c.yaml" in line for line in error.details or [error.message])
+        else:
+            assert "nan" not in text.split() and max(map(len, text.splitlines())) <= 80

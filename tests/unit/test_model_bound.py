@@ -137,6 +137,51 @@ def test_many_files_use_the_same_law():
     assert many == pytest.approx(few, rel=0.35) and many < 1
 
 
+@pytest.mark.parametrize("redundancy", ["client", "chained"])
+@pytest.mark.parametrize(("files", "stripes", "copies"), [(1, 1, 2), (3, 2, 2), (5, 1, 3), (2, 3, 3)])
+def test_every_copy_is_a_load_of_its_own(redundancy, files, stripes, copies):
+    loads = [0] * 4
+    for place in range(files * stripes * copies):
+        loads[place % 4] += 1
+    system = small(stripe_count=stripes, files=files, replicas=copies, redundancy=redundancy, clients=100)
+    # A load is 1/(files·stripes) of the data; the busiest server's link carries all of its own.
+    at_server = 100 * MB * files * stripes / max(loads)
+    terms = {term.name: term.bytes_per_s for term in ceiling(system).terms}
+    assert terms["network_servers"] == pytest.approx(at_server)
+    assert terms["disks"] == pytest.approx(at_server / (100 * MB) * 2 * 60 * MB)
+
+
+def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one():
+    system = small(stripe_count=1, files=2, servers=3, replicas=2, redundancy="client", placement="random")
+    pairs = list(itertools.combinations(range(3), 2))
+    exact = sum(4 / 3 / max(sum(s in p for p in chosen) for s in range(3))
+                for chosen in itertools.product(pairs, repeat=2)) / 9  # fmt: skip
+    assert ceiling(system).balance == pytest.approx(exact, abs=0.015)
+    assert bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"redundancy": "erasure", "data_chunks": 8, "parity_chunks": 3}, "11 chunks on 8 disks"),
+        ({"redundancy": "chained", "replicas": 9}, "9 copies on 8 disks"),
+        ({"replicas": 2}, "redundancy is none"),
+        ({"parity_chunks": 2}, "redundancy is none"),
+        ({"clients": 1e300, "network": 1e300}, "network_clients"),
+        ({"clients": 1, "network": 1e-320, "client_network": 1e-323, "redundancy": "client", "replicas": 8}, "units"),
+    ],
+)
+def test_what_a_ceiling_cannot_be_computed_from_is_refused(changes, word):
+    with pytest.raises(InputError) as error:
+        ceiling(small(**changes))
+    assert word in error.value.message + error.value.hint
+
+
+def test_a_time_beyond_any_number_is_refused():
+    with pytest.raises(InputError):
+        ceiling(small(network=1e-300)).seconds(1e30)
+
+
 def test_stripes_limit_by_the_busiest_server_and_not_by_the_mean():
     assert bound(small(stripe_count=1, files=4)) == 400 * MB
     assert bound(small(stripe_count=1, files=5)) == pytest.approx(400 * MB * 5 / 4 / 2)

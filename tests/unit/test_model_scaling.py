@@ -13,7 +13,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
 from iosonde.model.scaling.analyse import analyse
 from iosonde.model.scaling.points import points_of
-from iosonde.model.scaling.regimes import change_in
+from iosonde.model.scaling.regimes import changes_in
 from iosonde.model.scaling.series import series_of
 from iosonde.stats.table import table_of
 
@@ -134,14 +134,13 @@ def test_linear_data_claim_no_contention():
     # A parameter at its edge is told from 0 by chance in 2.5 % of 120; 3 are expected.
     assert claims <= 9
     made = analyse(trials(lambda n: 100 * n), 0.95)
-    assert made.change is None and "Linear as far as 32 nodes" in say(made)
+    assert not made.changes and "Linear as far as 32 nodes" in say(made)
 
 
 def test_a_cliff_is_a_change_of_regime_and_no_contention():
     made = analyse(trials(lambda n: (100 if n <= 8 else 30) * n), 0.95, at=[64])
-    assert made.change is not None
-    assert (made.change.last, made.change.first) == (8, 16)
-    assert made.change.factor_low < 0.3 < made.change.factor_high
+    (change,) = made.changes
+    assert (change.last, change.first) == (8, 16) and change.factor_low < 0.3 < change.factor_high
     assert [(r.low, r.high) for r in made.regimes] == [(1, 8), (16, 32)]
     # Two sizes are left beyond the cliff: no law, so no prediction.
     assert made.regimes[1].possible == ()
@@ -151,8 +150,38 @@ def test_a_cliff_is_a_change_of_regime_and_no_contention():
 
 @pytest.mark.parametrize("law", [usl, lambda n: 100 * n, lambda n: min(100 * n, 800), lambda n: usl(n, 0.1, 0)])
 def test_smooth_laws_are_no_cliff(law):
-    found = [change_in(points_of(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
-    assert found == [None] * 4
+    found = [changes_in(points_of(trials(law, repetitions=3, seed=seed)), 0.95) for seed in range(4)]
+    assert found == [()] * 4
+
+
+@pytest.mark.parametrize("factors", [(0.4, 0.4), (2.5, 0.3), (0.3, 3.0)])
+def test_two_cliffs_do_not_hide_each_other(factors):
+    def law(n):
+        return 100 * n * (factors[0] if n > 4 else 1) * (factors[1] if n > 32 else 1)
+
+    made = analyse(trials(law, sizes=(1, 2, 4, 8, 16, 32, 64, 128, 256)), 0.95)
+    assert [(change.last, change.first) for change in made.changes] == [(4, 8), (32, 64)]
+    for change, factor in zip(made.changes, factors, strict=True):
+        assert change.factor_low < factor < change.factor_high
+    assert [(regime.low, regime.high) for regime in made.regimes] == [(1, 4), (8, 32), (64, 256)]
+    assert say(made).count("change of regime") == 2
+    json = made.to_json()
+    assert json["change"] == json["changes"][0] and len(json["changes"]) == 2
+
+
+def test_one_odd_size_is_no_regime():
+    odd = trials(lambda n: 100 * n * (0.3 if n == 16 else 1), sizes=(1, 2, 4, 8, 16, 32, 64, 128))
+    assert len(analyse(odd, 0.95).changes) < 2
+
+
+def test_a_free_factor_is_the_best_of_all_held_ones():
+    points = points_of(trials(lambda n: usl(n) * (0.4 if n > 4 else 1), cv=0.1))
+    beyond = (points.sizes[:, None] > 4).astype(float)
+    parts, (jump,) = rational.fit_jumps(points, (0, 1, 2), beyond)
+    least = points.sse(rational.log_rates(parts, points.sizes) + jump * beyond[:, 0])
+    for held in (jump - 1, jump - 0.05, jump + 0.05, jump + 1):
+        parts = rational.fit(points, (0, 1, 2), offset=held * beyond[:, 0])
+        assert points.sse(rational.log_rates(parts, points.sizes) + held * beyond[:, 0]) > least
 
 
 def test_min_law_finds_ceiling_and_knee():

@@ -75,6 +75,14 @@ def test_the_nearest_is_the_nearest_and_lost_time_adds_up(size, observed):
     assert told.best_s + told.lost_s == pytest.approx(observed, rel=1e-9) and 0 <= told.margin <= 1
 
 
+@pytest.mark.parametrize(("observed", "beyond"), [("11ms", False), ("24ms", False), ("25ms", True), ("5s", True)])
+def test_a_time_that_no_condition_explains_is_said(observed, beyond):
+    # Uncached takes 12.05 ms.
+    args = ("--size", "256KiB", *OPTIONS, "--observed", observed)
+    assert ("beyond all" in invoke(*args)) == beyond
+    assert json.loads(invoke(*args, "--json"))["diagnosis"][0]["beyond"] == beyond
+
+
 def test_a_fitted_line_finds_the_truth_and_names_its_interval():
     rng = np.random.default_rng(2)
     sizes = np.repeat([4096.0, 65536.0, 1048576.0], 20)
@@ -140,6 +148,8 @@ def test_a_file_with_a_mistake_names_its_line(tmp_path):
     assert "x.yaml:1: n" in refused("--parts", str(path), "--size", "4k")
     path.write_text("n: {bandwidth: 1GB/s, prepare: 1us}\n")
     assert "no 'prepare'" in refused("--parts", str(path), "--size", "4k")
+    path.write_text("m: 1us\np: {memory: {}}\n")
+    assert "x.yaml:2: p (memory) says nothing" in refused("--parts", str(path), "--size", "4k")
 
 
 def test_no_complete_condition_is_an_error():
@@ -168,6 +178,15 @@ def test_many_operations_are_classified_as_one_is(rows):
     for name, share in made.shares.items():
         assert share == pytest.approx(sum(one.condition == name for one in told) / len(told))
     assert made.lost == pytest.approx(sum(one.lost_s for one in told) / seconds.sum())
+    assert made.beyond == pytest.approx(sum(one.beyond for one in told) / len(told))
+
+
+def test_operations_that_no_condition_explains_are_said(tmp_path):
+    (tmp_path / "ops.csv").write_text("size,time_us\n" + "262144,30\n" * 3 + "262144,99999\n")
+    text = " ".join(invoke(str(tmp_path / "ops.csv"), "--response", "time_us", "--on", "size", *OPTIONS).split())
+    assert "25.0 % (" in text and "took more than twice the slowest condition" in text
+    (tmp_path / "ops.csv").write_text("size,time_us\n262144,30\n262144,-1\n")
+    assert "line 3" in refused(str(tmp_path / "ops.csv"), "--response", "time_us", "--on", "size", *OPTIONS)
 
 
 def test_rows_of_a_table_are_put_to_conditions(tmp_path):

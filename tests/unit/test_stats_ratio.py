@@ -84,3 +84,9 @@ def test_verdicts(low, high, said):
     from iosonde.core.types import Estimate
 
     assert scaling.verdict(Estimate((low + high) / 2, low, high, 0.95, 6), 2) == said
+
+
+def test_trials_that_spread_beyond_any_number_have_no_interval():
+    wild = ratio.side([1e-150, 1e150])
+    found = ratio.ratio_of_means(wild, wild, 0.999999)
+    assert found.value == 1 and found.low is None and "spread so far" in found.warnings[0]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 
 from ._bound_inputs import Inputs, of_column
 
@@ -44,7 +44,9 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
         if scale is None or not cell.values.size:
             continue
         warnings += [said] if said and said not in warnings else []
-        values = asked.data * scale / cell.values if cell.unit in TIMES and asked.data else cell.values * scale
+        of_time = (asked.unit or cell.unit) in TIMES
+        _check_rates(cell, of_time, source.store is None, table)
+        values = asked.data * scale / cell.values if of_time and asked.data else cell.values * scale
         fields = {name: of_column(table, name, column, cell.rows) for name, column in inputs.columns.items()}
         fields["operation"] = asked.operation or ("read" if "read" in f"{cell.operation}{cell.metric}" else "write")
         made, worst, best = (ceiling(replace(one, **fields)) for one in (inputs.system, inputs.worst, inputs.best))
@@ -54,6 +56,16 @@ def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, warnings
+
+
+def _check_rates(cell: TrialCell, of_time: bool, has_lines: bool, table: Table) -> None:
+    """Raises DataError at the first trial that is no rate: below 0, or a time that is not above it."""
+    wrong = cell.values <= 0 if of_time else cell.values < 0
+    if wrong.any():
+        first = int(wrong.argmax())
+        at = table.place(int(cell.rows[first])) if has_lines and cell.rows is not None else cell.name
+        raise DataError(f"{at}, column '{cell.metric}': {cell.values[first]:g} is no {'time' if of_time else 'rate'}",
+                        f"leave such trials out, as --where '{cell.metric}>0'")  # fmt: skip
 
 
 TIMES = {

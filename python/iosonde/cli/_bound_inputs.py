@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 
 
 def count(text: str) -> float:
-    """A positive number of things. Raises InputError."""
+    """A finite number. Raises InputError."""
     try:
-        return float(text)
+        value = float(text)
     except ValueError as error:
         raise InputError(f"'{text}' is no number", "write it like 4") from error
+    if not math.isfinite(value):
+        raise InputError(f"'{text}' is no finite number", "write it like 4")
+    return value
 
 
-def _whole(text: str) -> int:
+def whole(text: str) -> int:
+    """A whole number of things. Raises InputError."""
     value = count(text)
     if value != int(value):
         raise InputError(f"'{text}' is no whole number", "write it like 4")
@@ -39,9 +44,9 @@ def _size(text: str) -> float:
 
 # Option → field of System, what reads it, metavar, help.
 OPTIONS: dict[str, tuple[str, Callable[[str], Any], str, str]] = {
-    "--clients": ("clients", count, "N", "Clients [default: 1; a store's nodes]."),
-    "--servers": ("servers", count, "M", "Servers that hold data [default: 1]."),
-    "--disks": ("disks", count, "P", "Disks of all servers together."),
+    "--clients": ("clients", whole, "N", "Clients [default: 1; a store's nodes]."),
+    "--servers": ("servers", whole, "M", "Servers that hold data [default: 1]."),
+    "--disks": ("disks", whole, "P", "Disks of all servers together."),
     "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
     "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
     "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
@@ -59,10 +64,10 @@ OPTIONS: dict[str, tuple[str, Callable[[str], Any], str, str]] = {
     "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
     "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations of each file [default: 1]."),
     "--file-size": ("file_size", _size, "SIZE", "One file's size."),
-    "--replicas": ("replicas", _whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
+    "--replicas": ("replicas", whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
     "--chunk": ("chunk_size", _size, "SIZE", "One chunk of an erasure code."),
-    "--stripe": ("stripe_count", _whole, "S", "Each file lies on so many servers."),
-    "--files": ("files", _whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
+    "--stripe": ("stripe_count", whole, "S", "Each file lies on so many servers."),
+    "--files": ("files", whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
 }
 
 
@@ -102,11 +107,25 @@ def read(
             if table is None or not _has(table, text):
                 raise InputError(f"{flag}: {error.message}", _hint(error.hint, table)) from error
             columns[name] = table.column(text).name
-    if "replicas" in {*fixed, *columns} and fixed.get("redundancy", "none") == "none":
+    if "replicas" in {*fixed, *columns} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
     measured, notes = _measured(probe, str(fixed.get("operation", "write")), level) if probe else ({}, ())
+    _check_idle({*fixed, *columns}, measured)
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, tuple(notes))
+
+
+def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
+    """Raises InputError for what would be ignored silently."""
+    from iosonde.model.bound_system import idle
+
+    flags = {name: flag for flag, (name, _, _, _) in OPTIONS.items()}
+    flags |= {"placement": "--placement", "data_chunks": "--erasure"}
+    lost = idle([name for name in flags if name in given], {*given, *measured})
+    if lost:
+        raise InputError(f"{flags[lost[0]]} says nothing without {flags[lost[1]]}", f"give {flags[lost[1]]} too")
+    if {"redundancy", "replicas"} & set(given) == {"redundancy"} and "data_chunks" not in given:
+        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
 
 
 def _has(table: Table, name: str) -> bool:
@@ -128,14 +147,15 @@ def of_column(table: Table, field: str, column: str, rows: Any) -> Any:
     found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or found.missing[rows].any():
         raise InputError(f"column '{column}' is not the same in all trials of a cell", f"add {column} to --by")
-    text = values.pop()
-    if not found.numeric:
-        return next(parse for name, parse, _, _ in OPTIONS.values() if name == field)(text)
-    value = float(text)
-    parse = next(parse for name, parse, _, _ in OPTIONS.values() if name == field)
-    if parse is _whole:
-        return _whole(text)
-    return value * bytes_per_s(found.unit)[0] if parse is parse_rate and bytes_per_s(found.unit) else value
+    text, parse = values.pop(), next(parse for name, parse, _, _ in OPTIONS.values() if name == field)
+    try:
+        if parse in (count, whole) or not found.numeric:
+            return parse(text)
+        scale = bytes_per_s(found.unit)[0] if bytes_per_s(found.unit) else float(parse(f"1{found.unit}"))
+    except InputError as error:
+        hint = error.hint if not found.numeric else f"{error.hint}, or the unit into the column's name"
+        raise InputError(f"column '{column}': {error.message}", hint) from error
+    return float(text) * scale
 
 
 _OF_NODE = {"disk_read": "disk_read", "disk_write": "disk_write", "memory_copy": "memory_copy_all_cores"}

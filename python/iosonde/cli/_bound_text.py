@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 79
 _MOST_ROWS = 60
+_LINKS = ("network_clients", "network_servers", "fabric")
 MISSING = "nothing is known of {}: the true bound may be lower"
 
 
@@ -110,7 +111,10 @@ def closing(shares: Sequence[Share], level: float) -> str:
             else f"{100 * _value(low):.0f} %"
         )
         limits = tuple(dict.fromkeys(name for one in known for name in one.ceiling.limit))
-        text = f"{said} of the bound was delivered ({words.names(limits)}); {100 * level:g} % intervals."
+        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}. {100 * level:g} % intervals."
+    links = [share for one in known for name, share in one.used().items() if name in _LINKS]
+    if links:
+        text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
     if above:
         perhaps = "" if sure == len(above) else f", {len(above) - sure} of them only perhaps"
         text += f" {len(above)} of {len(shares)} are above the bound (!){perhaps}: {CURE}."

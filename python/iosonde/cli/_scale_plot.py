@@ -51,7 +51,7 @@ def _content(series: Series, made: Scaling) -> ScalingPlot:
         curves=_curves(made, far, divisor),
         predictions=[(p.size, p.rate.low / divisor, p.rate.high / divisor) for p in made.predictions
                      if p.rate.low is not None and p.rate.high is not None],
-        border=None if made.change is None else (made.change.last * made.change.first) ** 0.5,
+        borders=[(change.last * change.first) ** 0.5 for change in made.changes],
         linear=(first.rate.value or 0.0) / first.size / divisor,
     )  # fmt: skip
 

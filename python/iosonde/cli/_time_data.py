@@ -33,17 +33,20 @@ class Columns:
 
 @dataclass(frozen=True)
 class Group:
-    """One operation at one setting: the share of each condition, and the share of the time that was lost."""
+    """One operation at one setting: the share of each condition, the share of the time that was lost, and the share of
+    the operations that no condition explains."""
 
     name: str
     n_operations: int
     shares: dict[str, Estimate]
     lost: Estimate
+    beyond: Estimate
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
         return {
             "group": self.name, "n_operations": self.n_operations, "lost": self.lost.to_json(),
+            "beyond": self.beyond.to_json(),
             "conditions": [{"condition": name, **e.flat("share")} for name, e in self.shares.items()],
         }  # fmt: skip
 
@@ -114,6 +117,10 @@ def _groups(source: Source, columns: Columns) -> list[tuple[str, Array, Array]]:
     table = source.trials(columns.response, [columns.on])
     seconds = table.numbers(columns.response) * _scale(table.column(columns.response).unit, columns.response)
     sizes = table.numbers(columns.on) * _bytes(table.column(columns.on).unit)
+    for name, values in ((columns.response, seconds), (columns.on, sizes)):
+        if (values < 0).any():
+            row = int(np.flatnonzero(values < 0)[0])
+            raise DataError(f"{table.place(row)}, column '{name}': it is below 0", f"leave it out: --where '{name}>=0'")
     found = []
     for key, rows in table.groups([columns.by] if columns.by else []):
         kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
@@ -136,11 +143,11 @@ def _of_rows(name: str, made: Classified, level: float) -> Group:
     """Rows are taken as independent: binomial limits (Clopper and Pearson)."""
     from iosonde.stats.distributions import binomial_interval
 
-    shares = {}
-    for condition, share in made.shares.items():
-        low, high = binomial_interval(round(share * made.n), made.n, level)
-        shares[condition] = Estimate(share, low, high, level, made.n)
-    return Group(name, made.n, shares, Estimate(made.lost, None, None, level, made.n))
+    def of(share: float) -> Estimate:
+        return Estimate(share, *binomial_interval(round(share * made.n), made.n, level), level, made.n)
+
+    shares = {condition: of(share) for condition, share in made.shares.items()}
+    return Group(name, made.n, shares, Estimate(made.lost, None, None, level, made.n), of(made.beyond))
 
 
 def _setting(run: Mapping[str, Any], by: Sequence[str]) -> list[str]:
@@ -152,7 +159,8 @@ def _group(name: str, trials: Sequence[Classified], level: float) -> Group:
     from iosonde.stats.summarise import mean
 
     shares = {key: _share(mean([one.shares[key] for one in trials], level)) for key in trials[0].shares}
-    return Group(name, sum(one.n for one in trials), shares, mean([one.lost for one in trials], level))
+    lost, beyond = (mean([getattr(one, what) for one in trials], level) for what in ("lost", "beyond"))
+    return Group(name, sum(one.n for one in trials), shares, lost, _share(beyond))
 
 
 def _share(estimate: Estimate) -> Estimate:

@@ -84,4 +84,6 @@ def _part(name: str, variant: str, value: Any, where: str) -> Part:
         raise InputError(f"{where}: {error.message}", error.hint) from error
     if rate is not None and not rate > 0:
         raise InputError(f"{where}: a rate must be above 0", "leave out what you do not know")
+    if rate is None and not fixed and name != "m":
+        raise InputError(f"{where}{f' ({variant})' if variant else ''} says nothing", "write it like p: 10GB/s")
     return Part(name, fixed, rate, variant)

@@ -66,6 +66,10 @@ def _groups(groups: Sequence[Group], level: float) -> Iterator[str]:
         yield from table(["", "%", "interval"], rows, "lrr", _WIDTH).splitlines()
         lost, between = estimate_parts(group.lost, 0.01)
         yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
+        if group.beyond.value:
+            beyond, between = estimate_parts(group.beyond, 0.01)
+            yield from wrapped(f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
+                               "explains them (another user, a queue, a lost packet).")  # fmt: skip
         yield ""
 
 
@@ -88,7 +92,7 @@ def _short(value: float) -> str:
 def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
     rows = [
         [format_rate(one.observed_s, "s"), one.condition, format_rate(one.model_s, "s"), format_rate(one.lost_s, "s"),
-         "not sure" if one.margin < _CLOSE else ""]
+         "beyond all" if one.beyond else "not sure" if one.margin < _CLOSE else ""]
         for one in told
     ]  # fmt: skip
     header = ["observed", "nearest condition", "model", "lost", ""]
@@ -106,7 +110,7 @@ def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
     rows = []
     for line in fitted:
         divisor, unit = human_scale(line.fixed.high, "s")
-        fixed = " to ".join(significant(x / divisor, 3) for x in (line.fixed.low, line.fixed.high))
+        fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
         rows.append([line.name, line.n, f"{fixed} {unit}", _rate(line), f"{line.r2:.3f}"])
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr", _WIDTH).splitlines()
 
@@ -120,4 +124,13 @@ def _rate(line: Line) -> str:
     if low <= 0:
         return f"above {slow}"
     divisor, unit = human_scale(1 / low, "bytes/s")
-    return f"{significant(1 / high / divisor)} to {significant(1 / low / divisor)} {unit}"
+    return f"{_between(1 / high / divisor, 1 / low / divisor)} {unit}"
+
+
+def _between(low: float, high: float) -> str:
+    """Both ends, with digits enough to tell them apart (three to six)."""
+    for digits in range(3, 7):
+        ends = significant(low, digits), significant(high, digits)
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)

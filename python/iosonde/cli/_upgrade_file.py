@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import parse_rate, parse_seconds, parse_size
+from iosonde.core.units import parse_rate, parse_size
 
-from ._bound_inputs import OPTIONS
+from . import _upgrade_tables_file
+from ._bound_inputs import OPTIONS, whole
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights")
 _PARSE: dict[str, Callable[[str], Any]] = {name: parse for name, parse, _, _ in OPTIONS.values()}
-_COUNTS = ("data_chunks", "parity_chunks")
+_CHUNKS = ("data_chunks", "parity_chunks")
+_COUNTS = (*(name for name, parse in _PARSE.items() if parse is whole), *_CHUNKS)
 _WORDS = ("operation", "redundancy", "placement")
 _ATTRIBUTES = ("watts_per_server", "nodes_per_rack_unit")
 _TODAY = (*_ATTRIBUTES, "watts", "rack_units", "cost_per_server", "capacity", "bandwidth", "cost", "model")
@@ -68,14 +70,14 @@ def read(path: str) -> Asked:
     from iosonde.measure.spec_problems import SpecError
 
     document = spec_text.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
-    reader = _Reader(document)
+    reader = Reader(document)
     made = reader.build()
     if reader.problems:
         raise SpecError(document.name, reader.problems)
     return made
 
 
-class _Reader:
+class Reader:
     """The document's sections, and everything that is wrong with them."""
 
     def __init__(self, document: Document) -> None:
@@ -105,20 +107,25 @@ class _Reader:
         whole = {name: self.scalar(("today", name), parse) for name, parse in
                  (("capacity", _size), ("bandwidth", parse_rate), ("cost", _number)) if name in today}  # fmt: skip
         return Asked(
-            str(data.get("name") or ""), cluster, candidates, Limits(**limits), self.cpus(), **own,
-            measured=self.measured(), systems=self.systems(), weights=self.weights(), **whole,
+            str(data.get("name") or ""), cluster, candidates, Limits(**limits), _upgrade_tables_file.cpus(self), **own,
+            measured=_upgrade_tables_file.measured(self), systems=_upgrade_tables_file.systems(self),
+            weights=_upgrade_tables_file.weights(self), **whole,
         )  # fmt: skip
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
         from iosonde.explain.upgrade import Cluster, after
 
-        self.known(today, ("today",), (*_PARSE, *_COUNTS, *_WORDS, *_TODAY))
+        self.known(today, ("today",), (*_PARSE, *_CHUNKS, *_WORDS, *_TODAY))
         numbers = {name: self.scalar(("today", name), _number) for name in _TODAY[:-4] if name in today}
-        model = self.mapping(("today", "model"))
+        model = self.levels(("today", "model"))
         made = Cluster(str(self.document.data.get("name") or "the cluster"), self.quantities(("today",), today, None),
                        self.words(("today",), today), **{k: v for k, v in numbers.items() if v is not None},
                        model=model)  # fmt: skip
         if not self.problems:
+            changes = self.document.data.get("candidates")
+            later = {name for one in changes.values() if isinstance(one, dict) for name in one} if isinstance(
+                changes, dict) else set()  # fmt: skip
+            self.used(("today",), {*made.system, *made.words}, later)
             self.possible(("today",), lambda: after(made))
         return made
 
@@ -127,28 +134,50 @@ class _Reader:
 
         at: Key = ("candidates", name)
         given = self.mapping(at)
-        self.known(given, at, (*_PARSE, *_COUNTS, *_WORDS, *_CHANGE))
+        self.known(given, at, (*_PARSE, *_CHUNKS, *_WORDS, *_CHANGE))
         numbers = {key: self.scalar((*at, key), _number, key in _NEGATIVE) for key in _CHANGE[:-1] if key in given}
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if numbers.get(key) is not None}
         made = Candidate(name, self.quantities(at, given, cluster), self.words(at, given),
                          **{k: v for k, v in numbers.items() if v is not None}, attributes=attributes,
-                         model=self.mapping((*at, "model")))  # fmt: skip
+                         model=self.levels((*at, "model")))  # fmt: skip
         if not (made.system or made.words or made.attributes or made.model) and not self.problems:
             self.wrong(at, "it changes nothing", "give what it sets, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
+            self.used(at, {*made.system, *made.words}, {*cluster.system, *cluster.words})
             self.possible(at, lambda: after(cluster, [made]))
         return made
+
+    def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
+        """What no term would use is a mistake, and not ignored."""
+        from iosonde.model.bound_system import idle
+
+        lost = idle(sorted(names), {*names, *more})
+        if lost:
+            self.wrong((*at, lost[0]), f"{lost[0]} says nothing without {lost[1]}", f"give {lost[1]} too")
 
     def quantities(self, at: Key, given: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         found = {}
         for name, value in given.items():
-            if name in _PARSE or name in _COUNTS:
-                made = self.quantity((*at, name), value, _PARSE.get(name, _whole))
+            if name in _PARSE or name in _CHUNKS:
+                made = self.quantity((*at, name), value, _PARSE.get(name, whole))
                 if made and made.times and (cluster is None or name not in cluster.system):
                     self.wrong((*at, name), f"{value} of what? today does not say", f"give {name} under today")
-                elif made:
+                elif made and self.countable((*at, name), name, made, cluster):
                     found[name] = made
         return found
+
+    def countable(self, path: Key, name: str, made: Quantity, cluster: Cluster | None) -> bool:
+        """Whether a quantity that counts things is one whole number."""
+        if name not in _COUNTS:
+            return True
+        if made.low != made.high:
+            self.wrong(path, f"{name} is a count and has no range", "write one number")
+            return False
+        today = cluster.system[name].value if made.times and cluster else 1.0
+        if today * made.value != int(today * made.value):
+            self.wrong(path, f"{made.value:g} times {today:g} is no whole number", "write how many there will be")
+            return False
+        return True
 
     def quantity(self, path: Key, value: Any, parse: Callable[[str], Any]) -> Quantity | None:
         from iosonde.explain.upgrade import Quantity
@@ -171,55 +200,6 @@ class _Reader:
     def words(self, at: Key, given: Mapping[str, Any]) -> dict[str, Any]:
         return {name: str(given[name]) for name in _WORDS if name in given}
 
-    def cpus(self) -> tuple[Cpu, ...]:
-        from iosonde.explain.upgrade_tables import Cpu
-
-        found = []
-        for name in self.mapping(("cpus",)):
-            values = self.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
-            if len(values) == 2:
-                found.append(Cpu(str(name), values["points"], values["watts"]))
-        return tuple(found)
-
-    def measured(self) -> tuple[Configuration, ...]:
-        from iosonde.explain.upgrade_tables import Configuration
-
-        found = []
-        for name in self.mapping(("measured",)):
-            at: Key = ("measured", name)
-            given = dict(self.mapping(at))
-            times = given.pop("time", None)
-            if times is None:
-                self.wrong(at, "time is missing", "write it like 282min, or a list of repeats")
-                continue
-            try:
-                seconds = tuple(parse_seconds(one) for one in (times if isinstance(times, list) else [times]))
-            except InputError as error:
-                self.wrong((*at, "time"), error.message, error.hint)
-                continue
-            if not seconds or min(seconds) <= 0:
-                self.wrong((*at, "time"), "a time must be above 0", "write it like 282min")
-                continue
-            found.append(Configuration(str(name), given, seconds))
-        return tuple(found)
-
-    def systems(self) -> dict[str, dict[str, float]]:
-        from iosonde.explain.upgrade_tables import CRITERIA
-
-        found = {}
-        for name in self.mapping(("systems",)):
-            marks = self.numbers(("systems", name), tuple(CRITERIA), all_of_them=True, zero=True)
-            for criterion, mark in marks.items():
-                if not 0 <= mark <= 5:
-                    self.wrong(("systems", name, criterion), f"a mark of {mark:g}", "marks go from 0 to 5")
-            found[str(name)] = marks
-        return found
-
-    def weights(self) -> dict[str, float]:
-        from iosonde.explain.upgrade_tables import CRITERIA
-
-        return self.numbers(("weights",), tuple(CRITERIA), zero=True)
-
     def possible(self, path: Key, build: Callable[[], Any]) -> None:
         from iosonde.model.bound import NothingKnownError
 
@@ -236,6 +216,14 @@ class _Reader:
         for name in given:
             if name not in names:
                 self.wrong((*path, name), "there is no such key", nearest(str(name), names))
+
+    def levels(self, path: Key) -> dict[str, Any]:
+        """Factor → its level, a number or a text."""
+        found = self.mapping(path)
+        for name, value in found.items():
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+                self.wrong((*path, name), "a level is a number or a text", "write it like network: 10")
+        return {str(name): value for name, value in found.items()}
 
     def mapping(self, path: Key) -> dict[str, Any]:
         value: Any = self.document.data
@@ -270,6 +258,9 @@ class _Reader:
         except InputError as error:
             self.wrong(path, error.message, error.hint)
             return None
+        if not math.isfinite(number):
+            self.wrong(path, f"{number:g} is no finite number", "leave out what you do not know")
+            return None
         if not number > 0 and not any_sign:
             self.wrong(path, f"{value} must be above 0", "leave out what you do not know")
             return None
@@ -281,13 +272,6 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError as error:
         raise InputError(f"'{text}' is no number", "write a plain number") from error
-
-
-def _whole(text: str) -> int:
-    value = _number(text)
-    if value != int(value):
-        raise InputError(f"'{text}' is no whole number", "write it like 4")
-    return int(value)
 
 
 def _size(text: str) -> float:

@@ -84,15 +84,16 @@ def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, floa
             yield from wrapped(f"  {name}: {'; '.join(option.remarks)}", "  ")
     if all(option.gain.low is None for option in found):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
-    yield from wrapped(_closing(steps, level))
+    known = any(option.gain.low is not None for option in found)
+    yield from wrapped(_closing(steps, level if known else None))
 
 
-def _closing(steps: Sequence[tuple[str, float, float]], level: float) -> str:
+def _closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> str:
     if not steps:
         return "No allowed change gains anything by itself: look at what limits."
     said = [f"{name} ({_gain(gain)})" for name, gain, _ in steps]
     cost = f", {steps[-1][2]:g} in all" if steps[-1][2] else ""
-    told = f"Gains are of the bound, which is a ceiling; {100 * level:g} % intervals."
+    told = "Gains are of the bound, which is a ceiling" + ("." if level is None else f"; {100 * level:g} % intervals.")
     return f"Buy first {', then '.join(said)}{cost}. {told}"
 
 

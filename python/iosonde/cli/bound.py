@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,7 +29,7 @@ _PLOTS = ("roofline", "waterfall")
 @click.argument("data", required=False, metavar="[DATA]")
 @_bound_inputs.options
 @click.option("--operation", type=click.Choice(["read", "write"]), help="What is done [default: write; as DATA says].")
-@click.option("--redundancy", type=click.Choice(["none", "client", "chained"]), help="Who makes the --replicas.")
+@click.option("--redundancy", type=click.Choice(["client", "chained"]), help="Who makes the --replicas.")
 @click.option("--erasure", metavar="K+M", help="Erasure code by the client: 4+2.")
 @click.option("--placement", type=click.Choice(["round_robin", "random"]), help="How servers are chosen for --stripe.")
 @click.option("--probe", metavar="FILE|STORE", help="What 'iosonde probe --json' printed, or a store that knows one.")
@@ -150,10 +151,10 @@ def fields_of(
         raise InputError("--erasure and --redundancy are both given", "leave one out")
     words: dict[str, Any] = {"operation": operation, "redundancy": redundancy, "placement": placement}
     if erasure:
-        k, plus, m = erasure.partition("+")
-        if not plus or not k.isdigit() or not m.isdigit() or int(k) < 1:
+        code = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", erasure)
+        if not code or int(code[1]) < 1:
             raise InputError(f"--erasure '{erasure}' is no code", "write data + parity chunks, as 4+2")
-        words |= {"redundancy": "erasure", "data_chunks": int(k), "parity_chunks": int(m)}
+        words |= {"redundancy": "erasure", "data_chunks": int(code[1]), "parity_chunks": int(code[2])}
     return {name: value for name, value in words.items() if value is not None}
 
 

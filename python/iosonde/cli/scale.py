@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
 @click.option("--clock", default="last_done", show_default=True, metavar="CLOCK",
               help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.")  # fmt: skip
+@click.option("--as-stations", metavar="SIZE", help="Also say what an operation of SIZE asks of client and server, for "
+              "--station (1: the rate counts operations).")  # fmt: skip
 @click.option("--plot", metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf.")
 @click.option(
     "--station",
@@ -54,7 +57,7 @@ if TYPE_CHECKING:
 @options
 def command(
     data: str | None, on: str, response: str | None, by: str | None, of_time: bool, at: str | None,
-    bootstrap: int | None, seed: int, clock: str, plot: str | None, stations: tuple[str, ...],
+    bootstrap: int | None, seed: int, clock: str, as_stations: str | None, plot: str | None, stations: tuple[str, ...],
     arrivals: float | None, operations_per_phase: int | None, spread: float | None, where: tuple[str, ...],
     level: float, as_json: bool,
 ) -> None:  # fmt: skip
@@ -67,12 +70,14 @@ def command(
     """
     from iosonde.model.scaling.analyse import analyse
 
+    from . import _scale_stations
+
     sizes = _numbers(at)
     if stations or data is None:
         if data is not None:
             raise InputError("DATA and --station are both given", "leave one out")
-        if plot:
-            raise InputError("--plot draws DATA", "leave it out")
+        if plot or as_stations:
+            raise InputError(f"{'--plot' if plot else '--as-stations'} is for DATA", "leave it out")
         _queues(stations, sizes, arrivals, operations_per_phase, spread, as_json)
         return
     if arrivals is not None or operations_per_phase is not None or spread is not None:
@@ -83,20 +88,21 @@ def command(
     found, left_out = _with_two_sizes(found, on)
     for warning in (*warnings, *left_out):
         talk(f"warning: {warning}")
+    work = [None if as_stations is None else _scale_stations.work(series, as_stations) for series in found]
     made = [(series, analyse(series.trials, level, sizes, bootstrap or 0, seed)) for series in found]
     if plot:
         from ._scale_plot import draw
 
         draw(plot, made)
     if as_json:
-        click.echo(_as_json(made, level, on, [*warnings, *left_out]))
+        click.echo(_as_json(made, work, level, on, [*warnings, *left_out]))
         return
     from ._scale_text import lines
 
     for number, (series, scaling) in enumerate(made):
         if number:
             click.echo("")
-        for line in lines(series, scaling):
+        for line in [*lines(series, scaling), *_scale_stations.lines(series, scaling, work[number], as_stations)]:
             click.echo(line)
 
 
@@ -117,6 +123,8 @@ def _queues(
     stations = queue.stations_of(texts)
     if arrivals is not None and not 0 < arrivals < 1e15:
         raise InputError(f"--arrivals {arrivals:g} is no rate", "give operations per second, as 500")
+    if spread is not None and math.isnan(spread):
+        raise InputError("--spread nan is no coefficient of variation", "give a number such as 0.5")
     if spread is not None and operations is None:
         raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
     opened = None if arrivals is None else open_network(stations, arrivals)
@@ -179,19 +187,24 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
             f"every series has one value of {on} ({only}): nothing scales", "measure at 5 or more, as 1,2,4,8,16"
         )
     gone = len(found) - len(kept)
-    return kept, [f"{gone} series have one value of {on} and are left out"] if gone else []
+    verb = "has one value of {} and is" if gone == 1 else "have one value of {} and are"
+    return kept, [f"{gone} series {verb.format(on)} left out"] if gone else []
 
 
-def _as_json(made: Sequence[tuple[Series, Scaling]], level: float, on: str, warnings: Sequence[str]) -> str:
+def _as_json(
+    made: Sequence[tuple[Series, Scaling]], work: Sequence[float | None], level: float, on: str, warnings: Sequence[str]
+) -> str:
     from iosonde.model.scaling.words import sentences
 
+    from . import _scale_stations
     from ._scale_text import _ends
     from .regress import finite
 
     listed: list[Any] = []
-    for series, scaling in made:
+    for (series, scaling), of_one in zip(made, work, strict=True):
         said = sentences(scaling, series.on, lambda estimate, unit=series.unit: _ends(estimate, unit))  # type: ignore[misc]
-        listed.append({**series.to_json(), **scaling.to_json(), "sentences": said})
+        listed.append({**series.to_json(), **scaling.to_json(), "sentences": said,
+                       **_scale_stations.as_json(scaling, of_one)})  # fmt: skip
     whole = {"schema": 1, "level": level, "on": on, "series": listed, "warnings": list(warnings)}
     return json.dumps(finite(whole), indent=1, ensure_ascii=False, allow_nan=False)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 
 from ._data import check_level
 
@@ -42,8 +42,8 @@ def command(cluster: str, order: str, model: str | None, level: float, as_json: 
     found: list[Option] = []
     steps: list[tuple[str, float, float]] = []
     if asked.cluster is not None and asked.candidates:
-        predict = _predictor(model, asked, level) if model else None
-        found = upgrade.options(asked.cluster, asked.candidates, asked.limits, level, predict, order)
+        predict, in_bytes = _predictor(model, asked, level) if model else (None, False)
+        found = upgrade.options(asked.cluster, asked.candidates, asked.limits, level, predict, order, in_bytes)
         steps = upgrade.path(asked.cluster, found, asked.limits)
     elif model:
         raise InputError("--model has no candidates to be asked about", "give candidates with model: {factor: level}")
@@ -85,16 +85,34 @@ def _today(asked: Asked) -> Ceiling | None:
         return None
 
 
-def _predictor(path: str, asked: Asked, level: float) -> Callable[[Mapping[str, Any]], Estimate]:
-    """What a fitted model says of a setting. Raises InputError where nobody gives it one."""
+def _predictor(path: str, asked: Asked, level: float) -> tuple[Callable[[Mapping[str, Any]], Estimate], bool]:
+    """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
+    a setting."""
+    from iosonde.core.types import Estimate
+    from iosonde.model.features import encode
     from iosonde.model.fitted import ask
+    from iosonde.stats.column_units import bytes_per_s
 
     from ._models import read_model, setting
 
     if asked.cluster is None or not asked.cluster.model:
         raise InputError("--model: today says no setting of the model", "give today: model: {factor: level, …}")
     model = read_model(path)
-    return lambda at: _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+    if not any(one.model for one in asked.candidates):
+        raise InputError("--model: no candidate says a setting of the model", "give a candidate model: {factor: level}")
+    in_bytes = bool(bytes_per_s(model.unit))
+    # A name that is wrong, a level never seen, or a factor that today does not say, is a mistake of the file.
+    for change in asked.candidates:
+        encode(model.features, setting(model.features, {**asked.cluster.model, **change.model}))
+
+    def predict(at: Mapping[str, Any]) -> Estimate:
+        try:
+            return _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+        except IosondeError as error:
+            # Far outside of what was measured: one change that it cannot tell of is no reason to tell of none.
+            return Estimate(None, None, None, level, 0, (error.message,))
+
+    return predict, in_bytes
 
 
 def _as_rate(predicted: Estimate, unit: str) -> Estimate:
@@ -107,7 +125,7 @@ def _as_rate(predicted: Estimate, unit: str) -> Estimate:
 
     value, low, high = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
-        found = [None if not x else 1 / x for x in (value, high, low)]
+        found = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
     else:
         scale = (bytes_per_s(unit) or (1.0,))[0]
         found = [None if x is None else x * scale for x in (value, low, high)]

@@ -29,7 +29,7 @@ def parse_size(text: str | int) -> int:
     number, prefix, suffix = found.group(1), found.group(2).upper(), found.group(3).lower()
     factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
     size = float(number) * factor
-    if size != int(size):
+    if not math.isfinite(size) or size != int(size):
         raise InputError(f"'{text}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096")
     return int(size)
 
@@ -47,7 +47,7 @@ def parse_seconds(text: str | float | int) -> float:
         at = found.end()
         while at < len(stripped) and stripped[at].isspace():
             at += 1
-    if not stripped or at < len(stripped):
+    if not stripped or at < len(stripped) or not math.isfinite(total):
         raise InputError(f"'{text}' is not a duration", "write it like 30s, 5min, 1h30m or 250ms")
     return total
 
@@ -64,7 +64,10 @@ def parse_rate(text: str) -> float:
     if not found or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
         raise InputError(f"'{text}' is no rate of bytes", _HOW_RATE)
     share = 1 / 8 if found[4].lower() == "bit" else 1.0
-    return float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
+    rate = float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
+    if not math.isfinite(rate):
+        raise InputError(f"'{text}' is no rate of bytes", _HOW_RATE)
+    return rate
 
 
 def parse_per_byte(text: str) -> float:
@@ -73,7 +76,10 @@ def parse_per_byte(text: str) -> float:
     if not found or found[2].lower() not in _SECONDS:
         raise InputError(f"'{text}' is no time for each byte", "write it like 0.02s/MB or 5ns/B")
     size = (_BINARY if found[4] else _DECIMAL | {"": 1})[found[3].upper()]
-    return float(found[1]) * _SECONDS[found[2].lower()] / size
+    seconds = float(found[1]) * _SECONDS[found[2].lower()] / size
+    if not math.isfinite(seconds):
+        raise InputError(f"'{text}' is no time for each byte", "write it like 0.02s/MB or 5ns/B")
+    return seconds
 
 
 def format_size(n_bytes: float) -> str:

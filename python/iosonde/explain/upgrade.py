@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.model.bound import Ceiling, ceiling
 from iosonde.model.bound_system import System
@@ -115,10 +116,11 @@ class Option:
 
 def options(
     cluster: Cluster, candidates: Sequence[Candidate], limits: Limits, level: float, predict: Predict | None = None,
-    order: str = "gain",
+    order: str = "gain", in_bytes: bool = True,
 ) -> list[Option]:  # fmt: skip
-    """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``."""
-    judged = [_judged(cluster, one, candidates, limits, level, predict) for one in candidates]
+    """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``.
+    ``in_bytes``: ``predict`` gives bytes/s, which the bound also limits; otherwise only its ratios mean something."""
+    judged = [_judged(cluster, one, candidates, limits, level, predict, in_bytes) for one in candidates]
     keys: dict[str, Callable[[Option], float]] = {
         "gain": lambda o: o.gain.value or 0.0,
         "money": lambda o: _or_free(o.per_money, o),
@@ -136,7 +138,8 @@ def path(cluster: Cluster, found: Sequence[Option], limits: Limits) -> list[tupl
     while left:
         before = after(cluster, taken).s
         gains = [(after(cluster, [*taken, one]).s / before - 1, -_cost(cluster, [*taken, one]), one.name, one)
-                 for one in left if not _broken(cluster, [*taken, one], limits)]  # fmt: skip
+                 for one in left if possible(cluster, [*taken, one]) and not _broken(cluster, [*taken, one], limits)
+                 ]  # fmt: skip
         if not gains or max(gains, key=lambda g: g[:2])[0] < NOTHING:
             return steps
         gain, cost, name, best = max(gains, key=lambda g: g[:2])
@@ -148,6 +151,15 @@ def path(cluster: Cluster, found: Sequence[Option], limits: Limits) -> list[tupl
 def after(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Ceiling:
     """The ceiling of the cluster with some changes; as it is without. Raises InputError for what cannot be."""
     return ceiling(_system(cluster, changes))
+
+
+def possible(cluster: Cluster, changes: Sequence[Candidate]) -> bool:
+    """Whether these changes go together: each may by itself, and both want more servers than disks."""
+    try:
+        after(cluster, changes)
+    except InputError:
+        return False
+    return True
 
 
 def totals(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Totals:
@@ -163,14 +175,14 @@ def totals(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Totals:
 
 def _judged(
     cluster: Cluster, one: Candidate, others: Sequence[Candidate], limits: Limits, level: float,
-    predict: Predict | None,
+    predict: Predict | None, in_bytes: bool,
 ) -> Option:  # fmt: skip
     made = after(cluster, [one])
     gain = _gain(cluster, [one], level)
     cost, had, needs = _cost(cluster, [one]), totals(cluster), totals(cluster, [one])
     added = None if had.watts is None or needs.watts is None else needs.watts - had.watts
     more = made.s - after(cluster).s
-    model_gain, remarks = _by_model(cluster, one, gain, made, predict)
+    model_gain, remarks = _by_model(cluster, one, gain, made, predict, in_bytes)
     trapped = (gain.value or 0.0) < NOTHING
     return Option(
         one, made, gain, cost, added, needs, more / cost if cost > 0 else None,
@@ -183,7 +195,7 @@ def _best_after(cluster: Cluster, one: Candidate, others: Sequence[Candidate]) -
     """The change after which this one gains most; None where it gains after none."""
     gains = []
     for first in others:
-        if first is not one:
+        if first is not one and possible(cluster, [first, one]):
             gain = after(cluster, [first, one]).s / after(cluster, [first]).s - 1
             gains.append((gain, first.name))
     best = max(gains, default=(0.0, ""))
@@ -191,21 +203,21 @@ def _best_after(cluster: Cluster, one: Candidate, others: Sequence[Candidate]) -
 
 
 def _by_model(
-    cluster: Cluster, one: Candidate, gain: Estimate, made: Ceiling, predict: Predict | None
+    cluster: Cluster, one: Candidate, gain: Estimate, made: Ceiling, predict: Predict | None, in_bytes: bool
 ) -> tuple[Estimate | None, tuple[str, ...]]:
     """What a model says of the same change, and where it disagrees with the bound."""
     if predict is None or not one.model:
         return None, ()
     old, new = predict(cluster.model), predict({**cluster.model, **one.model})
-    if not old.value or new.value is None:
-        return None, ("the model cannot tell",)
+    if old.value is None or new.value is None or old.value <= 0 or new.value <= 0:
+        return None, tuple(dict.fromkeys(("the model cannot tell", *old.warnings, *new.warnings)))
     low = high = None
-    if old.low and old.high and new.low is not None and new.high is not None:
+    if old.low is not None and old.low > 0 and old.high is not None and new.low is not None and new.high is not None:
         # The two intervals are taken at their opposite ends: no narrower than both together.
         low, high = new.low / old.high - 1, new.high / old.low - 1
     found = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
     remarks = []
-    if new.value > made.s:
+    if in_bytes and new.value > made.s:
         remarks.append("the model predicts more than the bound allows")
     one_sided = gain.value is not None and (gain.value < NOTHING) != ((found.value or 0.0) < NOTHING)
     apart = low is not None and high is not None and gain.value is not None and not low <= gain.value <= high
@@ -279,7 +291,7 @@ def _broken(cluster: Cluster, changes: Sequence[Candidate], limits: Limits) -> l
             said.append(what.format(have, most))
     dense, least = need.nodes_per_rack_unit, limits.min_nodes_per_rack_unit
     if dense is not None and least is not None and dense < least:
-        said.append(f"has {dense:g} nodes in a rack unit, wanted are {least:g}")
+        said.append(f"has {dense:g} node{'' if dense == 1 else 's'} in a rack unit, wanted are {least:g}")
     return said
 
 

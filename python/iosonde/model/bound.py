@@ -7,6 +7,7 @@ ceiling can only be lower than S.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,8 +74,11 @@ class Ceiling:
         return min(others) if others else None
 
     def seconds(self, data: float) -> float:
-        """T = D/S for so many bytes."""
-        return data / self.s
+        """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
+        seconds = data / self.s
+        if not math.isfinite(seconds):
+            raise InputError(f"{data:g} bytes take longer than any number says", "look at the units")
+        return seconds
 
 
 def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
@@ -89,6 +93,9 @@ def ceiling(system: System) -> Ceiling:
     values = _values(system, moved, share)
     if not values:
         raise NothingKnownError("nothing is known that could limit", "give at least a network, a disk or a CPU time")
+    wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
+    if wild is not None:
+        raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")
     terms = tuple(Term(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
     classical = ("network_clients", "network_servers", "disks")
     missing = tuple(name for name in classical if name not in values)

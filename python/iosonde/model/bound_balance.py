@@ -3,7 +3,8 @@
 F files of equal size, each on s servers, make F·s loads. All is done when the busiest server is, which carries
 max(X) of them where the mean is F·s/M: the servers together then deliver the share (F·s/M) ÷ max(X) of their sum.
 Dealt out in turn (round robin) max(X) = ⌈F·s/M⌉, which is the best case. Chosen at random it is the maximum of
-a balls-into-bins process (Raab & Steger, RANDOM 1998), whose mean is estimated by drawing placements.
+a balls-into-bins process (Raab & Steger, RANDOM 1998), whose mean is estimated by drawing placements. Written copies
+are loads of their own: F·s·r.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from .bound_system import System
+from .bound_system import READ, System
 
 _DRAWS = 2000
 _LEAST_DRAWS = 40
@@ -24,10 +25,19 @@ def balance(system: System) -> float:
     if system.stripe_count is None:
         return 1.0
     files = int(system.files if system.files is not None else system.clients)
-    stripes, servers = int(system.stripe_count), int(system.servers)
-    if system.placement == "random":
-        return random_share(files, stripes, servers)[0]
-    return in_turn(files, stripes, servers)
+    stripes, servers, copies = int(system.stripe_count), int(system.servers), _copies(system)
+    if system.placement != "random":
+        return in_turn(files, stripes * copies, servers)
+    if stripes * copies > servers:
+        return random_share(files * copies, stripes, servers)[0]
+    return random_share(files, stripes * copies, servers)[0]
+
+
+def _copies(system: System) -> int:
+    """How many copies of a file carry load: all when it is written, one when it is read. Those of one file lie on
+    servers of their own, as far as there are so many."""
+    replicated = system.operation != READ and system.redundancy in ("client", "chained")
+    return int(system.replicas) if replicated else 1
 
 
 def in_turn(files: int, stripes: int, servers: int) -> float:

@@ -34,12 +34,17 @@ class Share:
     verdict: str
     runs: tuple[str, ...] = ()
 
+    def used(self) -> dict[str, float]:
+        """Term → the share of its capacity that the mean used."""
+        rate = self.measured.value
+        return {} if rate is None else {term.name: rate / term.bytes_per_s for term in self.ceiling.terms}
+
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
         return {
             "by": self.by, "operation": self.operation or None, "metric": self.metric, "n": self.measured.n,
             "s": self.ceiling.s, "limit": list(self.ceiling.limit), **self.measured.flat("mean"),
-            **self.share.flat("share"), "verdict": self.verdict or None,
+            **self.share.flat("share"), "used": self.used(), "verdict": self.verdict or None,
             "warnings": list(dict.fromkeys((*self.measured.warnings, *self.share.warnings))),
         }  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
@@ -28,7 +28,8 @@ class System:
 
     ``redundancy``: ``none``; ``client`` sends ``replicas`` copies itself; ``chained``: servers pass them on;
     ``erasure``: the client makes ``parity_chunks`` for every ``data_chunks`` chunks of ``chunk_size``.
-    ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each.
+    ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each; every copy of a
+    file does, and an erasure code's parity is among them.
     """
 
     operation: str = WRITE
@@ -70,6 +71,17 @@ class System:
 FIELDS = tuple(field.name for field in fields(System))
 _WORDS = {"operation": (READ, WRITE), "redundancy": REDUNDANCIES, "placement": PLACEMENTS}
 _MAY_BE_ZERO = ("cpu", "server_cpu", "parity_chunks", "latency")
+# Field → what it means nothing without.
+_NEEDS = {
+    "latency": "request_size", "queue_depth": "latency", "copies": "memory_copy", "metadata_rate": "file_size",
+    "metadata_operations": "metadata_rate", "file_size": "metadata_rate", "files": "stripe_count",
+    "placement": "stripe_count", "chunk_size": "data_chunks",
+}  # fmt: skip
+
+
+def idle(names: Collection[str], known: Collection[str]) -> tuple[str, str] | None:
+    """The first of the fields ``names`` that no term uses, and the field that it lacks among ``known``."""
+    return next(((name, _NEEDS[name]) for name in names if name in _NEEDS and _NEEDS[name] not in known), None)
 
 
 def with_settings(system: System, settings: Mapping[str, Any]) -> System:
@@ -105,4 +117,22 @@ def check(system: System) -> System:
         value = getattr(system, name)
         if system.stripe_count is not None and value is not None and value != int(value):
             raise InputError(f"{name} {value:g} is no whole number", "stripes lie on whole servers")
+    _check_redundancy(system)
     return system
+
+
+def _check_redundancy(system: System) -> None:
+    """Raises InputError for copies that nobody makes, and for more of them than disks."""
+    if system.replicas > 1 and system.redundancy not in ("client", "chained"):
+        raise InputError(
+            f"{system.replicas:g} replicas, but redundancy is {system.redundancy}",
+            "say who makes them: client or chained",
+        )
+    if (system.data_chunks > 1 or system.parity_chunks) and system.redundancy != "erasure":
+        raise InputError(f"an erasure code, but redundancy is {system.redundancy}", "set redundancy to erasure")
+    pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
+    if system.disks is not None and pieces > system.disks:
+        raise InputError(
+            f"{pieces:g} {'chunks' if system.redundancy == 'erasure' else 'copies'} on {system.disks:g} disks: each "
+            "needs a disk of its own", "count the disks of all servers together"
+        )  # fmt: skip

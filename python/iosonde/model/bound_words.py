@@ -56,17 +56,20 @@ def assumptions(made: Ceiling) -> list[str]:
     if system.redundancy == "erasure" and system.operation != READ and None in (
         system.chunk_size, system.request_size):  # fmt: skip
         found.append("only full stripes are written (--chunk and --request say what they are)")
+    pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
+    if pieces > system.servers:
+        found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")
     if system.redundancy != "none":
         found.append("links are full duplex, disks are not")
     return found
 
 
 def case(system: System) -> str:
-    """The case of the talk that this is, from N, M, R and I; also the one that it forgot."""
+    """Which of Cheng's cases this is, from N, M, R and I; also the one that he leaves out."""
     link = system.network if system.network is not None else system.server_network
     rate = system.disk_rate(system.operation)
     if link is None or rate is None:
-        return "the talk's cases need a network and a disk"
+        return "cannot be told without a network and a disk"
     one = system.clients == 1 or system.servers == 1
     who = "one client or one server" if one else "several clients and several servers"
     per_server = rate * (system.disks or system.servers) / system.servers
@@ -78,8 +81,8 @@ def case(system: System) -> str:
     if one:
         return f"{who}, {slower}: S depends on the network and the disks (I, P·R){behind}"
     return (
-        f"{who}, {slower} (the case that the talk forgot): S depends on clients, servers and disks (N·I, M·I, "
-        f"P·R){behind}"
+        f"{who}, {slower}: S depends on clients, servers and disks (N·I, M·I, P·R; none of the three cases of Cheng)"
+        f"{behind}"
     )
 
 

@@ -32,6 +32,7 @@ PARTS = {
 # Condition → the parts it pays. An operation on data that is thrown away or overwritten in memory pays m only.
 CONDITIONS = {"discard": "m", "client_cached": "mp", "server_cached": "mpn", "uncached": "mpncd"}
 _BLOCK = 1_000_000
+_BEYOND = 2.0  # times the slowest condition
 SEQUENTIAL, PREPARED = "sequential", "prepared"
 LIMITS = (
     "operations of mixed condition (partly cached, partly read ahead) are put to the nearest pure one",
@@ -120,7 +121,8 @@ def _condition(name: str, needs: str, by_name: Mapping[str, Sequence[Part]], loc
 class Diagnosis:
     """An observed time: the nearest condition, the best-case time, and what was lost against it (s; below zero where
     the operation was faster than the model's best). ``margin``: the next nearest condition is so much farther off,
-    0 where two are equally near; below 0.25 a second look is due."""
+    0 where two are equally near; below 0.25 a second look is due. ``beyond``: more than twice the slowest condition, so
+    that none of them explains it."""
 
     size: float
     observed_s: float
@@ -129,6 +131,7 @@ class Diagnosis:
     best_s: float
     lost_s: float
     margin: float
+    beyond: bool
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -142,7 +145,10 @@ def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diag
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
     best = best_case(found, size)
     margin = 1.0 if not far or far == float("inf") else 1 - near / far
-    return Diagnosis(size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin)
+    beyond = observed_s > _BEYOND * max(one.seconds(size) for one in found)
+    return Diagnosis(
+        size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin, beyond
+    )
 
 
 def best_case(found: Sequence[Condition], size: float) -> float:
@@ -173,10 +179,12 @@ def mixture(found: Sequence[Condition], size: float, observed_s: float) -> Mixtu
 @dataclass(frozen=True)
 class Classified:
     """Many operations: condition → share of the operations nearest to it, and the share of their time that was lost
-    against the best case (below zero where they were faster)."""
+    against the best case (below zero where they were faster). ``beyond``: the share that took more than twice the
+    slowest condition, which none of them explains."""
 
     shares: dict[str, float]
     lost: float
+    beyond: float
     n: int
 
 
@@ -184,7 +192,7 @@ def classify(
     found: Sequence[Condition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:  # fmt: skip
     """The nearest condition of every operation, in blocks of bounded memory."""
-    counts, best = np.zeros(len(found), np.int64), 0.0
+    counts, best, beyond = np.zeros(len(found), np.int64), 0.0, 0
     for at in range(0, sizes.size, _BLOCK):
         size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
         times = np.array([[sum(p.fixed_s for p in one.parts)] for one in found]) + np.outer(
@@ -192,9 +200,10 @@ def classify(
         )
         counts += np.bincount(np.abs(times - observed).argmin(axis=0), minlength=len(found))
         best += float(times.min(axis=0).sum())
+        beyond += int((observed > _BEYOND * times.max(axis=0)).sum())
     total = float(seconds.sum())
     shares = {one.name: float(count) / sizes.size for one, count in zip(found, counts, strict=True)}
-    return Classified(shares, 1 - best / total if total else 0.0, int(sizes.size))
+    return Classified(shares, 1 - best / total if total else 0.0, beyond / sizes.size, int(sizes.size))
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class ScalingPlot:
-    """One series: ``trials`` and ``predictions`` are (size, rate) and (size, low, high); ``border`` is where the regime
-    changes, ``linear`` the rate of one on the line through the smallest size. Rates in ``unit``."""
+    """One series: ``trials`` and ``predictions`` are (size, rate) and (size, low, high); ``borders`` are where the
+    regime changes, ``linear`` the rate of one on the line through the smallest size. Rates in ``unit``."""
 
     title: str
     on: str
@@ -40,7 +40,7 @@ class ScalingPlot:
     trials: Sequence[tuple[float, float]]
     curves: Sequence[Curve]
     predictions: Sequence[tuple[float, float, float]]
-    border: float | None
+    borders: list[float]
     linear: float
 
 
@@ -66,9 +66,9 @@ def _draw(axes: Axes, plot: ScalingPlot) -> None:
     axes.plot(*zip(*plot.trials, strict=True), "o", color=BLUE, markersize=3.5, alpha=0.7)
     for size, low, high in plot.predictions:
         axes.plot([size, size], [low, high], color=VERMILION, linewidth=3, alpha=0.4)
-    if plot.border is not None:
-        axes.axvline(plot.border, color=VERMILION, linewidth=1, linestyle="-.")
-        axes.annotate("change of regime", (plot.border, 1), xycoords=("data", "axes fraction"), rotation=90, fontsize=7,
+    for border in plot.borders:
+        axes.axvline(border, color=VERMILION, linewidth=1, linestyle="-.")
+        axes.annotate("change of regime", (border, 1), xycoords=("data", "axes fraction"), rotation=90, fontsize=7,
                       ha="right", va="top")  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel=escape(plot.on), ylabel=escape(plot.unit or "rate"))
     axes.set_title(escape(plot.title))

@@ -107,6 +107,9 @@ def _between(low: str, high: str) -> str:
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 
 
+_MOST_DECIMALS, _LARGEST = 12, 1e15  # beyond, digits are written with an exponent
+
+
 def _decimals(value: float, half_width: float) -> int:
     """Three significant digits of the value, or as many (up to six) as show one digit of the half-width."""
     if value == 0 or not math.isfinite(value):
@@ -119,4 +122,6 @@ def _decimals(value: float, half_width: float) -> int:
 
 
 def _fixed(value: float, decimals: int) -> str:
+    if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
+        return f"{value:.3g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"

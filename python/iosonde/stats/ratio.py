@@ -17,6 +17,7 @@ from .distributions import check_level, t_critical
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20
+_LARGEST_LOG = 700.0  # exp of more is no number
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ def _on_logs(a: Side, b: Side, value: float, level: float, n: int) -> Estimate:
     half = t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.sqrt(
         a.log_sd**2 / a.n + b.log_sd**2 / b.n
     )
+    if abs(difference) + half > _LARGEST_LOG:
+        return Estimate(value, None, None, level, n, ("the trials spread so far that no interval can be computed",))
     low, high = math.exp(difference - half), math.exp(difference + half)
     # A ratio of means outside the interval of typical values is a sign of skew, and is said.
     outside = value < low * (1 - 1e-12) or value > high * (1 + 1e-12)

@@ -17,7 +17,7 @@ from . import laws as words
 from .intervals import bootstrap_ends, profile_interval
 from .laws import LAWS, Fit, Law, fit, sse
 from .points import Points, points_of, resampled
-from .regimes import LEAST_SIZES, Change, aicc, change_in
+from .regimes import LEAST_SIZES, Change, aicc, changes_in
 
 SCENARIO = 4  # times the largest size: beyond it no interval is claimed
 _INDISTINGUISHABLE = 4.0  # of AICc: a law that is behind by more has little support (Burnham and Anderson 2002)
@@ -102,7 +102,7 @@ class Scaling:
     """Everything about one series."""
 
     sizes: tuple[Size, ...]
-    change: Change | None
+    changes: tuple[Change, ...]
     regimes: tuple[Regime, ...]
     predictions: tuple[Prediction, ...]
     level: float
@@ -110,8 +110,9 @@ class Scaling:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        change = None if self.change is None else dict(vars(self.change))
-        return {"sizes": [size.to_json() for size in self.sizes], "change": change,
+        changes = [dict(vars(change)) for change in self.changes]
+        return {"sizes": [size.to_json() for size in self.sizes], "change": changes[0] if changes else None,
+                "changes": changes,
                 "regimes": [regime.to_json() for regime in self.regimes],
                 "predictions": [prediction.to_json() for prediction in self.predictions],
                 "warnings": list(self.warnings)}  # fmt: skip
@@ -123,13 +124,14 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     Intervals are profile likelihood, or for ``resamples`` > 0 the percentile bootstrap where every size has 3 trials.
     """
     points = points_of(trials)
-    change = change_in(points, level)
-    parts = [trials] if change is None else [_part(trials, 0, change.last), _part(trials, change.first, math.inf)]
+    changes = changes_in(points, level)
+    lows, highs = [0.0, *(one.first for one in changes)], [*(one.last for one in changes), math.inf]
+    parts = [_part(trials, low, high) for low, high in zip(lows, highs, strict=True)]
     regimes = tuple(_regime(part, level, resamples, seed) for part in parts)
     last = regimes[-1]
     predictions = tuple(_predict(last, parts[-1], size, level) for size in at)
     warnings = list(_warnings(points, trials, resamples))
-    return Scaling(_sizes(trials, level), change, regimes, predictions, level, tuple(warnings))
+    return Scaling(_sizes(trials, level), changes, regimes, predictions, level, tuple(warnings))
 
 
 def _part(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:

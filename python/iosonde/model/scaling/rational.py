@@ -14,7 +14,7 @@ case one linear equation in (a, b, c), so that one function fits them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,31 +48,52 @@ def log_rates(parts: Array, sizes: Array) -> Array:
 def fit(points: Points, terms: Sequence[int], held: Held | None = None, offset: Array | None = None) -> Array:
     """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
     added to the law's log rate at each size."""
+    return fit_jumps(points, terms, np.zeros((len(points), 0)), held, offset)[0]
+
+
+def fit_jumps(
+    points: Points, terms: Sequence[int], beyond: Array, held: Held | None = None, offset: Array | None = None
+) -> tuple[Array, Array]:
+    """((a, b, c), log factors): as :func:`fit`, and for each column of ``beyond`` (0 or 1 at each size) a free number
+    that is added to the law's log rate where the column is 1."""
     from scipy.optimize import nnls
 
     parts = columns(points.sizes)[:, list(terms)]
     scale = parts.max(axis=0)
     scale[scale == 0] = 1.0
-    parts = parts / scale
+    parts, n_parts = parts / scale, parts.shape[1]
     target = np.log(points.sizes) - points.log_rates + (0.0 if offset is None else offset)
     weight = np.sqrt(points.weights)
     extra, value = _equation(held, terms, scale, target)
+    # A jump has any sign: the difference of two numbers that are not negative.
+    signed = np.hstack([beyond, -beyond])
+    extra = np.hstack([extra, np.zeros((1, signed.shape[1]))])
 
     def step(current: Array | None) -> Array:
         # Around `current`, log(sum) ≈ log(sum₀) + sum/sum₀ − 1; at first around the measured N ÷ X.
-        around = np.exp(target) if current is None else parts @ current
+        around = np.exp(target) if current is None else parts @ current[:n_parts]
         wanted = np.ones_like(target) if current is None else 1 + target - np.log(around)
-        rows = np.vstack([(parts / around[:, None]) * weight[:, None], extra])
-        return nnls(rows, np.append(wanted * weight, value))[0]
+        rows = np.hstack([parts / around[:, None], -signed]) * weight[:, None]
+        return nnls(np.vstack([rows, extra]), np.append(wanted * weight, value))[0]
 
     def loss(candidate: Array) -> float:
-        total = parts @ candidate
-        return float(np.sum((weight * (target - np.log(total))) ** 2)) if np.all(total > 0) else np.inf
+        total = parts @ candidate[:n_parts]
+        off = target + signed @ candidate[n_parts:]
+        return float(np.sum((weight * (off - np.log(total))) ** 2)) if np.all(total > 0) else np.inf
 
     best = step(None)
     if not np.isfinite(loss(best)):
         # At N = 1 only a is left: where it came out as 0 the law has no logarithm there. Begin inside.
         best[list(terms).index(0)] += 0.05 * float(np.exp(target.min()))
+    best = _descended(best, step, loss)
+    law, jumps = best[:n_parts], best[n_parts:]
+    found = np.zeros(3)
+    found[list(terms)] = np.where(law > _NOTHING * law.max(), law, 0.0) / scale
+    return found, jumps[: beyond.shape[1]] - jumps[beyond.shape[1] :]
+
+
+def _descended(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
+    """Gauss-Newton from ``best``, each step halved until it is one down."""
     least = loss(best)
     for _ in range(_STEPS):
         move, size = step(best) - best, 1.0
@@ -83,9 +104,7 @@ def fit(points: Points, terms: Sequence[int], held: Held | None = None, offset: 
         gained, best, least = least - new, best + size * move, new
         if gained <= 1e-12 * least:
             break
-    found = np.zeros(3)
-    found[list(terms)] = np.where(best > _NOTHING * best.max(), best, 0.0) / scale
-    return found
+    return best
 
 
 def _equation(held: Held | None, terms: Sequence[int], scale: Array, target: Array) -> tuple[Array, float]:

@@ -5,12 +5,15 @@ a law fitted across such a cliff calls it contention, and is wrong on both sides
 sizes against USL with a factor on all sizes beyond a border, for every border (Andrews 1993, Econometrica 61, 821-856,
 with Bonferroni's bound for the search instead of his asymptotic table). A border counts if the factor differs from 1
 by more than a quarter, if it is told from *that* quarter by the F test, and if no smooth law has a smaller AICc.
+
+Two changes hide each other from a search for one, so every pair of borders is tried too, on the same terms; two must
+also have a smaller AICc than one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +21,13 @@ import numpy as np
 from . import rational
 from .intervals import profile_ends
 from .laws import BY_NAME, LAWS, fit, sse
-from .points import Points
+from .points import Array, Points
 
 LEAST_FACTOR = 1.25
 _USL = (0, 1, 2)
-_PARAMETERS = 4  # of USL with a factor
-LEAST_SIZES = _PARAMETERS + 1
-_WIDEST = math.log(1000.0)
+LEAST_SIZES = len(_USL) + 2  # of USL with a factor, and one to miss it
+LEAST_SIZES_OF_TWO = len(_USL) + 3
+MOST_SIZES_OF_TWO = 40  # 595 pairs
 
 
 @dataclass(frozen=True)
@@ -48,62 +51,89 @@ def aicc(sse_: float, n: int, parameters: int) -> float | None:
     return n * math.log(sse_ / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
 
-def change_in(points: Points, level: float) -> Change | None:
-    """The border with the clearest jump, or None where there is none or too few sizes to tell."""
-    if len(points) < LEAST_SIZES:
+def changes_in(points: Points, level: float) -> tuple[Change, ...]:
+    """The changes of regime, in the order of the sizes: none, one or two; none where there are too few sizes to tell.
+
+    Two are looked for in up to :data:`MOST_SIZES_OF_TWO` sizes, and each regime of them has two sizes or more: one by
+    itself is an odd size."""
+    sizes, one, two = len(points), None, None
+    if sizes >= LEAST_SIZES:
+        one = _told(points, level, [(border,) for border in range(1, sizes)])
+    if LEAST_SIZES_OF_TWO <= sizes <= MOST_SIZES_OF_TWO:
+        two = _told(points, level, [(i, j) for i in range(2, sizes - 3) for j in range(i + 2, sizes - 1)])
+    if two and (not one or _criterion(two) < _criterion(one)):
+        return two.changes
+    return one.changes if one else ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Changes, with what their fit misses: of ``points``."""
+
+    changes: tuple[Change, ...]
+    points: Points
+    sse: float
+
+
+def _criterion(found: _Found) -> float:
+    known = aicc(found.sse, found.points.n, len(_USL) + len(found.changes))
+    return math.inf if known is None else known
+
+
+def _told(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _Found | None:
+    """The best of some sets of borders, if every border in it counts."""
+    if not candidates:
         return None
-    borders = range(1, len(points))
-    losses = [_loss_of(points, border) for border in borders]
-    jumps = [_least(loss) for loss in losses]
-    place = min(borders, key=lambda border: losses[border - 1](jumps[border - 1])) - 1
-    loss, jump = losses[place], jumps[place]
-    least = loss(jump)
-    if points.spread_df and points.lack_of_fit_p(least, _PARAMETERS) < 1 - level:
+    fits = [_fit(points, borders) for borders in candidates]
+    place = int(np.argmin([least for least, _ in fits]))
+    borders, (least, jumps) = candidates[place], fits[place]
+    parameters = len(_USL) + len(borders)
+    if points.spread_df and points.lack_of_fit_p(least, parameters) < 1 - level:
         # Sizes differ by more than their trials do: judged by the means, where this is the noise.
-        return change_in(points.of_means(), level)
-    if abs(jump) <= math.log(LEAST_FACTOR):
+        return _told(points.of_means(), level, candidates)
+    if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):
         return None
-    p = _p(loss, jump, least, points.n) * len(jumps)
-    if p >= 1 - level or not _better_than_smooth(points, least):
+    df, losses = points.n - parameters, [_loss(points, borders, which) for which in range(len(borders))]
+    ps = [_p(loss, jump, least, df) * len(candidates) for loss, jump in zip(losses, jumps, strict=True)]
+    if max(ps) >= 1 - level or not _better_than_smooth(points, least, parameters):
         return None
-    low, high = profile_ends(loss, jump, least, points.n - _PARAMETERS, level)
-    sizes = points.sizes
-    return Change(float(sizes[place]), float(sizes[place + 1]), math.exp(jump), math.exp(low), math.exp(high), p)
+    found = []
+    for border, loss, jump, p in zip(borders, losses, jumps, ps, strict=True):
+        low, high = profile_ends(loss, jump, least, df, level)
+        last, first = points.sizes[border - 1 : border + 1]
+        found.append(Change(float(last), float(first), math.exp(jump), math.exp(low), math.exp(high), p))
+    return _Found(tuple(found), points, least)
 
 
-def _loss_of(points: Points, border: int) -> Callable[[float], float]:
-    """log factor → the least sum of squares of USL with this factor on the sizes from number ``border`` on."""
-    beyond = (np.arange(len(points)) >= border).astype(float)
-
-    def loss(jump: float) -> float:
-        offset = jump * beyond
-        parts = rational.fit(points, _USL, offset=offset)
-        return points.sse(rational.log_rates(parts, points.sizes) + offset)
-
-    return loss
+def _fit(points: Points, borders: Sequence[int], offset: Array | None = None) -> tuple[float, list[float]]:
+    """(least sum of squares, log factors) of USL with a free factor on the sizes from each border on."""
+    beyond = _beyond(points, borders)
+    given = np.zeros(len(points)) if offset is None else offset
+    parts, jumps = rational.fit_jumps(points, _USL, beyond, offset=given)
+    return points.sse(rational.log_rates(parts, points.sizes) + given + beyond @ jumps), jumps.tolist()
 
 
-def _least(loss: Callable[[float], float]) -> float:
-    """The log factor of least squares: from a coarse grid, because a law may take part of a jump for its own."""
-    from scipy.optimize import minimize_scalar
-
-    grid = np.linspace(-_WIDEST, _WIDEST, 15)
-    place = int(np.argmin([loss(float(jump)) for jump in grid]))
-    ends = (grid[max(place - 1, 0)], grid[min(place + 1, 14)])
-    return float(minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-3}).x)
+def _beyond(points: Points, borders: Sequence[int]) -> Array:
+    return (np.arange(len(points))[:, None] >= np.array(borders, dtype=int)[None, :]).astype(float)
 
 
-def _p(loss: Callable[[float], float], jump: float, least: float, n: int) -> float:
+def _loss(points: Points, borders: tuple[int, ...], which: int) -> Callable[[float], float]:
+    """log factor of one border → the least sum of squares with it, the other borders' being free."""
+    step = _beyond(points, borders[which : which + 1])[:, 0]
+    others = borders[:which] + borders[which + 1 :]
+    return lambda jump: _fit(points, others, jump * step)[0]
+
+
+def _p(loss: Callable[[float], float], jump: float, least: float, df: int) -> float:
     """P of the jump if its factor were the least that counts."""
     from iosonde.stats.distributions import f_upper_p
 
-    df = n - _PARAMETERS
     held = loss(math.copysign(math.log(LEAST_FACTOR), jump))
     return f_upper_p(max(held - least, 0.0) / (least / df), 1, df)
 
 
-def _better_than_smooth(points: Points, least: float) -> bool:
-    ours = aicc(least, points.n, _PARAMETERS)
+def _better_than_smooth(points: Points, least: float, parameters: int) -> bool:
+    ours = aicc(least, points.n, parameters)
     if ours is None:
         return True
     smooth = [

@@ -9,6 +9,7 @@ from iosonde.core.units import significant
 
 from . import laws
 from .analyse import FittedLaw, Regime, Scaling
+from .regimes import Change
 
 _FLAT = 0.9  # of contention: ten times the nodes bring a tenth more
 Number = Callable[[Estimate], str]
@@ -17,21 +18,21 @@ TITLES = {"linear": "linear", "amdahl": "Amdahl", "usl": "USL", "min": "min-law"
 
 def sentences(made: Scaling, on: str, rate: Number) -> list[str]:
     """The conclusions: change of regime, law, what cannot be told. ``rate`` writes an Estimate of a rate."""
-    said = [_change(made, on)] if made.change else []
+    said = [_change(change, on) for change in made.changes]
+    if said:
+        said[-1] += " Each side has laws of its own."
     for regime in made.regimes[-1:]:
         said.append(_law(regime, on, rate))
     return said
 
 
-def _change(made: Scaling, on: str) -> str:
-    change = made.change
-    assert change is not None
+def _change(change: Change, on: str) -> str:
     low, high = significant(change.factor_low), significant(change.factor_high)
     verb = "falls" if change.factor < 1 else "rises"
     return (
         f"Between {change.last:g} and {change.first:g} {on} the rate {verb} to {significant(change.factor)} "
         f"({low}–{high}) of what goes before: a change of regime (data that leave or enter a cache, another network, "
-        "another mount) and no contention. Each side has laws of its own."
+        "another mount) and no contention."
     )
 
 
@@ -100,12 +101,13 @@ def _queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> str:
 _SAY = {"linear": _linear, "amdahl": _amdahl, "usl": _usl, "min": _min, "queue": _queue}
 
 
-def _percent(value: float | None) -> str:
-    return "~" if value is None else f"{significant(100 * value, 2)} %"
+def _percent(value: float | None, digits: int = 2) -> str:
+    return "~" if value is None else f"{significant(100 * value, digits)} %"
 
 
 def _percent_of(estimate: Estimate) -> str:
-    return f"{_percent(estimate.value)} ({_percent(estimate.low)} to {_percent(estimate.high)})"
+    value, low, high = (_percent(end, 3) for end in (estimate.value, estimate.low, estimate.high))
+    return f"{value} ({low} to {high})"
 
 
 def _end(value: float | None) -> str:

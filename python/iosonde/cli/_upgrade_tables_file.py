@@ -1,0 +1,82 @@
+"""The tables in a cluster file of ``iosonde upgrade``: CPUs, measured configurations, marks of systems, weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_seconds
+
+if TYPE_CHECKING:
+    from iosonde.explain.upgrade_tables import Configuration, Cpu
+    from iosonde.measure.spec_text import Key
+
+    from ._upgrade_file import Reader
+
+_SHORTEST_S, _LONGEST_S = 1e-9, 1e12
+
+
+def cpus(reader: Reader) -> tuple[Cpu, ...]:
+    """The section ``cpus``: points and W of each."""
+    from iosonde.explain.upgrade_tables import Cpu
+
+    found = []
+    for name in reader.mapping(("cpus",)):
+        values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
+        if len(values) == 2:
+            found.append(Cpu(str(name), values["points"], values["watts"]))
+    return tuple(found)
+
+
+def measured(reader: Reader) -> tuple[Configuration, ...]:
+    """The section ``measured``: the times of each configuration, and its factors."""
+    from iosonde.explain.upgrade_tables import Configuration
+
+    found = []
+    for name in reader.mapping(("measured",)):
+        at: Key = ("measured", name)
+        given = dict(reader.mapping(at))
+        times = given.pop("time", None)
+        if times is None:
+            reader.wrong(at, "time is missing", "write it like 282min, or a list of repeats")
+            continue
+        try:
+            seconds = tuple(parse_seconds(str(one)) for one in (times if isinstance(times, list) else [times]))
+        except InputError as error:
+            reader.wrong((*at, "time"), error.message, error.hint)
+            continue
+        if not seconds or min(seconds) <= 0:
+            reader.wrong((*at, "time"), "a time must be above 0", "write it like 282min")
+            continue
+        if min(seconds) < _SHORTEST_S or max(seconds) > _LONGEST_S:
+            reader.wrong((*at, "time"), "no job takes such a time", "write it like 282min")
+            continue
+        found.append(Configuration(str(name), given, seconds))
+    return tuple(found)
+
+
+def systems(reader: Reader) -> dict[str, dict[str, float]]:
+    """The section ``systems``: marks from 0 to 5 by criterion."""
+    from iosonde.explain.upgrade_tables import CRITERIA
+
+    found = {}
+    for name in reader.mapping(("systems",)):
+        marks = reader.numbers(("systems", name), tuple(CRITERIA), all_of_them=True, zero=True)
+        for criterion, mark in marks.items():
+            if not 0 <= mark <= 5:
+                reader.wrong(("systems", name, criterion), f"a mark of {mark:g}", "marks go from 0 to 5")
+        found[str(name)] = marks
+    return found
+
+
+def weights(reader: Reader) -> dict[str, float]:
+    """The section ``weights``: at least 0, and not all 0."""
+    from iosonde.explain.upgrade_tables import CRITERIA
+
+    found = reader.numbers(("weights",), tuple(CRITERIA), zero=True)
+    for criterion, weight in found.items():
+        if weight < 0:
+            reader.wrong(("weights", criterion), f"a weight of {weight:g}", "a weight is 0 or more")
+    if len(found) == len(CRITERIA) and not any(found.values()):
+        reader.wrong(("weights",), "every weight is 0", "leave out the criteria that count once")
+    return found
