@@ -24,7 +24,7 @@ _WORDS = {
 def lines(made: Advice) -> Iterator[str]:
     """The lines of the whole text."""
     given = ", ".join(f.name for f in made.made.features)
-    counts = made.made.counts.sum(axis=2)
+    counts = made.made.trials
     n, least = len(made.made), int(counts.min())
     trials = _count(least, "trial") + " a cell" + (" or more" if counts.max() > least else "")
     of = f"{_count(n, 'instance')} ({given})" if given else "one instance"
@@ -159,8 +159,9 @@ def _needs(made: Advice) -> Iterator[str]:
         return
     if needs.repeats:
         yield from _wrapped(f"To settle it: measure each cell {needs.repeats} times or more.")
-    if needs.instances:
-        yield from _wrapped(f"About {needs.instances} instances in all would tell a gain of this size from nothing.")
+    if needs.of is not None:
+        n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
+        yield from _wrapped(f"About {n} in all would tell the gain that is seen ({needs.of}) from nothing.")
     if needs.cells:
         yield "Where trials would tell most:"
     for cell in needs.cells:

@@ -16,7 +16,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell, Table
 
 from .advise import DEFAULT, NOTHING, Advice
-from .advise_gain import geometric, mean_estimate
+from .advise_parts import geometric, mean_estimate
 
 KEPT, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 
