@@ -57,7 +57,7 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
             found.append(
-                Effect(column, best, other, geometric(mean_estimate(ratios, wide, made.group)), float(np.exp(ratios.min())),
-                       float(np.exp(ratios.max())))
+                Effect(column, best, other, geometric(mean_estimate(ratios, wide, made.group)),
+                       float(np.exp(ratios.min())), float(np.exp(ratios.max())))
             )  # fmt: skip
     return tuple(found)

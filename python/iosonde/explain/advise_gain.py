@@ -46,8 +46,8 @@ class Crossed:
     """What was measured where nothing was chosen, by unit: an instance, or a slot of repeats where ``by_repeat``.
 
     ``share`` (of the best), ``logs`` and ``values`` are of ``advice`` (the tree), ``default`` (the best default of all
-    trials), ``chosen`` (that of the learning part), ``random`` (the mean of all settings), ``possible`` (the setting that
-    was best in the other repeats; absent without repeats) and ``current`` (the setting in use; absent if not told).
+    trials), ``chosen`` (that of the learning part), ``random`` (the mean of all settings), ``possible`` (what was best
+    in the other repeats; absent without repeats) and ``current`` (the setting in use; absent if not told).
     ``lowest`` is the worst case of each: the lowest share of an instance in any partition. ``by_depth`` is units ×
     depths (0: the best default). ``group`` numbers what is independent.
     """

@@ -25,6 +25,7 @@ Rows = npt.NDArray[np.intp]
 
 FEW = 8  # groups of instances: fewer cannot be held out
 PARTITIONS = 4
+_MANY = 200  # groups of instances: one partition says the same as several
 _PARTS = 8
 _FOLDS = 5
 
@@ -48,7 +49,9 @@ def by_repeat(made: Instances) -> bool:
 def splits(made: Instances) -> Iterator[Split]:
     """All splits of all partitions: in each partition every instance, with every slot, is measured once."""
     everything, few = np.arange(len(made)), by_repeat(made)
-    for partition in range(1 if few and made.slots <= _FOLDS else PARTITIONS):
+    # Where each slot is a fold of its own there is one partition of repeats.
+    single = made.slots <= _FOLDS if few else len(np.unique(made.group)) > _MANY
+    for partition in range(1 if single else PARTITIONS):
         parts = [everything] if few else held_out(made.group, _PARTS, partition)
         for test in parts:
             train = everything if few else np.setdiff1d(everything, test)

@@ -166,7 +166,7 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     names = tuple((trials.settings[copy], trials.settings[first]) for copy, first in sorted(renamed.items()))
     if len(left) == 1:
         raise DataError(f"{trials.table.source}: all settings have the same trials: one setting under "
-                        f"{len(trials.settings)} names", "look at how the table was made; iosonde check says more")  # fmt: skip
+                        f"{len(trials.settings)} names", "iosonde check says more about the table")  # fmt: skip
     keep = np.isin(trials.setting, left)
     kept = trials.table.take(keep)
     # An original may be gone with a setting: the first copy that is left takes its place.
