@@ -80,6 +80,14 @@ def test_no_advice_says_what_would_settle_it(tmp_path):
     assert max(map(len, text.splitlines())) < 80
 
 
+def test_values_over_many_decades_stay_within_the_line(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{size},{mode},{10 ** rng.uniform(-100, 100)!r}" for size in range(9) for mode in "abc" for _ in range(3)]
+    (tmp_path / "t.csv").write_text("size,mode,v\n" + "\n".join(rows) + "\n")
+    text = invoke(str(tmp_path / "t.csv"), "--response", "v", "--choose", "mode", "--given", "size")
+    assert max(map(len, text.splitlines())) < 80
+
+
 def test_rules_are_written_as_files_of_a_system(tmp_path):
     out = tmp_path / "rules"
     invoke(*ARGS, "--write", str(out), "--system", "lustre", "--as", "servers=-c")
@@ -109,6 +117,9 @@ def test_the_figure_is_written_and_the_same_each_time(tmp_path):
         (("--for", "op"), "is not NAME=VALUE"),
         (("--write", "x"), "--write and --system go together"),
         (("--current", "servers=2"), "one value for each chosen column"),
+        (("--as", "servers=-c"), "--as renames columns in files"),
+        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "names op twice"),
+        (("--for", "op=read,hole_kib=64,block_kib=64", "--against", DATA), "give one of the two|asks for one workload"),
         (("--plot", "x.txt"), "no format for figures"),
         (("--against", "absent.csv"), "does not exist"),
         (("--against", DATA), "learned from"),

@@ -17,6 +17,8 @@ from iosonde.explain import advise_defaults
 from iosonde.explain.advise import advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
 from iosonde.explain.advise_gain import Learner, cross_fit, learn
+from iosonde.explain.advise_needs import enough
+from iosonde.explain.advise_parts import by_repeat, mean_estimate, splits
 from iosonde.explain.advise_tree import choices, cut, grow
 from iosonde.explain.advise_trial import against
 from iosonde.explain.instances import instances
@@ -316,6 +318,108 @@ def test_one_trial_of_few_instances_tells_nothing():
 
 def test_the_same_data_gives_the_same_answer(golden):
     assert advise(sieving(), "mib_s", CHOOSE, GIVEN).to_json() == golden.to_json()
+
+
+def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
+    table = made_up(np.random.default_rng(8), 12, 3, 3, 0.0, 0.1)
+    rows = {name: list(table.column(name).values) for name in ("size", "set", "v")}
+    at = [i for i, name in enumerate(rows["set"]) if name == "s2"]
+    shuffled = at[::-1]  # the same trials in another order
+    again = {
+        "size": [rows["size"][i] for i in shuffled],
+        "set": ["s9"] * len(at),
+        "v": [rows["v"][i] for i in shuffled],
+    }
+    made = advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
+    plain = advise(table, "v", ["set"], ["size"])
+    assert made.made.renamed == ((("s9",), ("s2",)),) and any("under another name" in w for w in made.warnings)
+    assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
+    assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
+                  current={"set": "s9"}).current == "s2"  # fmt: skip
+    with pytest.raises(DataError, match="one setting under 2 names"):
+        pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
+        twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
+        advise(table_of(twice), "v", ["set"], ["size"])
+
+
+def test_copied_rows_are_no_repeats():
+    once = made_up(np.random.default_rng(9), 12, 4, 1, 0.0, 0.1)
+    rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
+    made = advise(table_of(rows), "v", ["set"], ["size"])
+    assert made.made.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
+    assert all(d.tied is None for d in made.defaults) and any("copies of others" in w for w in made.warnings)
+
+
+def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_together():
+    once = made_up(np.random.default_rng(10), 10, 3, 2, 0.3, 0.1)
+    rows = {name: list(once.column(name).values) for name in ("size", "set", "v")}
+    both = {"size": rows["size"] + [x + 0.01 for x in rows["size"]], "set": rows["set"] * 2, "v": rows["v"] * 2}
+    made = instances(table_of(both), "v", ["set"], ["size"], False)
+    assert len(made) == 20 and len(np.unique(made.group)) == 10
+    for split in splits(made):
+        assert not set(made.group[split.train]) & set(made.group[split.test])
+    one, two = advise(once, "v", ["set"], ["size"]), advise(table_of(both), "v", ["set"], ["size"])
+    assert two.gain.share.n == one.gain.share.n == 10
+
+
+def test_the_cluster_robust_interval_is_that_of_statsmodels():
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
+    values = rng.normal(1, 1, 15) + rng.normal(0, 1, 6)[group]
+    theirs = sm.OLS(values, np.ones(15)).fit(cov_type="cluster", cov_kwds={"groups": group}, use_t=True)
+    # Theirs has a further factor of (N - 1) / (N - k), which is 1 for a mean.
+    low, high = theirs.conf_int(0.05)[0]
+    ours = mean_estimate(values, 0.95, group)
+    assert (ours.low, ours.high) == pytest.approx((low, high)) and ours.n == 6
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 9))
+def test_every_partition_measures_each_instance_and_slot_once_and_learns_from_none_of_them(seed, n, repeats):
+    made = instances(made_up(np.random.default_rng(seed), n, 3, repeats), "v", ["set"], ["size"], False)
+    seen: dict[int, list[tuple[int, int]]] = {}
+    for split in splits(made):
+        slots = range(made.slots) if split.slots is None else split.slots.tolist()
+        seen.setdefault(split.partition, []).extend((int(row), slot) for row in split.test for slot in slots)
+        if not by_repeat(made):
+            assert not set(split.train) & set(split.test)
+        assert split.slots is None or 0 < len(split.slots) < made.slots
+    for visits in seen.values():
+        assert sorted(visits) == [(row, slot) for row in range(n) for slot in range(made.slots)]
+
+
+def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
+    rows = [(size, name, 100.0 * (0.5 if (name, size) == ("a", 3) else 1.5 if name == "a" else 1.0) * (1 + 0.001 * k))
+            for size in (1, 2, 3) for name in "ab" for k in range(4)]  # fmt: skip
+    rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
+    table = table_of(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
+    made = advise(table, "v", ["set"], ["size"], current={"set": "b"})
+    assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
+
+
+def test_what_would_settle_it_has_the_power_it_promises():
+    from statsmodels.stats.power import TTestPower
+
+    for size in (0.2, 0.5, 1.0):
+        gain = mean_estimate(np.concatenate([np.full(3, size - 1), np.full(3, size + 1)]), 0.95)
+        sd = np.sqrt(6 / 5)
+        exact = TTestPower().solve_power(size / sd, alpha=0.05, power=0.8, alternative="two-sided")
+        assert max(7, exact) <= enough(gain) <= max(7, exact) + 2
+    assert enough(mean_estimate(np.array([-1.0, 0.5, -0.2]), 0.95)) is None
+    assert enough(mean_estimate(np.array([1.0, 2.0]), 0.95)) is None
+    assert enough(mean_estimate(np.array([1.0, 1.0, 1.0]), 0.95)) is None
+
+
+def test_few_instances_are_told_how_many_trials_they_need():
+    rng = np.random.default_rng(5)
+    rows = [(name, 100 * (1.06 if name == "b" else 1) * np.exp(rng.normal(0, 0.1))) for name in "ab" for _ in range(6)]
+    made = advise(table_of({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
+    assert made.kind == "nothing" and made.needs.instances is None
+    assert made.needs.trials > 6 and "over a setting at random" in made.needs.of
+    two = advise(table_of({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
+    assert two.kind == "nothing" and two.needs.repeats == 3
 
 
 def shared_data() -> Path | None:
