@@ -24,7 +24,7 @@ from iosonde.stats.table import Table, table_of
 
 SETTINGS = 8
 NOISE = 0.1
-SHAPES = ((24, 5), (16, 3), (4, 10), (1, 20))  # instances, trials of each cell
+SHAPES = ((1, 5), (1, 20), (4, 10), (16, 3), (24, 5))  # instances, trials of each cell
 EFFECTS = (0.0, 0.03, 0.05, 0.10)
 
 

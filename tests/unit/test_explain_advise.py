@@ -347,7 +347,7 @@ def test_copied_rows_are_no_repeats():
     rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
     made = advise(table_of(rows), "v", ["set"], ["size"])
     assert made.made.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
-    assert all(d.tied is None for d in made.defaults) and any("copies of others" in w for w in made.warnings)
+    assert all(d.tied is None for d in made.defaults) and any("of 144 trials are copies" in w for w in made.warnings)
 
 
 def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_together():
@@ -360,6 +360,7 @@ def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_togeth
         assert not set(made.group[split.train]) & set(made.group[split.test])
     one, two = advise(once, "v", ["set"], ["size"]), advise(table_of(both), "v", ["set"], ["size"])
     assert two.gain.share.n == one.gain.share.n == 10
+    assert any("10 of 20 instances are copies of another" in w for w in two.warnings)
 
 
 def test_the_cluster_robust_interval_is_that_of_statsmodels():

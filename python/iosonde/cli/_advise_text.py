@@ -251,7 +251,7 @@ def _ratio(made: Estimate) -> str:
 
 def _short(x: float, decimals: int, sign: str = "") -> str:
     """So many decimals; three digits where that would be a long row of them."""
-    return f"{x:{sign}.{decimals}f}" if abs(x) < 1e5 else f"{x:{sign}.3g}"
+    return f"{round(x, decimals) + 0.0:{sign}.{decimals}f}" if abs(x) < 1e5 else f"{x:{sign}.3g}"
 
 
 def _count(n: int, noun: str) -> str:

@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 FEW = 8  # groups of instances: fewer cannot be held out
-PARTITIONS = 4
+_SPLITS = 64  # of all partitions together, about: two to four partitions
 _MANY = 200  # groups of instances: one partition says the same as several
 _PARTS = 8
 _FOLDS = 5
@@ -51,7 +51,8 @@ def splits(made: Instances) -> Iterator[Split]:
     everything, few = np.arange(len(made)), by_repeat(made)
     # Where each slot is a fold of its own there is one partition of repeats.
     single = made.slots <= _FOLDS if few else len(np.unique(made.group)) > _MANY
-    for partition in range(1 if single else PARTITIONS):
+    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(made.slots, _FOLDS))))
+    for partition in range(partitions):
         parts = [everything] if few else held_out(made.group, _PARTS, partition)
         for test in parts:
             train = everything if few else np.setdiff1d(everything, test)

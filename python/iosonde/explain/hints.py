@@ -90,7 +90,7 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
             keys = (label,)
         if not keys:
             unknown.append((column, str(cell)))
-        text = names.get(str(cell), f"{cell}{unit}")
+        text = names.get(str(cell), _bytes(f"{cell}{unit}") if unit and not isinstance(cell, str) else str(cell))
         for key in keys:
             if not _SAFE.match(key.lstrip("-")) or not text.isprintable() or text.startswith("-") and text != "-1":
                 raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
@@ -118,20 +118,21 @@ def _bytes(text: str) -> str:
 
 
 def _size(text: str) -> str:
-    """Bytes where a size has a unit with a B; ``2M`` is 2 MiB everywhere and stays."""
-    return _bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]i?B", text, re.IGNORECASE) else text
+    """Bytes of ``128KiB``; ``128k`` and ``2MB`` are what was given to the system when it was measured, and stay."""
+    return _bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
 
 
-def _switch(key: str, text: str, on: str, off: str, others: Sequence[str] = ()) -> str:
+def _switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
     word = on if text.lower() in _ON else off if text.lower() in _OFF else text.lower()
-    if word not in (on, off, *others):
-        raise InputError(f"{key} is {', '.join((on, off, *others))}, not {text}", f"say which, as --as {text}={on}")
+    if word not in (on, off, other or on):
+        allowed = f"{on}, {off} or {other}" if other else f"{on} or {off}"
+        raise InputError(f"{key} is {allowed}, not {text}", f"say which, as --as {text}={on}")
     return word
 
 
 def _romio_value(key: str, text: str) -> str:
     if key in ("romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write", "romio_cb_alltoall"):
-        return _switch(key, text, "enable", "disable", ("automatic",))
+        return _switch(key, text, "enable", "disable", "automatic")
     if key == "romio_cb_pfr":
         return _switch(key, text, "enable", "disable")
     if key in ("romio_no_indep_rw", "direct_read", "direct_write"):

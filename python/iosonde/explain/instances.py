@@ -126,14 +126,15 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     trials, renamed = _Trials(part, y, instance, setting, settings, original), ()
     if trials.copied:
         trials, renamed = _without_renamed(trials)
-        warnings += _twin_warnings(trials, renamed)
     features = tuple(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
     )
     x = _x(trials.table, fixed, trials.instance)
-    return replace(_arranged(trials, x), features=features, choose=tuple(chosen), response=measured.name,
-                   unit=measured.unit, lower=lower, renamed=renamed, warnings=tuple(warnings))  # fmt: skip
+    made = _arranged(trials, x)
+    return replace(made, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
+                   lower=lower, renamed=renamed,
+                   warnings=(*warnings, *_twin_warnings(trials, renamed, made.group)))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -176,14 +177,20 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
                     tuple(trials.settings[at] for at in left), first[original.reshape(-1)]), names)  # fmt: skip
 
 
-def _twin_warnings(trials: _Trials, renamed: Renamed) -> list[str]:
+def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     found = [
         f"{'/'.join(map(str, copy))} is {'/'.join(map(str, first))} under another name (all its trials are copies) and "
         "is left out" for copy, first in renamed
     ]  # fmt: skip
-    if trials.copied:
-        found.append(f"{trials.copied} of {len(trials.y)} trials are copies of others, which iosonde check lists; they "
-                     "are never on both sides of a split")  # fmt: skip
+    within = trials.original != np.arange(len(trials.y))
+    within &= trials.instance[trials.original] == trials.instance
+    if within.any():
+        found.append(f"{within.sum()} of {len(trials.y)} trials are copies of another of their instance (iosonde check "
+                     "lists them): they are on the same side of every split")  # fmt: skip
+    alike = len(group) - len(np.unique(group))
+    if alike:
+        found.append(f"{alike} of {len(group)} instances are copies of another in more than half of their cells: they "
+                     "are held out together and count once")  # fmt: skip
     return found
 
 
