@@ -283,6 +283,21 @@ def test_the_advice_tried_brings_what_it_said():
     assert against(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
 
 
+def test_new_trials_are_read_as_the_old_ones_were():
+    rng = np.random.default_rng(11)
+    table = made_up(rng, 24, 3, 3, 0.4, 0.05)
+    named = {"s0": "auto", "s1": "1", "s2": "2"}  # text, for one of them is
+    rows = {"size": list(table.column("size").values), "op": list(table.column("op").values),
+            "set": [named[s] for s in table.column("set").values], "v": list(table.column("v").values)}  # fmt: skip
+    made = advise(table_of(rows), "v", ["set"], ["size", "op"], current={"set": "2"})
+    numbers = {"size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0], "op": ["r", "r", "r", "r", "x", "x"],
+               "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
+    tried = against(made, table_of(numbers))
+    assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
+    with pytest.raises(DataError, match="'big' is not a number"):
+        against(made, table_of({**numbers, "size": ["big"] * 6}))
+
+
 def test_trying_an_advice_on_its_own_trials_is_refused():
     table = made_up(np.random.default_rng(11), 24, 3, 3, 0.4, 0.05)
     made = advise(table, "v", ["set"], ["size"])

@@ -209,7 +209,7 @@ def trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
     yield ""
     if tried.unused:
         yield from _wrapped(
-            f"~ {_count(tried.unused, 'new instance')} lack one of the two settings and are not used", "  "
+            f"~ not used: {_count(tried.unused, 'new instance')} without both settings, or beyond what was tried", "  "
         )
     if tried.same:
         yield from _wrapped(f"~ in {tried.same} of {tried.instances} the advice is {tried.over} itself", "  ")
