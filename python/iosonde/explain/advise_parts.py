@@ -108,5 +108,6 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
 
 def geometric(logs: Estimate) -> Estimate:
     """A mean of logarithms as a geometric mean."""
-    value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
+    with np.errstate(over="ignore"):
+        value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
     return Estimate(value, low, high, logs.level, logs.n, logs.warnings)
