@@ -16,7 +16,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.explain import advise_defaults
 from iosonde.explain.advise import advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
-from iosonde.explain.advise_gain import Learner, cross_fit, learn
+from iosonde.explain.advise_gain import Learner, cross_fit, learn, tied
 from iosonde.explain.advise_needs import enough
 from iosonde.explain.advise_parts import by_repeat, mean_estimate, splits
 from iosonde.explain.advise_tree import choices, cut, grow
@@ -437,6 +437,15 @@ def test_what_would_settle_it_has_the_power_it_promises():
     assert enough(mean_estimate(np.array([-1.0, 0.5, -0.2]), 0.95)) is None
     assert enough(mean_estimate(np.array([1.0, 2.0]), 0.95)) is None
     assert enough(mean_estimate(np.array([1.0, 1.0, 1.0]), 0.95)) is None
+
+
+def test_so_many_trials_as_asked_for_tell_two_settings_apart_four_times_in_five():
+    from bench_advice import pair, trials_asked
+
+    asked = trials_asked(0.1)
+    assert asked == pytest.approx(2 * ((1.645 + 0.842) * 0.1 / np.log(1.1)) ** 2, abs=2)
+    told = [not tied(instances(pair(0.1, asked, seed), "v", ["set"], [], False), 0.95).all() for seed in range(300)]
+    assert 0.72 <= np.mean(told) <= 0.9
 
 
 def test_few_instances_are_told_how_many_trials_they_need():

@@ -108,7 +108,10 @@ def test_a_newer_version_is_refused():
         {"form": {"factors": [{"name": "a"}], "nodes": [{"factor": "a", "at_most": 1, "yes": 10**17, "no": 10**17}]}},
         {"form": {"factors": [{"name": "a"}], "nodes": [{"value": 10**400}]}},
         {"family": "forest", "form": {"factors": [{"name": "a"}], "trees": []}},
-        {"family": "bound", "form": {"factors": [], "columns": [], "system": {"disk": 1, "disks": 1}, "bytes_per_s": 0}},
+        {
+            "family": "bound",
+            "form": {"factors": [], "columns": [], "system": {"disk": 1, "disks": 1}, "bytes_per_s": 0},
+        },
         {"seed": 10**400},
         {"factors": []},
         {"factors": [{"name": "a", "unit": "", "numeric": True, "levels": ["x", "y"]}]},

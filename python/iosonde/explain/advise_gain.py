@@ -21,7 +21,7 @@ from iosonde.core.types import Estimate
 from .advise_defaults import best_of, shares
 from .advise_parts import FEW, Split, by_repeat, held_out, inside, mean_estimate, splits, without
 from .advise_tree import Node, choices, grow
-from .instances import Instances
+from .instances import OWN_NOISE, Instances
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -73,23 +73,17 @@ def tied(made: Instances, level: float) -> Mask:
     """Which settings cannot be told from the best of their instance: one-sided t on log means with the noise of the
     instance, Bonferroni over the other settings (comparisons with the best, Hsu 1984). Without repeats equal values
     tie."""
-    values, counts, noise = made.values, made.trials, made.noise()
+    from iosonde.stats.distributions import t_quantile
+
+    values, counts, noise, df = made.values, made.trials, made.noise(), made.log_df
     gap = np.abs(np.log(values) - np.log(best_of(values, made.lower))[:, None])
     if np.isnan(noise).all():
         return np.asarray(gap == 0)
     at = (values.argmin(axis=1) if made.lower else values.argmax(axis=1))[:, None]
+    own, number = np.unique(np.where(df >= OWN_NOISE, df, df.sum()), return_inverse=True)
+    critical = np.array([t_quantile(1 - (1 - level) / (values.shape[1] - 1), d) for d in own])[number.reshape(-1)]
     spread = np.sqrt(1 / counts + 1 / np.take_along_axis(counts, at, axis=1))
-    return np.asarray(gap <= (tie_limits(made, level) * noise)[:, None] * spread)
-
-
-def tie_limits(made: Instances, level: float) -> Array:
-    """The critical value of ``tied`` for each instance."""
-    from iosonde.stats.distributions import t_quantile
-
-    df = made.log_df
-    own, number = np.unique(np.where(df >= 10, df, df.sum()), return_inverse=True)
-    limits = [t_quantile(1 - (1 - level) / (len(made.settings) - 1), d) for d in own]
-    return np.array(limits)[number.reshape(-1)]
+    return np.asarray(gap <= (critical * noise)[:, None] * spread)
 
 
 def labels(share: Array) -> Rows:

@@ -14,9 +14,8 @@ from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell
 
 from .advise_defaults import best_of
-from .advise_gain import tie_limits
 from .advise_parts import by_repeat
-from .instances import Instances
+from .instances import OWN_NOISE, Instances
 
 _MOST_CELLS = 5
 _MOST_TRIALS = 1000
@@ -104,8 +103,6 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[N
 
     So many trials of both tell a difference of this size with a power of 80 % by the limit of ``tied``.
     """
-    from iosonde.stats.distributions import normal_quantile
-
     values, noise, counts = made.values, made.noise(), made.trials
     best = best_of(values, made.lower)
     gap = np.abs(np.log(values) - np.log(best)[:, None])
@@ -117,10 +114,23 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[N
             other = max(rest, key=lambda s: gap[row, s])
             found.append((float(gap[row, other]), row, at, other))
     found.sort(key=lambda item: -item[0])
-    made_of, limits = [], tie_limits(made, level) if found else []
+    made_of = []
     for size, row, at, other in found[:_MOST_CELLS]:
         trials = int(min(counts[row, at], counts[row, other]))
-        needed = 2 * ((limits[row] + normal_quantile(_POWER)) * float(noise[row]) / size) ** 2
-        more = None if needed > _MOST_TRIALS else max(1, math.ceil(needed) - trials)
+        df = float(made.log_df[row] if made.log_df[row] >= OWN_NOISE else made.log_df.sum())
+        wanted = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
+        more = None if wanted is None else wanted - trials
         made_of.append(Need(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
     return made_of
+
+
+def _trials(size: float, trials: int, df: float, level: float) -> int | None:
+    """How many trials of each of two settings tell a difference of ``size`` standard deviations, by a one-sided t at
+    ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
+    from iosonde.stats.distributions import t_quantile
+
+    for wanted in range(trials + 1, _MOST_TRIALS + 1):
+        grown = df + 2 * (wanted - trials)
+        if wanted * size**2 >= 2 * (t_quantile(level, grown) + t_quantile(_POWER, grown)) ** 2:
+            return wanted
+    return None

@@ -22,6 +22,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 Renamed = tuple[tuple[tuple[Cell, ...], tuple[Cell, ...]], ...]
 _MOST_SLOTS = 32
+OWN_NOISE = 10  # degrees of freedom from which an instance's noise is its own
 
 
 @dataclass(frozen=True)
@@ -73,14 +74,14 @@ class Instances:
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
 
-        An instance with fewer than ten degrees of freedom has that of all instances.
+        An instance with fewer than ``OWN_NOISE`` degrees of freedom has that of all instances.
         """
         total = self.log_df.sum()
         if not total:
             return np.full(len(self), np.nan)
         pooled = float(np.sqrt(self.log_ss.sum() / total))
         own = np.sqrt(self.log_ss / np.maximum(self.log_df, 1))
-        return np.where(self.log_df >= 10, own, pooled)
+        return np.where(self.log_df >= OWN_NOISE, own, pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
         """The given factors of one instance, as people wrote them."""
