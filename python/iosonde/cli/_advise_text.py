@@ -104,7 +104,9 @@ def _depths(made: Advice) -> Iterator[str]:
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", _WIDTH).splitlines()
     most = made.depth == len(made.depths) - 1
     why = "the most that was allowed" if most else "more bring less than one standard error or 1 %"
-    yield f"{_count(made.depth, 'question')}: {why}."
+    unsure = made.depth > 0 and made.kind != "rules"
+    but = "; what asking gains may be nothing, so no rules" if unsure else ""
+    yield from _wrapped(f"{_count(made.depth, 'question')}: {why}{but}.")
 
 
 def _rules(made: Advice) -> Iterator[str]:
