@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from iosonde.cli import advise
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
 ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
@@ -80,6 +83,14 @@ def test_no_advice_says_what_would_settle_it(tmp_path):
     assert max(map(len, text.splitlines())) < 80
 
 
+def test_values_over_many_decades_stay_within_the_line(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{size},{mode},{10 ** rng.uniform(-100, 100)!r}" for size in range(9) for mode in "abc" for _ in range(3)]
+    (tmp_path / "t.csv").write_text("size,mode,v\n" + "\n".join(rows) + "\n")
+    text = invoke(str(tmp_path / "t.csv"), "--response", "v", "--choose", "mode", "--given", "size")
+    assert max(map(len, text.splitlines())) < 80
+
+
 def test_rules_are_written_as_files_of_a_system(tmp_path):
     out = tmp_path / "rules"
     invoke(*ARGS, "--write", str(out), "--system", "lustre", "--as", "servers=-c")
@@ -97,6 +108,39 @@ def test_the_figure_is_written_and_the_same_each_time(tmp_path):
     assert "Loss by depth" in (tmp_path / "a.svg").read_text()
 
 
+LEVELS = st.lists(st.sampled_from(["1", "2", "64", "on", "off", "a b", "é", "1e300", "C", "nan", "2M", "\x1b[31m"]),
+                  min_size=1, max_size=3, unique=True)  # fmt: skip
+VALUES = st.one_of(st.sampled_from(["1", "2", "", "x", "0", "-1", "1e9", "1e-9"]),
+                   st.floats(0.5, 2.0).map(str), st.floats(90, 110).map(str))  # fmt: skip
+
+
+@settings(max_examples=20, deadline=None)
+@given(LEVELS, LEVELS, st.integers(1, 3), st.data())
+def test_any_table_ends_in_an_answer_or_a_sentence(tmp_path_factory, modes, sizes, repeats, data):
+    rows = [f'"{size}","{mode}",{data.draw(VALUES)}' for size in sizes for mode in modes for _ in range(repeats)]
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_text("\n".join(["I,a:b,v", *rows]) + "\n")
+    args = [str(path), "--response", "v", "--choose", "a:b", "--given", "I", "--depth", "2"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            text = invoke(*args, *data.draw(st.sampled_from([(), ("--json",)])))
+        except IosondeError:
+            return
+    assert "\x1b" not in text
+    assert json.loads(text) if text.startswith("{") else max(map(len, text.splitlines())) < 80
+
+
+def test_the_largest_ratios_overflow_quietly(tmp_path):
+    rows = [f"{size},{mode},{'1e139' if (size % 3 == 0) == (mode == 'a') else '1e-139'}" for size in range(12)
+            for mode in "ab" for _ in range(2)]  # fmt: skip
+    (tmp_path / "t.csv").write_text("size,mode,v\n" + "\n".join(rows) + "\n")
+    args = (str(tmp_path / "t.csv"), "--response", "v", "--choose", "mode", "--given", "size")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert json.loads(invoke(*args, "--json"))["schema"] == 1
+
+
 @pytest.mark.parametrize(
     "args, said",
     [
@@ -109,13 +153,14 @@ def test_the_figure_is_written_and_the_same_each_time(tmp_path):
         (("--for", "op"), "is not NAME=VALUE"),
         (("--write", "x"), "--write and --system go together"),
         (("--current", "servers=2"), "one value for each chosen column"),
+        (("--as", "servers=-c"), "--as renames columns in files"),
+        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "names op twice"),
+        (("--for", "op=read,hole_kib=64,block_kib=64", "--against", DATA), "give one of the two|asks for one workload"),
         (("--plot", "x.txt"), "no format for figures"),
         (("--against", "absent.csv"), "does not exist"),
         (("--against", DATA), "learned from"),
     ],
 )
 def test_wrong_input_is_one_sentence(args, said):
-    from iosonde.core.errors import IosondeError
-
     with pytest.raises(IosondeError, match=said):
         invoke(*ARGS, *args)

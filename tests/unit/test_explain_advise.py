@@ -16,7 +16,9 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.explain import advise_defaults
 from iosonde.explain.advise import advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
-from iosonde.explain.advise_gain import Learner, cross_fit, learn
+from iosonde.explain.advise_gain import Learner, cross_fit, learn, tied
+from iosonde.explain.advise_needs import enough
+from iosonde.explain.advise_parts import by_repeat, mean_estimate, splits
 from iosonde.explain.advise_tree import choices, cut, grow
 from iosonde.explain.advise_trial import against
 from iosonde.explain.instances import instances
@@ -65,6 +67,7 @@ def test_the_published_table_names_its_winners_and_criteria_disagree():
     assert by["rel_arith"] == by["abs"] == "2/2M/off" and by["rel_harm"] == "2/128K/on" and by["loss"] == "1/128K/on"
     assert sum(d.best for d in rows) == sum(d.worst for d in rows) == 408
     assert np.mean([d.abs for d in rows]) == pytest.approx(244.7125, abs=0.11)
+    assert (min(d.rel_arith for d in rows), max(d.rel_arith for d in rows)) == pytest.approx((0.584, 0.721))
 
 
 def test_the_published_losses_are_of_each_stripe_size_alone_ours_of_one_best():
@@ -194,7 +197,7 @@ def test_the_tree_is_that_of_scikit_learn():
 
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
-    for seed in range(8):
+    for seed in range(5):
         made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
         false += made.kind != "nothing"
         gains.append(made.gain.share.value)
@@ -206,19 +209,19 @@ def test_equal_settings_show_no_gain_and_get_no_advice():
 
 def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
     held = 0
-    for seed in range(8):
+    for seed in range(5):
         made = advise(made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], depth=3)
         assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
         truth = 0.5 * (1 - 1 / 1.4)  # the best default is right for one half of the workloads
         held += made.gain.share.low <= truth <= made.gain.share.high
-    assert held >= 7
+    assert held >= 4
 
 
 def test_choosing_for_each_instance_alone_is_measured_on_other_repeats():
     made = instances(made_up(np.random.default_rng(1), 40, 8, 4, 0.0, 0.1), "v", ["set"], ["size"], False)
     crossed = cross_fit(made, Learner(2), 0)
-    assert crossed.possible.mean() < 0.97  # the best of others is no best here, where all are equal
-    assert abs(crossed.possible.mean() - crossed.random.mean()) < 0.02
+    assert crossed.share["possible"].mean() < 0.97  # the best of others is no best here, where all are equal
+    assert abs(crossed.share["possible"].mean() - crossed.share["random"].mean()) < 0.02
 
 
 def test_within_the_noise_is_a_tie_and_needs_name_cells_and_trials():
@@ -281,6 +284,21 @@ def test_the_advice_tried_brings_what_it_said():
     assert against(made, made_up(rng, 24, 3, 2, 0.0, 0.05)).verdict == "less"
 
 
+def test_new_trials_are_read_as_the_old_ones_were():
+    rng = np.random.default_rng(11)
+    table = made_up(rng, 24, 3, 3, 0.4, 0.05)
+    named = {"s0": "auto", "s1": "1", "s2": "2"}  # text, for one of them is
+    rows = {"size": list(table.column("size").values), "op": list(table.column("op").values),
+            "set": [named[s] for s in table.column("set").values], "v": list(table.column("v").values)}  # fmt: skip
+    made = advise(table_of(rows), "v", ["set"], ["size", "op"], current={"set": "2"})
+    numbers = {"size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0], "op": ["r", "r", "r", "r", "x", "x"],
+               "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
+    tried = against(made, table_of(numbers))
+    assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
+    with pytest.raises(DataError, match="'big' is not a number"):
+        against(made, table_of({**numbers, "size": ["big"] * 6}))
+
+
 def test_trying_an_advice_on_its_own_trials_is_refused():
     table = made_up(np.random.default_rng(11), 24, 3, 3, 0.4, 0.05)
     made = advise(table, "v", ["set"], ["size"])
@@ -309,13 +327,135 @@ def test_bad_input_gets_one_sentence(columns, choose, fixed, error, said):
         advise(table_of(columns), "v", choose, fixed)
 
 
+def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
+    from bench_advice import one_better, trials
+
+    alike = [advise(trials(one_better(0.0), 1, 5, np.random.default_rng(seed)), "v", ["set"]) for seed in range(20)]
+    assert sum(made.kind != "nothing" for made in alike) <= 3
+    better = [advise(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"])
+              for seed in range(6)]  # fmt: skip
+    assert sum(made.kind == "default" and made.best_default == "s3" for made in better) >= 4
+
+
 def test_one_trial_of_few_instances_tells_nothing():
     made = advise(table_of({"a": [1, 2], "v": [1.0, 2.0]}), "v", ["a"])
-    assert made.kind == "nothing" and made.gain is None and made.needs.repeats == 2
+    assert made.kind == "nothing" and made.gain is None and made.needs.repeats == 3
 
 
 def test_the_same_data_gives_the_same_answer(golden):
     assert advise(sieving(), "mib_s", CHOOSE, GIVEN).to_json() == golden.to_json()
+
+
+def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
+    table = made_up(np.random.default_rng(8), 12, 3, 3, 0.0, 0.1)
+    rows = {name: list(table.column(name).values) for name in ("size", "set", "v")}
+    at = [i for i, name in enumerate(rows["set"]) if name == "s2"]
+    shuffled = at[::-1]  # the same trials in another order
+    again = {
+        "size": [rows["size"][i] for i in shuffled],
+        "set": ["s9"] * len(at),
+        "v": [rows["v"][i] for i in shuffled],
+    }
+    made = advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
+    plain = advise(table, "v", ["set"], ["size"])
+    assert made.made.renamed == ((("s9",), ("s2",)),) and any("under another name" in w for w in made.warnings)
+    assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
+    assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
+                  current={"set": "s9"}).current == "s2"  # fmt: skip
+    with pytest.raises(DataError, match="one setting under 2 names"):
+        pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
+        twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
+        advise(table_of(twice), "v", ["set"], ["size"])
+
+
+def test_copied_rows_are_no_repeats():
+    once = made_up(np.random.default_rng(9), 12, 4, 1, 0.0, 0.1)
+    rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
+    made = advise(table_of(rows), "v", ["set"], ["size"])
+    assert made.made.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
+    assert all(d.tied is None for d in made.defaults) and any("of 144 trials are copies" in w for w in made.warnings)
+
+
+def test_instances_that_are_copies_are_one_piece_of_evidence_and_held_out_together():
+    once = made_up(np.random.default_rng(10), 10, 3, 2, 0.3, 0.1)
+    rows = {name: list(once.column(name).values) for name in ("size", "set", "v")}
+    both = {"size": rows["size"] + [x + 0.01 for x in rows["size"]], "set": rows["set"] * 2, "v": rows["v"] * 2}
+    made = instances(table_of(both), "v", ["set"], ["size"], False)
+    assert len(made) == 20 and len(np.unique(made.group)) == 10
+    for split in splits(made):
+        assert not set(made.group[split.train]) & set(made.group[split.test])
+    one, two = advise(once, "v", ["set"], ["size"]), advise(table_of(both), "v", ["set"], ["size"])
+    assert two.gain.share.n == one.gain.share.n == 10
+    assert any("10 of 20 instances are copies of another" in w for w in two.warnings)
+
+
+def test_the_cluster_robust_interval_is_that_of_statsmodels():
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(6), [1, 2, 3, 4, 2, 3])
+    values = rng.normal(1, 1, 15) + rng.normal(0, 1, 6)[group]
+    theirs = sm.OLS(values, np.ones(15)).fit(cov_type="cluster", cov_kwds={"groups": group}, use_t=True)
+    # Theirs has a further factor of (N - 1) / (N - k), which is 1 for a mean.
+    low, high = theirs.conf_int(0.05)[0]
+    ours = mean_estimate(values, 0.95, group)
+    assert (ours.low, ours.high) == pytest.approx((low, high)) and ours.n == 6
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 14), st.integers(1, 9))
+def test_every_partition_measures_each_instance_and_slot_once_and_learns_from_none_of_them(seed, n, repeats):
+    made = instances(made_up(np.random.default_rng(seed), n, 3, repeats), "v", ["set"], ["size"], False)
+    seen: dict[int, list[tuple[int, int]]] = {}
+    for split in splits(made):
+        slots = range(made.slots) if split.slots is None else split.slots.tolist()
+        seen.setdefault(split.partition, []).extend((int(row), slot) for row in split.test for slot in slots)
+        if not by_repeat(made):
+            assert not set(split.train) & set(split.test)
+        assert split.slots is None or 0 < len(split.slots) < made.slots
+    for visits in seen.values():
+        assert sorted(visits) == [(row, slot) for row in range(n) for slot in range(made.slots)]
+
+
+def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
+    rows = [(size, name, 100.0 * (0.5 if (name, size) == ("a", 3) else 1.5 if name == "a" else 1.0) * (1 + 0.001 * k))
+            for size in (1, 2, 3) for name in "ab" for k in range(4)]  # fmt: skip
+    rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
+    table = table_of(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
+    made = advise(table, "v", ["set"], ["size"], current={"set": "b"})
+    assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
+
+
+def test_what_would_settle_it_has_the_power_it_promises():
+    from statsmodels.stats.power import TTestPower
+
+    for size in (0.2, 0.5, 1.0):
+        gain = mean_estimate(np.concatenate([np.full(3, size - 1), np.full(3, size + 1)]), 0.95)
+        sd = np.sqrt(6 / 5)
+        exact = TTestPower().solve_power(size / sd, alpha=0.05, power=0.8, alternative="two-sided")
+        assert max(7, exact) <= enough(gain) <= max(7, exact) + 2
+    assert enough(mean_estimate(np.array([-1.0, 0.5, -0.2]), 0.95)) is None
+    assert enough(mean_estimate(np.array([1.0, 2.0]), 0.95)) is None
+    assert enough(mean_estimate(np.array([1.0, 1.0, 1.0]), 0.95)) is None
+
+
+def test_so_many_trials_as_asked_for_tell_two_settings_apart_four_times_in_five():
+    from bench_advice import pair, trials_asked
+
+    asked = trials_asked(0.1)
+    assert asked == pytest.approx(2 * ((1.645 + 0.842) * 0.1 / np.log(1.1)) ** 2, abs=2)
+    told = [not tied(instances(pair(0.1, asked, seed), "v", ["set"], [], False), 0.95).all() for seed in range(300)]
+    assert 0.72 <= np.mean(told) <= 0.9
+
+
+def test_few_instances_are_told_how_many_trials_they_need():
+    rng = np.random.default_rng(5)
+    rows = [(name, 100 * (1.06 if name == "b" else 1) * np.exp(rng.normal(0, 0.1))) for name in "ab" for _ in range(6)]
+    made = advise(table_of({"set": [r[0] for r in rows], "v": [r[1] for r in rows]}), "v", ["set"])
+    assert made.kind == "nothing" and made.needs.instances is None
+    assert made.needs.trials > 6 and "over a setting at random" in made.needs.of
+    two = advise(table_of({"set": list("aabb"), "v": [1.0, 1.1, 1.3, 1.45]}), "v", ["set"])
+    assert two.kind == "nothing" and two.needs.repeats == 3
 
 
 def shared_data() -> Path | None:
@@ -327,15 +467,17 @@ def shared_data() -> Path | None:
 def test_the_real_non_contiguous_data_give_the_known_figures():
     table = read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv")
     size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
-    kept = ~((on == 1) & (buffer == 4))  # copies of the rows "on, 100 MiB"
-    setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on[kept], buffer[kept], strict=True)]
-    rows = table_of({"size": size[kept], "gap": gap[kept], "fill": fill[kept], "set": setting, "v": value[kept]})
+    setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
+    rows = table_of({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
     made = advise(rows, "v", ["set"], ["size", "gap", "fill"], weigh=False)
+    assert [tuple(sorted(pair[0] + pair[1])) for pair in made.made.renamed] == [("on 100", "on 4")]
     assert len(made.made) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
     found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}
-    assert found == {"off 4": (0.821, 0.314), "on 1": (0.851, 0.711), "on 100": (0.791, 0.601)}
+    assert found == {"off 4": (0.821, 0.314), "on 1": (0.851, 0.711), "on 4": (0.791, 0.601)}
     assert [1 - made.depths[d].loss for d in (2, 3)] == pytest.approx([0.984, 0.990], abs=1.1e-3)
-    assert 1 - made.depths[2].crossed.value == pytest.approx(0.972, abs=0.005)
+    # By the most frequent label of a leaf 0.848; a leaf here advises what has the highest mean share.
+    assert 1 - made.depths[1].loss == pytest.approx(0.851, abs=1e-3)
+    assert [1 - made.depths[d].crossed.value for d in (2, 3)] == pytest.approx([0.972, 0.974], abs=0.007)
     weighed = advise(rows, "v", ["set"], ["size", "gap", "fill"])
     assert weighed.kind == "rules" and weighed.depth == 3 and weighed.gain.share.low > 0.05
     assert 1 - weighed.depths[1].crossed.value > 0.94  # by labels alone 0.82: worse than the best default

@@ -11,10 +11,11 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, table
 
 if TYPE_CHECKING:
-    from iosonde.explain.advise import Advice
+    from iosonde.explain.advise import Advice, Gain
     from iosonde.explain.advise_trial import Tried
 
 _WIDTH = 79
+_UNASKED = "no question is worth asking"
 _WORDS = {
     "rel_arith": "arithmetic mean", "rel_harm": "harmonic mean", "abs": "mean", "loss": "loss",
     "best": "most often best", "worst": "least often worst", "lowest": "worst case",
@@ -24,9 +25,9 @@ _WORDS = {
 def lines(made: Advice) -> Iterator[str]:
     """The lines of the whole text."""
     given = ", ".join(f.name for f in made.made.features)
-    counts = made.made.counts.sum(axis=2)
+    counts = made.made.trials
     n, least = len(made.made), int(counts.min())
-    trials = _count(least, "trial") + " a cell" + (" or more" if counts.max() > least else "")
+    trials = _count(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
     of = f"{_count(n, 'instance')} ({given})" if given else "one instance"
     yield from _wrapped(
         f"{made.made.response}, {'lower' if made.made.lower else 'higher'} is better; "
@@ -101,7 +102,11 @@ def _depths(made: Advice) -> Iterator[str]:
         name = f"{d.depth} ({made.best_default})" if d.depth == 0 else str(d.depth)
         rows.append([name, _percent(d.loss), _interval(d.crossed), _percent(d.lowest)])
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", _WIDTH).splitlines()
-    yield f"{_count(made.depth, 'question')}: more bring less than one standard error or 1 %."
+    most = made.depth == len(made.depths) - 1
+    why = "the most that was allowed" if most else "more bring less than one standard error or 1 %"
+    unsure = made.depth > 0 and made.kind != "rules"
+    but = "; what asking gains may be nothing, so no rules" if unsure else ""
+    yield from _wrapped(f"{_count(made.depth, 'question')}: {why}{but}.")
 
 
 def _rules(made: Advice) -> Iterator[str]:
@@ -134,16 +139,21 @@ def sentence(made: Advice) -> str:
         if made.current is not None:
             return f"No advice: the gain over {gain.over} is {_points(gain.share)} of the best, which may be nothing."
         over = made.over_random
+        over = _points(made.over_random) if made.over_random else "~"
+        if not _asked(gain):
+            return (
+                f"No advice: {_UNASKED}, and {gain.over} gains {over} over a setting at random, which may be nothing."
+            )
         return (
-            f"No advice: rules gain {_points(gain.share)} of the best over {gain.over}, and {gain.over} "
-            f"{_points(over) if over else '~'} over a setting at random; both may be nothing."
+            f"No advice: rules gain {_points(gain.share)} of the best over {gain.over}, and {gain.over} {over} over a "
+            "setting at random; both may be nothing."
         )
     falls = "" if gain.possible is None else f"; choosing for each instance alone gives {_interval(gain.possible)}"
     if made.kind == "default" and made.current is None:
-        return (
-            f"Advice: {made.best_default} for everything, {_interval(gain.reference)} of the best{falls}; rules gain "
-            f"{_points(gain.share)} over it, which may be nothing."
-        )
+        rules = _UNASKED if not _asked(gain) else f"rules gain {_points(gain.share)} over it, which may be nothing"
+        over = "" if made.over_random is None else f", {_points(made.over_random)} over a setting at random"
+        all_of = f"Advice: {made.best_default} for everything: {_interval(gain.reference)} of the best"
+        return f"{all_of}{over}{falls}; {rules}."
     what = f"{_count(len(made.rules), 'rule')}" if made.kind == "rules" else f"{made.best_default} for everything"
     return (
         f"Advice: {what}: {_interval(gain.advised)} of the best possible where it was not learned, against "
@@ -153,21 +163,27 @@ def sentence(made: Advice) -> str:
     )
 
 
+def _asked(gain: Gain) -> bool:
+    """Whether rules were worth trying in any part of the cross-validation."""
+    return bool(gain.share.value) or gain.share.low != gain.share.high
+
+
 def _needs(made: Advice) -> Iterator[str]:
     needs = made.needs
     if needs is None or made.kind == "default":
         return
     if needs.repeats:
         yield from _wrapped(f"To settle it: measure each cell {needs.repeats} times or more.")
-    if needs.instances:
-        yield from _wrapped(f"About {needs.instances} instances in all would tell a gain of this size from nothing.")
+    if needs.of is not None:
+        n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
+        yield from _wrapped(f"About {n} in all would tell the gain that is seen ({needs.of}) from nothing.")
     if needs.cells:
         yield "Where trials would tell most:"
     for cell in needs.cells:
         more = "too many" if cell.more is None else f"{cell.more} more"
         where = ", ".join(f"{name}={value}" for name, value in cell.instance.items()) or "here"
         yield from _wrapped(
-            f"  {where}: {cell.setting} or {cell.other} (ratio {cell.ratio:.3f}): {more} trials of each", "    "
+            f"  {where}: {cell.setting} or {cell.other} (ratio {_short(cell.ratio, 3)}): {more} trials of each", "    "
         )
 
 
@@ -195,7 +211,7 @@ def trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
     yield ""
     if tried.unused:
         yield from _wrapped(
-            f"~ {_count(tried.unused, 'new instance')} lack one of the two settings and are not used", "  "
+            f"~ not used: {_count(tried.unused, 'new instance')} without both settings, or beyond what was tried", "  "
         )
     if tried.same:
         yield from _wrapped(f"~ in {tried.same} of {tried.instances} the advice is {tried.over} itself", "  ")
@@ -209,30 +225,35 @@ def trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
 
 
 def _percent(share: float | None) -> str:
-    return "~" if share is None else f"{100 * share:.1f} %"
+    return "~" if share is None else f"{_short(100 * share, 1)} %"
 
 
 def _interval(made: Estimate | None) -> str:
     if made is None or made.value is None:
         return "~"
     if made.low is None or made.high is None:
-        return f"{100 * made.value:.1f} (~) %"
-    return f"{100 * made.value:.1f} ({100 * made.low:.1f} to {100 * made.high:.1f}) %"
+        return f"{_short(100 * made.value, 1)} (~) %"
+    return f"{_short(100 * made.value, 1)} ({_short(100 * made.low, 1)} to {_short(100 * made.high, 1)}) %"
 
 
 def _points(made: Estimate) -> str:
-    value = f"{100 * (made.value or 0.0):+.1f}"
+    value = _short(100 * (made.value or 0.0), 1, "+")
     if made.low is None or made.high is None:
         return f"{value} points (~)"
-    return f"{value} points ({100 * made.low:+.1f} to {100 * made.high:+.1f})"
+    return f"{value} points ({_short(100 * made.low, 1, '+')} to {_short(100 * made.high, 1, '+')})"
 
 
 def _ratio(made: Estimate) -> str:
     if made.value is None:
         return "~"
     if made.low is None or made.high is None:
-        return f"{made.value:.3f} (~)"
-    return f"{made.value:.3f} ({made.low:.3f} to {made.high:.3f})"
+        return f"{_short(made.value, 3)} (~)"
+    return f"{_short(made.value, 3)} ({_short(made.low, 3)} to {_short(made.high, 3)})"
+
+
+def _short(x: float, decimals: int, sign: str = "") -> str:
+    """So many decimals; three digits where that would be a long row of them."""
+    return f"{round(x, decimals) + 0.0:{sign}.{decimals}f}" if abs(x) < 1e5 else f"{x:{sign}.3g}"
 
 
 def _count(n: int, noun: str) -> str:

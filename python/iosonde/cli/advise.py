@@ -57,6 +57,10 @@ def command(
     check_level(level)
     if (directory is None) != (system is None):
         raise InputError("--write and --system go together", "as --write rules --system romio")
+    if renamed and directory is None:
+        raise InputError("--as renames columns in files, and none is written", "add --write DIR --system NAME")
+    if workload is not None and against is not None:
+        raise InputError("--for asks for one workload, --against compares all", "give one of the two")
     names = [*split_names(choose), *split_names(given)]
     table = _trials(data, where, response, names)
     unit = _unit(table, response)
@@ -114,7 +118,11 @@ def _pair(text: str) -> tuple[str, str]:
 
 def pairs_of(text: str) -> dict[str, str]:
     """``A=V,B=W`` as a mapping. Raises InputError."""
-    return dict(_pair(part) for part in text.split(","))
+    pairs = [_pair(part) for part in text.split(",")]
+    for name, _ in pairs:
+        if [other for other, _ in pairs].count(name) > 1:
+            raise InputError(f"'{text}' names {name} twice", "give one value for each column")
+    return dict(pairs)
 
 
 def _case(made: Advice, text: str, where: Sequence[str]) -> dict[str, Any]:

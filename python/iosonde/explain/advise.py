@@ -18,8 +18,9 @@ from iosonde.stats.table import Cell, Table
 
 from .advise_defaults import Default, best_of, defaults, shares, winners
 from .advise_effects import Effect, effects
-from .advise_gain import FEW, Crossed, Learner, cross_fit, geometric, labels, learn, mean_estimate, pick_depth, tied
+from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth, tied
 from .advise_needs import Needs, needs
+from .advise_parts import FEW, by_repeat, geometric, mean_estimate
 from .advise_tree import choices, cut
 from .instances import Instances, instances
 from .rules import Rule, rules
@@ -115,7 +116,7 @@ class Advice:
             "response": self.made.response, "unit": self.made.unit, "better": "lower" if self.made.lower else "higher",
             "choose": list(self.made.choose), "given": [f.name for f in self.made.features], "level": self.level,
             "instances": len(self.made), "incomplete": self.made.incomplete, "settings": len(self.made.settings),
-            "repeats": int(self.made.counts.sum(axis=2).min()), "best_mean": float(_best(self.made)),
+            "repeats": int(self.made.trials.min()), "best_mean": float(_best(self.made)),
             "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
             "criteria_agree": self.criteria_agree, "best_default": self.best_default,
             "equal_defaults": list(self.equal_defaults), "effects": [e.to_json() for e in self.effects],
@@ -151,12 +152,13 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
     learner = Learner(depth if made.features else 0, weigh, full)
     values, rows = made.values, np.arange(len(made))
     share, ties = shares(values, made.lower), tied(made, level)
-    table_of = defaults(values, made.names, lower, ties if made.folds > 1 else None)
+    table_of = defaults(values, made.names, lower, ties if made.slots > 1 else None)
     tree = learn(made, values, rows, learner)
     stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
-    random = None if crossed is None else mean_estimate(crossed.chosen - crossed.random, _wide(made, level))
+    random = None if crossed is None else crossed.gain("chosen", "random", _wide(made, level))
     kind, gain = _decide(made, crossed, random, stop, best, now, level)
+    tried = _tried(made, gain, random, now)
     keys = [made.key(row) for row in range(len(made))]
     advised = cut(tree, stop if kind == RULES else 0)
     return Advice(
@@ -165,7 +167,7 @@ def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[s
         tuple(_depth(share, crossed, d, choices(tree, made.x, d), level) for d in range(learner.depth + 1)), stop, kind,
         () if kind == NOTHING
         else rules(advised, made.features, made.choose, made.settings, share, labels(share), keys),
-        gain, random, None if kind == RULES else needs(made, crossed, ties, level),
+        gain, random, None if kind == RULES else needs(made, tried, ties, level),
         None if now is None else made.names[now], (*made.warnings, *_warnings(made)),
     )  # fmt: skip
 
@@ -187,6 +189,15 @@ def _decide(made: Instances, crossed: Crossed | None, random: Estimate | None, s
     return (RULES if worth else DEFAULT), over
 
 
+def _tried(made: Instances, gain: Gain | None, random: Estimate | None, now: int | None) -> dict[str, Estimate]:
+    """The gains that decide, in words."""
+    if gain is None or random is None:
+        return {}
+    if now is not None:
+        return {f"over {gain.over}": gain.share}
+    return {f"rules over {gain.over}": gain.share, f"{gain.over} over a setting at random": random}
+
+
 def _sure(made: Estimate | None) -> bool:
     return made is not None and made.low is not None and made.low > 0
 
@@ -203,22 +214,23 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     for at, setting in enumerate(made.settings):
         if tuple(map(str, setting)) == text:
             return at
+    for copy, first in made.renamed:
+        if tuple(map(str, copy)) == text:
+            return made.settings.index(first)
     raise InputError(
         f"the setting in use, {'/'.join(text)}, was never measured", f"measured were {', '.join(made.names)}"
     )
 
 
 def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, level: float) -> Gain:
-    share = {"advice": crossed.advice, "default": crossed.default, "current": crossed.current}
-    advised, reference = share[what], share[over]
-    assert advised is not None and reference is not None
     sign = -1.0 if made.lower else 1.0
     logs = sign * (crossed.logs[what] - crossed.logs[over])
     absolute = sign * (crossed.values[what] - crossed.values[over])
-    return Gain(name, mean_estimate(advised - reference, level), geometric(mean_estimate(logs, level)),
-                mean_estimate(absolute, level), mean_estimate(advised, level), mean_estimate(reference, level),
-                None if crossed.possible is None else mean_estimate(crossed.possible, level),
-                float(advised.min()), float(reference.min()),
+    mean = crossed.mean
+    possible = crossed.share.get("possible")
+    return Gain(name, crossed.gain(what, over, level), geometric(mean(logs, level)), mean(absolute, level),
+                mean(crossed.share[what], level), mean(crossed.share[over], level),
+                None if possible is None else mean(possible, level), crossed.lowest[what], crossed.lowest[over],
                 () if crossed.by_repeat else tuple(logs.tolist()))  # fmt: skip
 
 
@@ -233,20 +245,19 @@ def _wide(made: Instances, level: float) -> float:
 
 def _equal(made: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
     """The defaults that cannot be told from the best: paired over instances, Bonferroni (Hsu 1984)."""
-    if len(made) < FEW:
+    if by_repeat(made):
         return ()
     others = [at for at in range(share.shape[1]) if at != best]
     wide = 1 - (1 - level) / len(others)
-    found = [(at, mean_estimate(share[:, best] - share[:, at], wide)) for at in others]
+    found = [(at, mean_estimate(share[:, best] - share[:, at], wide, made.group)) for at in others]
     return tuple(made.names[at] for at, e in found if e.low is not None and e.low <= 0)
 
 
 def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level: float) -> Depth:
     held = share[np.arange(len(share)), advised]
-    top = None if crossed is None else crossed.possible
     estimate = None
     if crossed is not None:
-        estimate = mean_estimate((1.0 if top is None else top) - crossed.by_depth[:, depth], level)
+        estimate = crossed.mean(crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth], level)
     return Depth(depth, float(1 - held.mean()), estimate, float(held.min()))
 
 
@@ -254,11 +265,12 @@ def _warnings(made: Instances) -> list[str]:
     found = []
     if made.incomplete:
         found.append(f"{made.incomplete} of {made.incomplete + len(made)} instances lack a setting and are not used")
-    if made.folds < 2:
+    if made.slots < 2:
         found.append(
             "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
-            "too good by the noise, and ties are not seen; measure each cell twice or more"
+            "too good by the noise, and ties are not seen; measure each cell "
+            f"{'three times' if by_repeat(made) else 'twice'} or more"
         )
-    if len(made) < FEW:
+    if by_repeat(made):
         found.append(f"fewer than {FEW} instances: no rules, and gains hold for these instances only")
     return found

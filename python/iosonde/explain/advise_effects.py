@@ -15,7 +15,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell
 
-from .advise_gain import geometric, mean_estimate
+from .advise_parts import geometric, mean_estimate
 from .instances import Instances
 
 
@@ -48,6 +48,8 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
         levels = list(dict.fromkeys(setting[at] for setting in made.settings))
         means = {one: float(logs[:, [g[one] for g in groups.values() if one in g]].mean()) for one in levels}
         best = max(levels, key=means.__getitem__)
+        if len(levels) < 2:  # the others were this one under another name
+            continue
         wide = 1 - (1 - level) / (len(levels) - 1)
         for other in levels:
             pairs = [(g[best], g[other]) for g in groups.values() if best in g and other in g and best != other]
@@ -55,7 +57,7 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
             found.append(
-                Effect(column, best, other, geometric(mean_estimate(ratios, wide)), float(np.exp(ratios.min())),
-                       float(np.exp(ratios.max())))
+                Effect(column, best, other, geometric(mean_estimate(ratios, wide, made.group)),
+                       float(np.exp(ratios.min())), float(np.exp(ratios.max())))
             )  # fmt: skip
     return tuple(found)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.types import Estimate
 from iosonde.stats.table import Cell
 
 from .advise_defaults import best_of
-from .advise_gain import Crossed
-from .instances import Instances
+from .advise_parts import by_repeat
+from .instances import OWN_NOISE, Instances
 
 _MOST_CELLS = 5
 _MOST_TRIALS = 1000
+_MOST_VALUES = 1_000_000
+_POWER = 0.8
 
 
 @dataclass(frozen=True)
@@ -39,33 +43,67 @@ class Need:
 
 @dataclass(frozen=True)
 class Needs:
-    """``instances``: so many, in all, would show a gain of the size that was seen (None: no gain was seen);
-    ``cells`` the instances with most to gain and least certainty; ``repeats`` what every cell needs first (0: none)."""
+    """``instances``, or where they are too few to be held out ``trials`` of each cell: so many, in all, show a gain of
+    the size that was seen with a power of 80 % (both None: no gain was seen); ``of`` says which gain that is.
+    ``cells`` are those with most to gain and least certainty; ``repeats`` what every cell needs first (0: no more)."""
 
     instances: int | None
+    trials: int | None
+    of: str | None
     cells: tuple[Need, ...]
     repeats: int
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"instances": self.instances, "repeats": self.repeats, "cells": [c.to_json() for c in self.cells]}
+        return {"instances": self.instances, "trials": self.trials, "of": self.of, "repeats": self.repeats,
+                "cells": [c.to_json() for c in self.cells]}  # fmt: skip
 
 
-def needs(made: Instances, crossed: Crossed | None, ties: npt.NDArray[np.bool_], level: float) -> Needs:
-    """What would settle the choice."""
-    repeats = 0 if made.folds > 1 else 2
-    wanted = None
-    if crossed is not None and not crossed.by_repeat:
-        gains = crossed.advice - crossed.default
-        mean, sd = float(gains.mean()), float(gains.std(ddof=1))
-        if mean > 0:
-            wanted = max(len(made) + 1, math.ceil((_z(level) * sd / mean) ** 2))
-    return Needs(wanted, () if repeats else tuple(_cells(made, ties, level)), repeats)
+def needs(made: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float) -> Needs:
+    """What would settle the choice. ``gains`` are those that were tried: the one that is told first counts."""
+    few = by_repeat(made)
+    least = 3 if few else 2  # repeats: two have no interval of their own
+    repeats = 0 if made.slots >= least else least
+    wanted = {what: n for what, gain in gains.items() if (n := enough(gain)) is not None}
+    of = min(wanted, key=wanted.__getitem__) if wanted else None
+    n = None if of is None else wanted[of]
+    cells = () if made.slots < 2 else tuple(_cells(made, ties, level))
+    return Needs(None if few else n, n if few else None, of, cells, repeats)
+
+
+def enough(gain: Estimate) -> int | None:
+    """How many values, in all, tell a mean of this size from 0 at the level of its t interval, with a power of 80 %.
+
+    n = ((t(level) + t(80 %)) · sd / mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1).
+    None where there is no interval, no gain, or it would take more than a million.
+    """
+    from iosonde.stats.distributions import t_critical, t_quantile
+
+    if not gain.value or gain.value <= 0 or gain.low is None or not gain.n or gain.low == gain.value:
+        return None
+    error = (gain.value - gain.low) / t_critical(gain.level, gain.n - 1)
+    size = gain.value / (error * math.sqrt(gain.n))
+
+    def told(n: int) -> bool:
+        return n * size**2 >= (t_critical(gain.level, n - 1) + t_quantile(_POWER, n - 1)) ** 2
+
+    low, high = gain.n, gain.n
+    while not told(high):
+        low, high = high, 2 * high
+        if high > _MOST_VALUES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if told(middle) else (middle, high)
+    return max(high, gain.n + 1)
 
 
 def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[Need]:
-    """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first."""
-    values, noise, counts = made.values, made.noise(), made.counts.sum(axis=2)
+    """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first.
+
+    So many trials of both tell a difference of this size with a power of 80 % by the limit of ``tied``.
+    """
+    values, noise, counts = made.values, made.noise(), made.trials
     best = best_of(values, made.lower)
     gap = np.abs(np.log(values) - np.log(best)[:, None])
     found = []
@@ -79,14 +117,20 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[N
     made_of = []
     for size, row, at, other in found[:_MOST_CELLS]:
         trials = int(min(counts[row, at], counts[row, other]))
-        needed = 2 * (_z(level) * float(noise[row]) / size) ** 2
-        more = None if needed > _MOST_TRIALS else max(1, math.ceil(needed) - trials)
+        df = float(made.log_df[row] if made.log_df[row] >= OWN_NOISE else made.log_df.sum())
+        wanted = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
+        more = None if wanted is None else wanted - trials
         made_of.append(Need(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
     return made_of
 
 
-def _z(level: float) -> float:
-    """Both the level and a power of 80 %."""
-    from iosonde.stats.distributions import normal_quantile
+def _trials(size: float, trials: int, df: float, level: float) -> int | None:
+    """How many trials of each of two settings tell a difference of ``size`` standard deviations, by a one-sided t at
+    ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
+    from iosonde.stats.distributions import t_quantile
 
-    return normal_quantile(0.5 + level / 2) + normal_quantile(0.8)
+    for wanted in range(trials + 1, _MOST_TRIALS + 1):
+        grown = df + 2 * (wanted - trials)
+        if wanted * size**2 >= 2 * (t_quantile(level, grown) + t_quantile(_POWER, grown)) ** 2:
+            return wanted
+    return None

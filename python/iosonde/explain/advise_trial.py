@@ -6,17 +6,18 @@ Speeds are compared as ratios (geometric means), so that a new workload needs on
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
-from iosonde.stats.table import Cell, Table
+from iosonde.model.features import Feature
+from iosonde.stats.table import Cell, Table, tidy
 
 from .advise import DEFAULT, NOTHING, Advice
-from .advise_gain import geometric, mean_estimate
+from .advise_parts import geometric, mean_estimate
 
 KEPT, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 
@@ -26,7 +27,7 @@ class Tried:
     """``predicted`` is the ratio of advice over ``over`` in cross-validation, for the new instances where they are
     known, ``obtained`` what the new trials show, ``difference`` obtained ÷ predicted: paired by instance where all
     are known, else with both errors (None where instances were too few to hold any out). ``unused`` new instances
-    lack one of the two settings; in ``same`` both are one."""
+    lack one of the two settings or are beyond what was tried; in ``same`` both are one."""
 
     predicted: Estimate
     obtained: Estimate
@@ -58,7 +59,8 @@ def against(advice: Advice, new: Table) -> Tried:
         raise InputError("one default is advised for all, over no other", "name the setting in use with --current")
     found, same, unused = _logs(advice, gain.over, new)
     if not found:
-        raise DataError(f"{new.source}: no instance has trials of both the advised setting and {gain.over}",
+        raise DataError(f"{new.source}: no instance has trials of both the advised setting and {gain.over}, "
+                        "within what was tried",
                         "measure both, in turn, for workloads that the advice is for")  # fmt: skip
     obtained = mean_estimate(np.array(list(found.values())), level)
     predicted, difference = gain.ratio, None
@@ -84,13 +86,14 @@ def _unpaired(a: Estimate, b: Estimate) -> Estimate:
 
 
 def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
-    """Log ratios of the new instances that have both settings; how many have one and the same, or lack one."""
+    """Log ratios of the new instances that have both settings; how many have one and the same; how many lack one, or
+    are beyond what was tried."""
     made = advice.made
     names = [f.name for f in made.features]
     kept = ~np.isnan(new.numbers(made.response))
     for name in (*names, *made.choose):
         kept &= ~new.column(name).missing
-    part = new.take(kept)
+    part = _as_learned(advice, new.take(kept))
     _refuse_the_same(advice, part)
     values = part.numbers(made.response)
     if (values <= 0).any():
@@ -98,7 +101,8 @@ def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...],
     reference = made.settings[made.names.index(over)]
     found, same, unused = {}, 0, 0
     for key, rows in part.groups(names):
-        rule = advice.rule_for(dict(zip(names, key, strict=True)))
+        instance = dict(zip(names, key, strict=True))
+        rule = advice.rule_for(instance) if all(map(_inside, made.features, key)) else None
         tried = {setting: float(values[rows[at]].mean()) for setting, at in part.take(rows).groups(made.choose)}
         if rule is None or rule.setting not in tried or reference not in tried:
             unused += 1
@@ -107,6 +111,28 @@ def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...],
         ratio = math.log(tried[rule.setting] / tried[reference])
         found[key] = -ratio if made.lower else ratio
     return found, same, unused
+
+
+def _inside(feature: Feature, value: Any) -> bool:
+    return feature.low <= value <= feature.high if feature.numeric else value in feature.levels
+
+
+def _as_learned(advice: Advice, new: Table) -> Table:
+    """The table with numbers where the advice knows numbers, and text where it knows text. Raises DataError."""
+    made, columns = advice.made, dict(new.columns)
+    numeric = {f.name: f.numeric for f in made.features}
+    for at, name in enumerate(made.choose):
+        numeric[name] = not any(isinstance(setting[at], str) for setting in made.settings)
+    for name, wanted in numeric.items():
+        column = new.column(name)
+        if wanted:
+            values = new.numbers(name)
+        elif column.numeric:
+            values = np.array([str(tidy(x)) for x in column.values.astype(float)], dtype=object)
+        else:
+            continue
+        columns[column.name] = replace(column, values=values)
+    return replace(new, columns=columns)
 
 
 def _refuse_the_same(advice: Advice, new: Table) -> None:

@@ -29,12 +29,14 @@ Pairs = list[tuple[str, str]]
 @dataclass(frozen=True)
 class System:
     """``keys`` maps a column, in small letters with ``_`` between words, to the system's names; ``own`` says whether
-    a column is a name of the system itself; ``write`` makes the file's lines of (name, value) pairs."""
+    a column is a name of the system itself; ``write`` makes the file's lines of (name, value) pairs, ``value`` a level
+    as the system wants it (raises InputError)."""
 
     suffix: str
     keys: Mapping[str, tuple[str, ...]]
     own: Callable[[str], bool]
     write: Callable[[Pairs], list[str]]
+    value: Callable[[str, str], str]
 
 
 def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> str:
@@ -48,7 +50,8 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
             f"{system} knows no setting called {', '.join(rule.choose)}",
             f"say what it is called there, as --as {rule.choose[0]}={_example(system)}",
         )
-    head = [f"# when: {_plain(rule.when)}", f"# learned from {rule.instances} instances; worst case "
+    script = ["#!/bin/sh"] if SYSTEMS[system].suffix == ".sh" else []
+    head = [*script, f"# when: {_plain(rule.when)}", f"# learned from {rule.instances} instances; worst case "
             f"{100 * rule.lowest:.0f} % of the best"]  # fmt: skip
     head += [f"# not set here: {_plain(f'{name}={value}')}" for name, value in unknown]
     return "\n".join([*head, *SYSTEMS[system].write(pairs)]) + "\n"
@@ -60,10 +63,16 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
 
     ``names`` are of chosen columns, or of levels in ``settings``. Raises InputError for another.
     """
-    levels = {str(level) for setting in (*settings, *(rule.setting for rule in rules)) for level in setting}
+    choose = rules[0].choose
+    every = (*settings, *(rule.setting for rule in rules))
     for name in names or {}:
-        if name not in rules[0].choose and name not in levels:
-            raise InputError(f"'{name}' is neither chosen nor a level", f"--as renames {', '.join(rules[0].choose)}")
+        columns = {column for setting in every for column, level in zip(choose, setting, strict=True)
+                   if str(level) == name}  # fmt: skip
+        if name not in choose and not columns:
+            raise InputError(f"'{name}' is neither chosen nor a level", f"--as renames {', '.join(choose)}")
+        if len(columns) + (name in choose) > 1:
+            both = ", ".join(sorted({*columns, *({name} & {*choose})}))
+            raise InputError(f"--as {name} could be of {both}", "name the levels apart in the data")
     made = {f"rule-{at}{SYSTEMS[system].suffix}": file_of(rule, system, names) for at, rule in enumerate(rules, 1)}
     index = [f"{name}: {_plain(rule.sentence())}" for name, rule in zip(made, rules, strict=True)]
     return {**made, "rules.txt": "\n".join(index) + "\n"}
@@ -74,30 +83,81 @@ def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pa
     known = SYSTEMS[system]
     found, unknown = [], []
     for column, cell in zip(rule.choose, rule.setting, strict=True):
-        word = re.sub(r"[\s-]+", "_", column.lower())
+        label, unit = _unit(column)
+        word = re.sub(r"[\s-]+", "_", label.lower())
         keys = (names[column],) if column in names else known.keys.get(word, ())
-        if not keys and known.own(column):
-            keys = (column,)
+        if not keys and known.own(label):
+            keys = (label,)
         if not keys:
             unknown.append((column, str(cell)))
+        text = names.get(str(cell), _bytes(f"{cell}{unit}") if unit and not isinstance(cell, str) else str(cell))
         for key in keys:
-            value = _value(key, names.get(str(cell), str(cell)), system)
-            if not _SAFE.match(key.lstrip("-")) or not (_SAFE.match(value) or system in ("lustre", "gluster")):
+            if not _SAFE.match(key.lstrip("-")) or not text.isprintable() or text.startswith("-") and text != "-1":
                 raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
+            value = known.value(key, text)
+            if not _SAFE.match(value) and system not in ("lustre", "gluster"):
+                raise InputError(f"{column}={cell} cannot be written for {system}", "use plain words and numbers")
+            if key in dict(found):
+                raise InputError(f"two of the chosen columns are {key} for {system}", "choose one of them")
             found.append((key, value))
     return found, unknown
 
 
-def _value(key: str, text: str, system: str) -> str:
-    small = text.lower()
-    if system == "romio" and key.startswith(("romio_ds", "romio_cb")):
-        word = "enable" if small in _ON else "disable" if small in _OFF else small
-        if word not in ("enable", "disable", "automatic"):
-            raise InputError(f"{key} is enable, disable or automatic, not {text}", f"say which, as --as {text}=enable")
-        return word
-    if system == "romio" and key in _ROMIO_BYTES:
-        return str(parse_size(text))
-    return text
+def _unit(column: str) -> tuple[str, str]:
+    """A column's name without its unit of size, and that: ``stripe_size (KiB)``, ``stripe_size_kib``; else ''."""
+    found = re.fullmatch(r"(.+?)(?:\s*\(([KMGT]i?B|bytes|B)\)|_([KMGT]iB|bytes))", column, re.IGNORECASE)
+    if not found:
+        return column, ""
+    unit = found.group(2) or found.group(3)
+    return found.group(1), "" if unit.lower() in ("bytes", "b") else unit
+
+
+def _bytes(text: str) -> str:
+    """A size as a whole number of bytes, which every system reads alike: of ``KiB`` fio makes 1000 bytes."""
+    return str(parse_size(text))
+
+
+def _size(text: str) -> str:
+    """Bytes of ``128KiB``; ``128k`` and ``2MB`` are what was given to the system when it was measured, and stay."""
+    return _bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
+
+
+def _switch(key: str, text: str, on: str, off: str, other: str = "") -> str:
+    word = on if text.lower() in _ON else off if text.lower() in _OFF else text.lower()
+    if word not in (on, off, other or on):
+        allowed = f"{on}, {off} or {other}" if other else f"{on} or {off}"
+        raise InputError(f"{key} is {allowed}, not {text}", f"say which, as --as {text}={on}")
+    return word
+
+
+def _romio_value(key: str, text: str) -> str:
+    if key in ("romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write", "romio_cb_alltoall"):
+        return _switch(key, text, "enable", "disable", "automatic")
+    if key == "romio_cb_pfr":
+        return _switch(key, text, "enable", "disable")
+    if key in ("romio_no_indep_rw", "direct_read", "direct_write"):
+        return _switch(key, text, "true", "false")
+    return _bytes(text) if key in _ROMIO_BYTES else text
+
+
+def _lustre_value(key: str, text: str) -> str:
+    if key in ("-S", "--stripe-size") and (size := parse_size(text)) % 65536:
+        raise InputError(f"a stripe of {size} bytes cannot be set", "Lustre takes multiples of 64 KiB")
+    return _size(text)
+
+
+def _mount_value(key: str, text: str) -> str:
+    return _bytes(text) if key in ("rsize", "wsize") else _size(text)
+
+
+def _fio_value(key: str, text: str) -> str:
+    if text.lower() in _ON or text.lower() in _OFF:
+        return "1" if text.lower() in _ON else "0"
+    return _size(text)
+
+
+def _ior_value(key: str, text: str) -> str:
+    return _switch(key, text, "on", "off") if key in _IOR_FLAGS else _size(text)
 
 
 def _plain(text: str) -> str:
@@ -122,12 +182,16 @@ def _gluster(pairs: Pairs) -> list[str]:
 
 
 def _mount(pairs: Pairs) -> list[str]:
-    words = [
-        key if value.lower() in _ON and not _numeric(value) else f"no{key}"
-        if value.lower() in _OFF and not _numeric(value) else f"{key}={value}"
-        for key, value in pairs
-    ]  # fmt: skip
-    return [",".join(words)]
+    return [",".join(_mount_word(key, value) for key, value in pairs)]
+
+
+def _mount_word(key: str, value: str) -> str:
+    """``noatime`` on: itself; off: ``atime``. Of those with a name for the opposite, that."""
+    if value.isdigit() or value.lower() not in (*_ON, *_OFF):
+        return f"{key}={value}"
+    if value.lower() in _ON:
+        return key
+    return _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
 
 
 def _fio(pairs: Pairs) -> list[str]:
@@ -137,20 +201,18 @@ def _fio(pairs: Pairs) -> list[str]:
 def _ior(pairs: Pairs) -> list[str]:
     words = []
     for key, value in pairs:
-        if key in _IOR_FLAGS and value.lower() in (*_ON, *_OFF):
-            words += [key] if value.lower() in _ON else []
+        if key in _IOR_FLAGS:
+            words += [key] if value == "on" else []
         else:
             words += [key, value]
     return [" ".join(words)]
 
 
-def _numeric(value: str) -> bool:
-    return value.isdigit()
-
-
 _ROMIO_BYTES = ("striping_unit", "cb_buffer_size", "ind_rd_buffer_size", "ind_wr_buffer_size")
 _ROMIO_OWN = (*_ROMIO_BYTES, "striping_factor", "start_iodevice", "cb_nodes", "cb_config_list", "direct_read",
               "direct_write", "direct_io")  # fmt: skip
+_OPPOSITE = {"sync": "async", "async": "sync", "ro": "rw", "rw": "ro", "hard": "soft", "soft": "hard", "fg": "bg",
+             "bg": "fg"}  # fmt: skip
 _IOR_FLAGS = ("-c", "-F", "-z", "-e", "-C", "-Z", "-K", "-Y")
 _STRIPES = ("servers", "stripe_count", "stripes", "striping_factor")
 _STRIPE = ("stripe", "stripe_size", "striping_unit")
@@ -159,6 +221,8 @@ _GLUSTER = {
     "io_cache": ("performance.io-cache",), "md_cache": ("performance.stat-prefetch",),
     "quick_read": ("performance.quick-read",), "readdir_ahead": ("performance.readdir-ahead",),
     "cache_size": ("performance.cache-size",), "io_threads": ("performance.io-thread-count",),
+    "open_behind": ("performance.open-behind",), "write_behind_window": ("performance.write-behind-window-size",),
+    "read_ahead_pages": ("performance.read-ahead-page-count",),
 }  # fmt: skip
 _SIEVING = ("romio_ds_read", "romio_ds_write")
 
@@ -167,15 +231,16 @@ SYSTEMS: dict[str, System] = {
         **dict.fromkeys(("sieving", "data_sieving", "ds"), _SIEVING), "collective": ("romio_cb_read", "romio_cb_write"),
         **dict.fromkeys(("buffer", "sieving_buffer"), ("ind_rd_buffer_size", "ind_wr_buffer_size")),
         **dict.fromkeys(_STRIPES, ("striping_factor",)), **dict.fromkeys(_STRIPE, ("striping_unit",)),
-    }, lambda name: name in _ROMIO_OWN or name.startswith("romio_"), _romio),
+    }, lambda name: name in _ROMIO_OWN or name.startswith("romio_"), _romio, _romio_value),
     "lustre": System(".sh", {**dict.fromkeys(_STRIPES, ("-c",)), **dict.fromkeys(_STRIPE, ("-S",)),
-                             "stripe_index": ("-i",), "pool": ("-p",)}, lambda name: False, _lustre),
-    "gluster": System(".sh", _GLUSTER, lambda name: bool(re.match(r"^[a-z-]+\.[a-z-]+$", name)), _gluster),
+                             "stripe_index": ("-i",), "pool": ("-p",)}, lambda name: False, _lustre, _lustre_value),
+    "gluster": System(".sh", _GLUSTER, lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
+                      _gluster, lambda key, text: _size(text)),
     "mount": System(".options", {"read_size": ("rsize",), "write_size": ("wsize",)},
-                    lambda name: bool(_SAFE.match(name)), _mount),
+                    lambda name: bool(_SAFE.match(name)), _mount, _mount_value),
     "fio": System(".fio", {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",),
-                           "jobs": ("numjobs",)}, lambda name: bool(_SAFE.match(name)), _fio),
+                           "jobs": ("numjobs",)}, lambda name: bool(_SAFE.match(name)), _fio, _fio_value),
     "ior": System(".flags", {"transfer_size": ("-t",), "block_size": ("-b",), "segments": ("-s",), "api": ("-a",),
                              "collective": ("-c",), "file_per_process": ("-F",), "random": ("-z",), "fsync": ("-e",)},
-                  lambda name: False, _ior),
+                  lambda name: False, _ior, _ior_value),
 }  # fmt: skip

@@ -6,7 +6,7 @@ Values are positive. Which way they are better is in ``lower``: a time is, a ban
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,14 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.model.features import Feature
 from iosonde.stats.table import Cell, Table, tidy
 
+from . import instance_twins
+
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-_MOST_FOLDS = 5
+Rows = npt.NDArray[np.intp]
+Renamed = tuple[tuple[tuple[Cell, ...], tuple[Cell, ...]], ...]
+_MOST_SLOTS = 32
+OWN_NOISE = 10  # degrees of freedom from which an instance's noise is its own
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,10 @@ class Instances:
     """Complete instances: every setting was measured in each.
 
     ``x`` is instances × given factors (a level's number for text), ``sums`` and ``counts`` are instances × settings
-    × folds of repeats: the k-th trial of a cell is in fold k modulo their number. ``log_ss`` is the sum of squares
-    of log values within each instance, ``log_df`` its degrees of freedom.
+    × slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial are in one.
+    ``trials`` counts the distinct trials of each cell. ``log_ss`` is the sum of squares of log values within each
+    instance, ``log_df`` its degrees of freedom. ``group`` numbers what is independent: instances that mostly are copies
+    of each other have one number. ``renamed`` are settings (copy, original) that are one under two names.
     """
 
     features: tuple[Feature, ...]
@@ -35,11 +42,14 @@ class Instances:
     settings: tuple[tuple[Cell, ...], ...]
     sums: Array
     counts: Array
+    trials: npt.NDArray[np.intp]
     log_ss: Array
     log_df: Array
     response: str
     unit: str
     lower: bool
+    group: Rows
+    renamed: Renamed = ()
     incomplete: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -47,8 +57,8 @@ class Instances:
         return len(self.x)
 
     @property
-    def folds(self) -> int:
-        """Folds of repeats; 1 where a cell has a single trial."""
+    def slots(self) -> int:
+        """Slots of repeats; 1 where a cell has a single trial."""
         return int(self.sums.shape[2])
 
     @property
@@ -64,14 +74,14 @@ class Instances:
     def noise(self) -> Array:
         """The standard deviation of a log value between trials of one cell, by instance; NaN without repeats.
 
-        An instance with fewer than ten degrees of freedom has that of all instances.
+        An instance with fewer than ``OWN_NOISE`` degrees of freedom has that of all instances.
         """
         total = self.log_df.sum()
         if not total:
             return np.full(len(self), np.nan)
         pooled = float(np.sqrt(self.log_ss.sum() / total))
         own = np.sqrt(self.log_ss / np.maximum(self.log_df, 1))
-        return np.where(self.log_df >= 10, own, pooled)
+        return np.where(self.log_df >= OWN_NOISE, own, pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
         """The given factors of one instance, as people wrote them."""
@@ -113,17 +123,101 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
         fixed = [name for name in fixed if name not in alone]
     setting, settings = _numbered(part, chosen)
     instance, _ = _numbered(part, fixed)
-    cells = instance * len(settings) + setting
-    trials = np.bincount(cells, minlength=(instance.max() + 1) * len(settings)).reshape(-1, len(settings))
-    complete = _complete(part, trials, settings)
-    sums, counts, ss, df = _folded(y, cells, trials)
+    original = instance_twins.twins(y, instance * len(settings) + setting)
+    trials, renamed = _Trials(part, y, instance, setting, settings, original), ()
+    if trials.copied:
+        trials, renamed = _without_renamed(trials)
     features = tuple(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
     )
-    return Instances(features, _x(part, fixed, instance)[complete], tuple(chosen), settings, sums[complete],
-                     counts[complete], ss[complete], df[complete], measured.name, measured.unit, lower,
-                     int((~complete).sum()), tuple(warnings))  # fmt: skip
+    x = _x(trials.table, fixed, trials.instance)
+    made = _arranged(trials, x)
+    return replace(made, features=features, choose=tuple(chosen), response=measured.name, unit=measured.unit,
+                   lower=lower, renamed=renamed,
+                   warnings=(*warnings, *_twin_warnings(trials, renamed, made.group)))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """Rows with the numbers of their instance, setting and original (``instance_twins``)."""
+
+    table: Table
+    y: Array
+    instance: Rows
+    setting: Rows
+    settings: tuple[tuple[Cell, ...], ...]
+    original: Rows
+
+    @property
+    def cells(self) -> Rows:
+        return np.asarray(self.instance * len(self.settings) + self.setting)
+
+    @property
+    def copied(self) -> int:
+        return int((self.original != np.arange(len(self.y))).sum())
+
+
+def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
+    """The trials without settings that are another one under a new name, and these."""
+    same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
+    renamed = instance_twins.renamed(same)
+    if not renamed:
+        return trials, ()
+    left = [at for at in range(len(trials.settings)) if at not in renamed]
+    names = tuple((trials.settings[copy], trials.settings[first]) for copy, first in sorted(renamed.items()))
+    if len(left) == 1:
+        raise DataError(f"{trials.table.source}: all settings have the same trials: one setting under "
+                        f"{len(trials.settings)} names", "iosonde check says more about the table")  # fmt: skip
+    keep = np.isin(trials.setting, left)
+    kept = trials.table.take(keep)
+    # An original may be gone with a setting: the first copy that is left takes its place.
+    first, original = np.unique(trials.original[keep], return_index=True, return_inverse=True)[1:]
+    instance = np.unique(trials.instance[keep], return_inverse=True)[1].reshape(-1)
+    return (_Trials(kept, trials.y[keep], instance, np.searchsorted(left, trials.setting[keep]),
+                    tuple(trials.settings[at] for at in left), first[original.reshape(-1)]), names)  # fmt: skip
+
+
+def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
+    found = [
+        f"{'/'.join(map(str, copy))} is {'/'.join(map(str, first))} under another name (all its trials are copies) and "
+        "is left out" for copy, first in renamed
+    ]  # fmt: skip
+    within = trials.original != np.arange(len(trials.y))
+    within &= trials.instance[trials.original] == trials.instance
+    if within.any():
+        found.append(f"{within.sum()} of {len(trials.y)} trials are copies of another of their instance (iosonde check "
+                     "lists them): they are on the same side of every split")  # fmt: skip
+    alike = len(group) - len(np.unique(group))
+    if alike:
+        found.append(f"{alike} of {len(group)} instances are copies of another in more than half of their cells: they "
+                     "are held out together and count once")  # fmt: skip
+    return found
+
+
+def _arranged(trials: _Trials, x: Array) -> Instances:
+    """The complete instances, with everything that is counted over their trials; names are still to be set."""
+    y, cells, settings = trials.y, trials.cells, trials.settings
+    shape = (int(trials.instance.max()) + 1, len(settings))
+    size = shape[0] * shape[1]
+    complete = _complete(trials.table, np.bincount(cells, minlength=size).reshape(shape), settings)
+    slot = instance_twins.slots(trials.original, cells, np.repeat(complete, len(settings)), _MOST_SLOTS)
+    n = int(slot.max()) + 1
+    sums = np.bincount(cells * n + slot, y, size * n).reshape(*shape, n)
+    counts = np.bincount(cells * n + slot, minlength=size * n).reshape(*shape, n).astype(float)
+    logs = np.log(y)
+    means = np.bincount(cells, logs, size) / np.maximum(np.bincount(cells, minlength=size), 1)
+    within = np.bincount(cells, (logs - means[cells]) ** 2, size).reshape(shape)
+    pairs = np.unique(np.column_stack([cells, trials.original]), axis=0)[:, 0] if trials.copied else cells
+    distinct = np.bincount(pairs, minlength=size).reshape(shape)
+    group = np.arange(int(complete.sum()))
+    if trials.copied:
+        same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
+        group = instance_twins.alike(same[complete])
+    df = np.maximum(distinct - 1, 0).sum(axis=1).astype(float)
+    return Instances((), x[complete], (), settings, sums[complete], counts[complete], distinct[complete],
+                     within.sum(axis=1)[complete], df[complete], "", "", False, group,
+                     incomplete=int((~complete).sum()))  # fmt: skip
 
 
 def _check_names(response: str, chosen: Sequence[str], given: Sequence[str]) -> None:
@@ -136,7 +230,7 @@ def _check_names(response: str, chosen: Sequence[str], given: Sequence[str]) -> 
             raise InputError(f"'{name}' is named twice", "a column is chosen or given, once")
 
 
-def _numbered(table: Table, by: Sequence[str]) -> tuple[npt.NDArray[np.intp], tuple[tuple[Cell, ...], ...]]:
+def _numbered(table: Table, by: Sequence[str]) -> tuple[Rows, tuple[tuple[Cell, ...], ...]]:
     groups = table.groups(by)
     number = np.empty(len(table), dtype=np.intp)
     for at, (_, rows) in enumerate(groups):
@@ -157,24 +251,6 @@ def _complete(table: Table, trials: npt.NDArray[np.intp], settings: tuple[tuple[
                         f"({int(present[:, rarest].sum())} of {len(present)})",
                         "leave rare settings out with --where, or measure what is missing")  # fmt: skip
     return complete
-
-
-def _folded(y: Array, cells: npt.NDArray[np.intp], trials: npt.NDArray[np.intp]) -> tuple[Array, Array, Array, Array]:
-    """(sums, counts) by fold of repeats, and of log values (sum of squares within, degrees of freedom) by row."""
-    full = trials[(trials > 0).all(axis=1)]
-    folds = int(min(full.min(), _MOST_FOLDS))
-    order = np.argsort(cells, kind="stable")
-    place = np.empty(len(y), dtype=np.intp)
-    starts = np.concatenate([[0], np.cumsum(trials.reshape(-1))[:-1]])
-    place[order] = np.arange(len(y)) - starts[cells[order]]
-    slot, size = cells * folds + place % folds, trials.size * folds
-    shape = (*trials.shape, folds)
-    sums = np.bincount(slot, y, size).reshape(shape)
-    counts = np.bincount(slot, minlength=size).reshape(shape).astype(float)
-    logs = np.log(y)
-    means = np.bincount(cells, logs, trials.size) / np.maximum(trials.reshape(-1), 1)
-    within = np.bincount(cells, (logs - means[cells]) ** 2, trials.size).reshape(trials.shape)
-    return sums, counts, within.sum(axis=1), np.maximum(trials - 1, 0).sum(axis=1).astype(float)
 
 
 def _x(table: Table, given: Sequence[str], instance: npt.NDArray[np.intp]) -> Array:

@@ -1,0 +1,113 @@
+"""Which trials choose and which measure: random partitions of instances and of repeats, and what the mean of what
+they measured is worth.
+
+Several partitions are averaged, so that the answer does not hang on one of them. They are of the same trials and no
+more evidence: the value of an instance (or of a slot of repeats, where instances are too few to be held out) is its
+mean over all partitions, and the interval is over instances (or slots). Repeats are split by whole slots, the k-th
+trials of all cells: what disturbed a round of measurements is on one side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .instances import Instances
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+FEW = 8  # groups of instances: fewer cannot be held out
+_SPLITS = 64  # of all partitions together, about: two to four partitions
+_MANY = 200  # groups of instances: one partition says the same as several
+_PARTS = 8
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Split:
+    """``train`` and ``test`` are instances, ``slots`` the repeats to measure on (None: all, there is one slot);
+    ``partition`` numbers the partition it is of."""
+
+    partition: int
+    train: Rows
+    test: Rows
+    slots: Rows | None
+
+
+def by_repeat(made: Instances) -> bool:
+    """Whether there are too few instances to hold any out, so that only repeats are split."""
+    return len(np.unique(made.group)) < FEW
+
+
+def splits(made: Instances) -> Iterator[Split]:
+    """All splits of all partitions: in each partition every instance, with every slot, is measured once."""
+    everything, few = np.arange(len(made)), by_repeat(made)
+    # Where each slot is a fold of its own there is one partition of repeats.
+    single = made.slots <= _FOLDS if few else len(np.unique(made.group)) > _MANY
+    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(made.slots, _FOLDS))))
+    for partition in range(partitions):
+        parts = [everything] if few else held_out(made.group, _PARTS, partition)
+        for test in parts:
+            train = everything if few else np.setdiff1d(everything, test)
+            for fold in _folds(made.slots, partition):
+                yield Split(partition, train, test, fold)
+
+
+def held_out(group: Rows, k: int, seed: int) -> list[Rows]:
+    """Rows in at most k random parts of whole groups, nearly equal in groups; the same for the same seed."""
+    numbers = np.unique(group)
+    order = np.random.default_rng((len(numbers), seed)).permutation(numbers)
+    parts = np.array_split(order, min(k, len(numbers)))
+    return [np.flatnonzero(np.isin(group, part)) for part in parts]
+
+
+def _folds(slots: int, seed: int) -> list[Rows | None]:
+    if slots == 1:
+        return [None]
+    order = np.random.default_rng((slots, seed)).permutation(slots)
+    return [np.sort(part) for part in np.array_split(order, min(slots, _FOLDS))]
+
+
+def without(made: Instances, rows: Rows, slots: Rows | None) -> Array:
+    """Means of the trials outside these slots: instances × settings."""
+    kept = np.arange(made.slots) if slots is None else np.setdiff1d(np.arange(made.slots), slots)
+    return _means(made, rows, kept)
+
+
+def inside(made: Instances, rows: Rows, slots: Rows | None) -> Array:
+    """Means of the trials in these slots: instances × settings."""
+    return _means(made, rows, np.arange(made.slots) if slots is None else slots)
+
+
+def _means(made: Instances, rows: Rows, kept: Rows) -> Array:
+    return np.asarray(made.sums[rows][:, :, kept].sum(axis=2) / made.counts[rows][:, :, kept].sum(axis=2))
+
+
+def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Estimate:
+    """Mean and t interval; values of one ``group`` are one piece of evidence (cluster-robust, Liang and Zeger 1986).
+
+    ``n`` counts groups; fewer than three have no interval.
+    """
+    from iosonde.stats.distributions import t_critical
+
+    mean, rest = float(values.mean()), values - values.mean()
+    sums = rest if group is None else np.bincount(np.unique(group, return_inverse=True)[1].reshape(-1), rest)
+    n = len(sums)
+    if n < 3:
+        return Estimate(mean, None, None, level, n, ("fewer than 3 values: no interval; add repeats",))
+    half = t_critical(level, n - 1) * math.sqrt(n / (n - 1) * float((sums**2).sum())) / len(values)
+    return Estimate(mean, mean - half, mean + half, level, n)
+
+
+def geometric(logs: Estimate) -> Estimate:
+    """A mean of logarithms as a geometric mean."""
+    with np.errstate(over="ignore"):
+        value, low, high = (None if x is None else float(np.exp(x)) for x in (logs.value, logs.low, logs.high))
+    return Estimate(value, low, high, logs.level, logs.n, logs.warnings)

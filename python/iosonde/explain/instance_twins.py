@@ -1,0 +1,105 @@
+"""Copies among the trials of an advice: rows that are there twice, and one setting that was measured under two names.
+
+Who has seen one copy has seen the other. So copies of a trial are never on both sides, where one side chooses and the
+other measures; a setting that is another one everywhere is counted once; instances that mostly are copies of each other
+are one piece of evidence. Equal values that chance would give are no copies (``stats.copies``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.stats import copies
+from iosonde.stats.cells import TrialCell
+
+Rows = npt.NDArray[np.intp]
+
+
+def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
+    """The number of each trial's original: its own where it is no copy. ``cells`` numbers the trials' cells."""
+    order = np.argsort(cells, kind="stable")
+    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    parts = [
+        TrialCell({"cell": int(cells[rows[0]])}, "", "", y[rows], rows=rows, places=tuple(map(str, rows)))
+        for rows in np.split(order, starts[1:])
+    ]
+    found, original = copies.find(parts), np.arange(len(y))
+    if found is None:
+        return original
+    for a, b in found.cells:
+        assert a.rows is not None and b.rows is not None
+        original[b.rows[np.argsort(b.values, kind="stable")]] = a.rows[np.argsort(a.values, kind="stable")]
+    for first, again in found.trials:
+        original[int(again)] = original[int(first)]
+    return original
+
+
+def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.int64]:
+    """Instances × settings: cells with the same number hold copies of the same trials; -1 where none was made."""
+    numbers: dict[tuple[int, ...], int] = {}
+    made = np.full((int(instance.max()) + 1, int(setting.max()) + 1), -1, dtype=np.int64)
+    cell = instance * made.shape[1] + setting
+    order = np.lexsort((original, cell))
+    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    for rows in np.split(order, starts[1:]):
+        made.flat[cell[rows[0]]] = numbers.setdefault(tuple(original[rows].tolist()), len(numbers))
+    return made
+
+
+def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
+    """Settings that are copies of an earlier one in every instance that has both (two or more): copy → original."""
+    found: dict[int, int] = {}
+    for copy in range(1, same.shape[1]):
+        for first in (s for s in range(copy) if s not in found):
+            both = (same[:, first] >= 0) & (same[:, copy] >= 0)
+            if both.sum() >= 2 and (same[both, first] == same[both, copy]).all():
+                found[copy] = first
+                break
+    return found
+
+
+def alike(same: npt.NDArray[np.int64]) -> Rows:
+    """The number of each instance's group: instances with copies in more than half of their cells belong together."""
+    group = np.arange(len(same))
+    for setting in range(same.shape[1]):
+        if len(np.unique(same[:, setting])) < len(same):
+            break
+    else:
+        return group
+    for row in range(1, len(same)):
+        shared = (same[:row] == same[row]).mean(axis=1)
+        near = int(shared.argmax())
+        if shared[near] > 0.5:
+            group[row] = group[near]
+    return np.unique(group, return_inverse=True)[1].reshape(-1)
+
+
+def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: int) -> Rows:
+    """The slot of each trial: the k-th of a cell is in slot k, modulo their number; a copy in that of its original.
+
+    There are as many slots (at most ``most``) as every cell of ``complete`` (by cell) has distinct trials, or fewer.
+    """
+    order = np.argsort(cells, kind="stable")
+    starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    place = np.empty(len(cells), dtype=np.intp)
+    sizes = np.diff(np.append(starts, len(cells)))
+    place[order] = np.arange(len(cells)) - np.repeat(starts, sizes)
+    if (original != np.arange(len(cells))).any():
+        place = _renumbered(place, original, order, starts)
+    place = place[original]
+    count = np.bincount(cells, minlength=len(complete))[complete]
+    for n in range(min(int(count.min()), most), 1, -1):
+        filled = np.zeros((len(complete), n), dtype=bool)
+        filled[cells, place % n] = True
+        if filled[complete].all():
+            return place % n
+    return np.zeros(len(cells), dtype=np.intp)
+
+
+def _renumbered(place: Rows, original: Rows, order: Rows, starts: Rows) -> Rows:
+    """Places counted over a cell's distinct trials."""
+    made = place.copy()
+    for rows in np.split(order, starts[1:]):
+        made[rows] = np.unique(original[rows], return_inverse=True)[1].reshape(-1)
+    return made
