@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from iosonde.stats.distributions import normal_quantile
+from iosonde.stats.distributions import normal_quantile, t_critical
 
 from .ranking import Shares
 from .variances import Array
@@ -15,15 +15,18 @@ WORTH_A_WORD = 0.05  # ST - S1
 
 
 def tied(
-    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float
-) -> tuple[tuple[str, ...], ...]:
+    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float,
+    noise_df: int = 0,
+) -> tuple[tuple[str, ...], ...]:  # fmt: skip
     """Names (the largest first) in groups: one opens a group where it is surely below the first of the group before.
 
     Surely: the difference exceeds what resampling moves it, at ``level`` over all such comparisons (Bonferroni).
+    ``noise_df`` are the degrees of freedom of the noise that was resampled (Student's t); 0: many.
     """
     if not names:
         return ()
-    z = normal_quantile(1 - (1 - level) / 2 / max(1, len(names) - 1))
+    each = 1 - (1 - level) / max(1, len(names) - 1)
+    z = t_critical(each, noise_df) if noise_df else normal_quantile(0.5 + each / 2)
     groups: list[list[str]] = [[names[0]]]
     for name in names[1:]:
         head = groups[-1][0]

@@ -135,4 +135,4 @@ def _order(
 ) -> tuple[tuple[str, ...], ...]:
     values = {name: _size(share) for name, share in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
-    return tied(names, values, {name: made.deviations(which[name]) for name in names}, level)
+    return tied(names, values, {name: made.deviations(which[name]) for name in names}, level, made.noise_df)
