@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from iosonde.model.sensitivity.effects import Level
     from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
-_WIDTH = 79
+WIDTH = 79
 _MOST_NAMED = 4  # levels
+_BASES = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
 def lines(ranking: Ranking) -> Iterator[str]:
@@ -26,19 +28,23 @@ def lines(ranking: Ranking) -> Iterator[str]:
     yield from _shares(ranking)
     if ranking.fixed:
         yield from ["", *_within(ranking)]
+    if ranking.blocks is not None:
+        from ._rank_blocks_text import block_lines
+
+        yield from ["", *block_lines(ranking.blocks)]
     if any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
         yield from ["", *_shapley(ranking)]
     divisor, unit = _scale(ranking)
     if any(factor.effects for factor in ranking.factors):
         yield from ["", *_effects(ranking, divisor, unit)]
     if any(factor.slope for factor in ranking.factors):
-        yield from ["", *_slopes(ranking, divisor, unit)]
+        yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
     if ranking.warnings:
         yield ""
     for text in ranking.warnings:
-        yield from textwrap.wrap(escape(f"~ {text}"), _WIDTH, subsequent_indent="  ")
+        yield from textwrap.wrap(escape(f"~ {text}"), WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(escape(ranking.sentence), _WIDTH)
+    yield from textwrap.wrap(escape(ranking.sentence), WIDTH)
 
 
 def _head(ranking: Ranking) -> Iterator[str]:
@@ -50,8 +56,13 @@ def _head(ranking: Ranking) -> Iterator[str]:
     if ranking.intervals:
         how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
     if ranking.noise is not None:
-        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of the variance")
-    yield from textwrap.wrap(escape(f"{ranking.response}; {'; '.join(how)}"), _WIDTH)
+        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
+    yield from textwrap.wrap(escape(f"{ranking.response}; {'; '.join(how)}"), WIDTH)
+
+
+def variance(ranking: Ranking) -> str:
+    """What the shares are of, in words."""
+    return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
 def _shares(ranking: Ranking) -> Iterator[str]:
@@ -64,7 +75,7 @@ def _shares(ranking: Ranking) -> Iterator[str]:
         rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p), number(factor.zero_line),
                      share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
-    yield from table(heads, rows, "lrrrrrrrr", _WIDTH).splitlines()
+    yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
 
 def _within(ranking: Ranking) -> Iterator[str]:
@@ -72,23 +83,22 @@ def _within(ranking: Ranking) -> Iterator[str]:
 
     fixed = ranking.fixed_share
     held = ", ".join(ranking.fixed)
-    of = f" ({share(fixed)}, {span(fixed)} of the variance is theirs)" if fixed else ""
-    yield from textwrap.wrap(escape(f"within {held}{of}:"), _WIDTH)
+    its = "theirs" if len(ranking.fixed) > 1 else "its own"
+    of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
+    yield from textwrap.wrap(escape(f"within {held}{of}:"), WIDTH)
     rows = []
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
     for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
         rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st),
                      f"{s.importance:.2f}"])  # fmt: skip
-    yield from table(
-        ["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", _WIDTH
-    ).splitlines()
+    yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
 def _shapley(ranking: Ranking) -> Iterator[str]:
     from iosonde.report.text import table
 
     rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
-    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", _WIDTH).splitlines()
+    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
 
 
 def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
@@ -98,16 +108,37 @@ def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
     for factor in ranking.factors:
         if factor.effects is None:
             continue
-        low, high = factor.effects.extremes
-        a, b = factor.effects.largest_step
-        step = ((b.mean.value or 0.0) - (a.mean.value or 0.0)) / divisor
-        change = f"{'+' if step > 0 else ''}{significant(step)}"
-        if len(factor.effects.levels) > 2:
-            change += f": {a.name} → {b.name}"
-        rows.append([factor.name, tried(factor), _at(low, divisor), _at(high, divisor), change])
+        low, high = (
+            f"{significant(_measured(end, ranking) / divisor)} at {end.name}" for end in factor.effects.extremes
+        )
+        rows.append([factor.name, tried(factor), low, high, _step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried", f"lowest{of}", "highest", "largest step"]
-    yield from table(heads, rows, "lllll", _WIDTH).splitlines()
+    yield from table(heads, rows, "lllll", WIDTH).splitlines()
+
+
+def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
+    """``+16.4: 4 → 5``; of a logarithm ``×1.25: 4 → 5``; between bins where they meet."""
+    assert factor.effects is not None
+    a, b = factor.effects.largest_step
+    before, after = _measured(a, ranking), _measured(b, ranking)
+    step = (after - before) / divisor
+    change = (
+        f"×{significant(after / before)}"
+        if ranking.transform in _BASES
+        else f"{'+' if step > 0 else ''}{significant(step)}"
+    )
+    if len(factor.effects.levels) == 2:
+        return change
+    if a.low != a.high or b.low != b.high:
+        return f"{change} at {_plain(b.low)}"
+    return f"{change}: {a.name} → {b.name}"
+
+
+def _measured(level: Level, ranking: Ranking) -> float:
+    """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
+    mean = level.mean.value or 0.0
+    return _BASES[ranking.transform] ** mean if ranking.transform in _BASES else mean
 
 
 def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
@@ -120,9 +151,9 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         raw, standardised = factor.slope.raw, factor.slope.standardised
         rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
                      span(standardised), direction(factor)])  # fmt: skip
-    of = f", {unit}" if unit else ""
+    of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "standardised", "interval", "effect"]
-    yield from table(heads, rows, "LrrrrL", _WIDTH).splitlines()
+    yield from table(heads, rows, "LrrrrL", WIDTH).splitlines()
 
 
 def direction(factor: FactorRank) -> str:
@@ -176,10 +207,6 @@ def p_text(p: float | None) -> str:
     return "~" if p is None else f"{p:.2g}"
 
 
-def _at(level: Level, divisor: float) -> str:
-    return f"{significant((level.mean.value or 0.0) / divisor)} at {level.name}"
-
-
 def _scaled(value: float | None, divisor: float) -> str:
     return "~" if value is None else significant(value / divisor)
 
@@ -191,5 +218,7 @@ def _ends(estimate: Estimate, divisor: float) -> str:
 
 
 def _scale(ranking: Ranking) -> tuple[float, str]:
-    means = [abs(level.mean.value or 0.0) for f in ranking.factors if f.effects for level in f.effects.levels]
+    if ranking.transform and ranking.transform not in _BASES:
+        return 1.0, ""
+    means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
     return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from iosonde.core.types import Estimate
 from iosonde.stats.distributions import normal_quantile, t_critical
 
 from .ranking import Shares
@@ -77,6 +78,18 @@ def ranked_text(groups: Sequence[Sequence[str]], shares: Mapping[str, Shares], e
         else:
             said.append(f"{group[0]} first {shown[0][len(group[0]) + 1 :]}")
     return "; ".join(said)
+
+
+def ranked_names(groups: Sequence[Sequence[str]]) -> str:
+    """``stripe first, then cache and hints, which cannot be told apart``."""
+    said = [f"{joined(group)}{', which cannot be told apart' if len(group) > 1 else ''}" for group in groups]
+    return ", then ".join([f"{said[0]}{' first' if len(groups[0]) == 1 else ''}", *said[1:]])
+
+
+def ranged(share: Estimate) -> str:
+    """``0.55 (0.49–0.60)``; an unknown interval is ``~``."""
+    limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
+    return f"{share.value:.2f} ({limits})"
 
 
 def _number(shares: Shares) -> str:

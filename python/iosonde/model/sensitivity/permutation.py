@@ -88,7 +88,9 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
 def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     """What the other factors' main effects leave, shuffled over the cells."""
     values, groups = _without_others(design, factor), grouping(design.codes[:, factor], design.counts)
-    parts = [between(_shuffled(values, size, rng) * design.counts, groups) for size in batches(rounds, 2 * design.n_cells)]
+    parts = [
+        between(_shuffled(values, size, rng) * design.counts, groups) for size in batches(rounds, 2 * design.n_cells)
+    ]
     shuffled = np.concatenate(parts)
     return _null(float(between(values * design.counts, groups)), shuffled, shuffled / design.total, level)
 

@@ -30,8 +30,10 @@ class Totals:
     interacts: dict[int, bool]
 
 
-def total_shares(design: Design, made: Resampled, held: Groups, level: float, rng: np.random.Generator) -> Totals:
-    """By the estimator that the design allows."""
+def total_shares(
+    design: Design, made: Resampled, held: Groups, left: float, level: float, rng: np.random.Generator
+) -> Totals:
+    """By the estimator that the design allows. ``left`` is the share of V(Y) that the fixed factors leave."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
         return _by_means(design, made, held, level)
@@ -43,7 +45,6 @@ def total_shares(design: Design, made: Resampled, held: Groups, level: float, rn
     found = surrogate.total_shares(design, level, noise, rng)
     if found.refused:
         return _refused(design, found.refused, level, "none: the surrogate is too poor")
-    left = float(1 - made.seen.plain[held] / made.seen.total) if held else 1.0
     of = {i: (found.of[i], found.of[i].value) for i in factors}
     within = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
     interacts = {i: _above(found.of[i], made.estimate(Share(frozenset([i])), level, design.n)) for i in factors}

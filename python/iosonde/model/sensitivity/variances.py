@@ -93,7 +93,7 @@ class Resampled:
         """The plug-in share with its interval."""
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
-            return _held(value, self._limits(share, level), level, n)
+            return held_between(value, self._limits(share, level), level, n)
         return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
 
     def sum_of_squares(self, share: Share) -> SumOfSquares:
@@ -124,14 +124,14 @@ class Resampled:
             none = SumOfSquares(0.0, 0)
             low, high = share_limits(signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df),
                                      self.n, level)  # fmt: skip
-            return _held(value, (1 - high, 1 - low), level, n)
+            return held_between(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:
             deviations = _ratio(self.drawn.noise, self.drawn.total_corrected)
             deviations = deviations - _ratio(self.truth.noise, self.truth.total)
         return _interval(value, value, deviations, level, n)
 
 
-def _held(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
+def held_between(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
     """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
     value = float(np.clip(value, 0.0, 1.0))
     low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in limits)
@@ -145,7 +145,7 @@ def _interval(
     if deviations is None:
         return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
     tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
-    return _held(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
+    return held_between(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
 def batches(rounds: int, width: int) -> list[int]:
