@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 _MOST_NAMED = 4  # levels
-_BASES = {"log": math.e, "log2": 2.0, "log10": 10.0}
+LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
 def lines(ranking: Ranking) -> Iterator[str]:
@@ -125,7 +125,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     step = (after - before) / divisor
     change = (
         f"×{significant(after / before)}"
-        if ranking.transform in _BASES
+        if ranking.transform in LOGARITHMS
         else f"{'+' if step > 0 else ''}{significant(step)}"
     )
     if len(factor.effects.levels) == 2:
@@ -138,7 +138,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
 def _measured(level: Level, ranking: Ranking) -> float:
     """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
     mean = level.mean.value or 0.0
-    return _BASES[ranking.transform] ** mean if ranking.transform in _BASES else mean
+    return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
 
 
 def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
@@ -218,7 +218,7 @@ def _ends(estimate: Estimate, divisor: float) -> str:
 
 
 def _scale(ranking: Ranking) -> tuple[float, str]:
-    if ranking.transform and ranking.transform not in _BASES:
+    if ranking.transform and ranking.transform not in LOGARITHMS:
         return 1.0, ""
     means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
     return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)

@@ -118,6 +118,8 @@ def _ranked(
     from iosonde.stats.formula import apply, parse_response
     from iosonde.stats.table import Column, Table
 
+    from ._rank_text import LOGARITHMS
+
     asked = parse_response(response, table)
     if asked.transform:
         measured = table.column(asked.column)
@@ -125,12 +127,16 @@ def _ranked(
         values = apply(asked.transform, table.numbers(asked.column), asked.column)
         table = Table({**table.columns, response: Column(response, values, response, "")}, table.source)
     data = examples(table, response, names)
-    if asked.transform and measured.name in names:
+    if asked.transform and measured.name in [feature.name for feature in data.features]:
         raise InputError(f"'{measured.name}' is the response", "a factor is another column")
     held = [table.column(name).name for name in fixed]
     parts = {title: [table.column(name).name for name in chosen] for title, chosen in blocks.items()}
     made = rank(data, level, held, blocks=parts, progress=_teller(data))
-    return replace(made, transform=asked.transform, unit=measured.unit) if asked.transform else made
+    if not asked.transform:
+        return made
+    shown = ": ratios count, not differences; the means shown are geometric" if asked.transform in LOGARITHMS else ""
+    said = f"shares are of the variance of {response}{shown}"
+    return replace(made, transform=asked.transform, unit=measured.unit, warnings=(said, *made.warnings))
 
 
 def _teller(data: Examples) -> Callable[[str], None]:

@@ -17,9 +17,9 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
-from iosonde.stats.distributions import f_upper_p
+from iosonde.stats.distributions import f_upper_p, t_critical
 
-from .additive import basis, columns
+from .additive import basis, columns, residuals
 from .design import LEAST_DF, SCATTERED, Design
 from .noncentral import SumOfSquares, share_limits
 from .order import tied
@@ -121,6 +121,48 @@ class _Scale:
         return Part(share, corrected, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
 
 
+@dataclass(frozen=True)
+class _Model:
+    """The rows explained by the columns of a basis: ``known`` (cells × columns)."""
+
+    design: Design
+    known: Array
+
+    @property
+    def df(self) -> int:
+        """Columns beside the mean."""
+        return int(self.known.shape[1])
+
+    def squares(self) -> Array:
+        """What each setting adds to the sum of squares that is left."""
+        return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
+
+
+def _sampled(before: _Model, after: _Model, whole: _Model, level: float) -> tuple[Part, Array]:
+    """The part of ``whole``'s rest that ``after`` explains beyond ``before``, where settings are a sample themselves.
+
+    The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
+    alone, as least squares leaves no slope in the coefficients (van der Vaart, Asymptotic Statistics, 1998, ch. 20).
+    Also what each setting moves the share, over √settings.
+    """
+    design, m = before.design, before.design.n_cells
+    moved, v, adjusted = [], [], []
+    for model in (before, after, whole):
+        squares = model.squares()
+        v.append(squares.sum() / design.n)
+        moved.append((squares - v[-1] * design.counts) * m / design.n)
+        adjusted.append(v[-1] * m / (m - 1 - model.df))
+    value, corrected = (v[0] - v[1]) / v[2], (adjusted[0] - adjusted[1]) / adjusted[2]
+    df, left_df = after.df - before.df, m - 1 - after.df
+    moves = (moved[0] - moved[1] - value * moved[2]) / v[2] / np.sqrt(m)
+    half = t_critical(level, left_df) * float(np.std(moves))
+    share = held_between(value, (corrected - half, corrected + half), level, design.n)
+    if df < 1 or v[1] <= 1e-20 * v[2]:
+        return Part(share, corrected, df, None, None if df < 1 else 0.0), moves
+    f = (v[0] - v[1]) / df / (v[1] / left_df)
+    return Part(share, corrected, df, f, f_upper_p(f, df, left_df)), moves
+
+
 def enter(
     design: Design, blocks: Mapping[str, Sequence[int]], told: Collection[str], level: float, rng: np.random.Generator
 ) -> Blocks:
@@ -130,9 +172,10 @@ def enter(
     """
     made = {name: np.column_stack([columns(design, i) for i in factors]) for name, factors in blocks.items()}
     wide = sum(matrix.shape[1] for matrix in made.values())
-    if wide > min(_MOST_COLUMNS, design.n_cells - 1):
-        raise DataError(f"--block: the factors have {wide} levels beside the first of each, for {design.n_cells} "
-                        f"settings (and at most {_MOST_COLUMNS})", "name fewer factors")  # fmt: skip
+    most = min(_MOST_COLUMNS, design.n_cells - 1 - (LEAST_DF if design.kind == SCATTERED else 0))
+    if wide > most:
+        raise DataError(f"--block: the levels of all factors take {wide} columns, and {design.n_cells} settings allow "
+                        f"{most}", "name fewer factors, or measure more settings")  # fmt: skip
     known = np.zeros((design.n_cells, 0))
     ends = [0]
     for matrix in made.values():
@@ -140,18 +183,36 @@ def enter(
         ends.append(known.shape[1])
     along = known.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
     scale, interactions = _scale(design, along, level)
-    nothing = SumOfSquares(0.0, 0)
     found = []
     for name, start, end in zip(blocks, ends[:-1], ends[1:], strict=True):
-        before, effect = _squares(along[:start]), _squares(along[start:end])
-        alone = {i: known[:, start:].T @ basis(design, columns(design, i), known[:, :start]) for i in blocks[name]}
-        parts = {i: scale.part(_squares(turn.T @ along[start:]), before) for i, turn in alone.items()}
-        by_name = {design.features[i].name: i for i in sorted(parts, key=lambda i: -parts[i].size)}
-        order = _order({n: alone[i] for n, i in by_name.items() if n in told}, along[start:], scale, before, rng)
-        found.append(Block(name, scale.part(effect, nothing), scale.part(effect, before).share,
-                           {n: parts[i] for n, i in by_name.items()}, order))  # fmt: skip
-    between = None if interactions is None else scale.part(interactions, nothing)
+        before, own = known[:, :start], known[:, start:end]
+        named = {design.features[i].name: basis(design, columns(design, i), before) for i in blocks[name]}
+        alone = {factor: _part(design, scale, before, one) for factor, one in named.items()}
+        parts = dict(sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -item[1].size))
+        if design.kind == SCATTERED:
+            moves = {factor: moved for factor, (_, moved) in alone.items()}
+        else:
+            moves = _drawn(
+                {n: known[:, start:].T @ one for n, one in named.items()}, along[:start], along[start:], scale, rng
+            )
+        seen = [factor for factor in parts if factor in told]
+        order = tied(seen, {n: parts[n].size for n in seen}, moves, level, scale.noise.df)
+        added, of_rest = (_part(design, scale, before, own, of_all)[0] for of_all in (True, False))
+        found.append(Block(name, added, of_rest.share, parts, order))
+    between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
     return Blocks(tuple(found), between, scale.left / scale.total, scale.noise.df)
+
+
+def _part(design: Design, scale: _Scale, before: Array, own: Array, of_all: bool = False) -> tuple[Part, Array | None]:
+    """What the columns ``own`` add to those ``before``: the share of what these leave, or ``of_all``; and, of a
+    sample of settings, what each of them moves it."""
+    nothing = before[:, :0]
+    whole = nothing if of_all else before
+    if design.kind == SCATTERED:
+        after = np.column_stack([before, own])
+        return _sampled(*(_Model(design, known) for known in (before, after, whole)), scale.level)
+    centred = np.sqrt(design.counts) * (design.means - design.y.mean())
+    return scale.part(_squares(own.T @ centred), _squares(whole.T @ centred)), None
 
 
 def _squares(along: Array) -> SumOfSquares:
@@ -173,19 +234,15 @@ def _scale(design: Design, along: Array, level: float) -> tuple[_Scale, SumOfSqu
     return _Scale(total, beyond.ss + inside, model.df, beyond, rows, level, design.n), None
 
 
-def _order(
-    alone: Mapping[str, Array], along: Array, scale: _Scale, before: SumOfSquares, rng: np.random.Generator
-) -> tuple[tuple[str, ...], ...]:
-    """Told apart by their differences in worlds with another draw of normal noise."""
+def _drawn(
+    turns: Mapping[str, Array], before: Array, along: Array, scale: _Scale, rng: np.random.Generator
+) -> dict[str, Array | None]:
+    """The factors' shares in worlds with another draw of normal noise. ``turns`` are from the coordinates ``along``
+    which are not ``before`` to those of a factor alone."""
     if scale.noise.df < LEAST_DF:
-        return (tuple(alone),) if alone else ()
-    whole = scale.total - before.ss
-    noise = np.sqrt(scale.variance)
-    drawn = along + noise * rng.normal(size=(_DRAWS, len(along)))
-    others = whole - float(along @ along) - scale.left
+        return dict.fromkeys(turns)
+    drawn = along + np.sqrt(scale.variance) * rng.normal(size=(_DRAWS, len(along)))
+    beside = scale.total - scale.left - float(before @ before) - float(along @ along)
     left = scale.left * rng.chisquare(scale.noise.df, _DRAWS) / scale.noise.df
-    totals = (drawn**2).sum(1) + others + left
-    shares = {name: ((drawn @ turn) ** 2).sum(1) / totals for name, turn in alone.items()}
-    chance = scale.variance / whole
-    values = {n: float(((along @ turn) ** 2).sum()) / whole - turn.shape[1] * chance for n, turn in alone.items()}
-    return tied(list(alone), values, shares, scale.level, scale.noise.df)
+    totals = (drawn**2).sum(1) + beside + left
+    return {name: ((drawn @ turn) ** 2).sum(1) / totals for name, turn in turns.items()}
