@@ -23,7 +23,7 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
         rows.append(["interactions", *_cells(blocks.interactions), "", ""])
     left = "noise" if blocks.interactions is not None else "noise, interactions"
     rows.append([left, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
-    yield from table(["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "Lrrrrrrr",
+    yield from table(["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr",
                      WIDTH).splitlines()  # fmt: skip
     yield ""
     rows = [[name, block.name, *_cells(part)] for block in blocks.blocks for name, part in block.factors.items()]
@@ -35,4 +35,5 @@ def _cells(part: Part) -> list[str]:
     from iosonde.core.units import significant
 
     f = "~" if part.f is None else significant(part.f)
-    return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]
+    p = "<1e-9" if part.p is not None and part.p < 1e-9 else p_text(part.p)
+    return [share(part.share), span(part.share), str(part.df), f, p]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 _MOST_NAMED = 4  # levels
+_LONG = 1_000_000
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
@@ -102,19 +103,32 @@ def _shapley(ranking: Ranking) -> Iterator[str]:
 
 
 def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-    from iosonde.report.text import table
 
     rows = []
     for factor in ranking.factors:
         if factor.effects is None:
             continue
         low, high = (
-            f"{significant(_measured(end, ranking) / divisor)} at {end.name}" for end in factor.effects.extremes
+            f"{significant(_measured(end, ranking) / divisor)} at {_named(end)}" for end in factor.effects.extremes
         )
         rows.append([factor.name, tried(factor), low, high, _step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
-    heads = ["factor", "tried", f"lowest{of}", "highest", "largest step"]
-    yield from table(heads, rows, "lllll", WIDTH).splitlines()
+    heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
+    yield from _whole_or_halves(heads, rows, "lllll", 4)
+
+
+def _whole_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
+    """One table, or where it would be too wide one up to column ``cut`` and one of the rest, both by factor."""
+    from iosonde.report.text import table
+
+    whole = table(heads, rows, align, 10 * WIDTH).splitlines()
+    if max(map(len, whole)) <= WIDTH:
+        yield from whole
+        return
+    yield from table(heads[:cut], [row[:cut] for row in rows], align[:cut], WIDTH).splitlines()
+    yield ""
+    rest = [[row[0], *row[cut:]] for row in rows]
+    yield from table([heads[0], *heads[cut:]], rest, align[0] + align[cut:], WIDTH).splitlines()
 
 
 def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
@@ -132,7 +146,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
         return change
     if a.low != a.high or b.low != b.high:
         return f"{change} at {_plain(b.low)}"
-    return f"{change}: {a.name} → {b.name}"
+    return f"{change}: {_named(a)} → {_named(b)}"
 
 
 def _measured(level: Level, ranking: Ranking) -> float:
@@ -142,7 +156,6 @@ def _measured(level: Level, ranking: Ranking) -> float:
 
 
 def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-    from iosonde.report.text import table
 
     rows = []
     for factor in ranking.factors:
@@ -153,7 +166,7 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
                      span(standardised), direction(factor)])  # fmt: skip
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "standardised", "interval", "effect"]
-    yield from table(heads, rows, "LrrrrL", WIDTH).splitlines()
+    yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
 
 
 def direction(factor: FactorRank) -> str:
@@ -166,22 +179,34 @@ def direction(factor: FactorRank) -> str:
 
 
 def tried(factor: FactorRank) -> str:
-    """The levels, or their range."""
+    """The levels, or their range and how many there are."""
     assert factor.effects is not None
     levels = factor.effects.levels
     if len(levels) <= _MOST_NAMED and all(level.low == level.high for level in levels):
-        return ", ".join(level.name for level in levels)
-    numeric = all(isinstance(level.low, (int, float)) for level in levels)
-    what = "levels" if all(level.low == level.high for level in levels) else "bins"
-    return (
-        f"{_plain(levels[0].low)} to {_plain(levels[-1].high)}, {len(levels)} {what}"
-        if numeric
-        else f"{len(levels)} levels"
-    )
+        return ", ".join(_named(level) for level in levels)
+    if not all(isinstance(level.low, (int, float)) for level in levels):
+        return f"{len(levels)} levels"
+    bins = "" if all(level.low == level.high for level in levels) else " bins"
+    return f"{_short(levels[0].low)} to {_short(levels[-1].high)} ({len(levels)}{bins})"
+
+
+def _named(level: Level) -> str:
+    """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
+    if level.low == level.high:
+        return _plain(level.low)
+    low, high = (f"{end:.3g}" for end in (level.low, level.high))
+    return f"{low}–{high}" if float(level.low) >= 0 else f"{low} to {high}"
+
+
+def _short(cell: object) -> str:
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else _plain(cell)
 
 
 def _plain(cell: object) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+    """Whole numbers in full where they are short."""
+    if not isinstance(cell, (int, float)):
+        return str(cell)
+    return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)
 
 
 def share(estimate: Estimate | None) -> str:

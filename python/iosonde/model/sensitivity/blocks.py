@@ -31,22 +31,18 @@ _MOST_COLUMNS = 400
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the variance. ``f`` and ``p`` are against the noise, with ``df`` degrees of freedom; None: unknown."""
+    """A part of the variance. ``share`` is without what noise adds to it (adjusted R², ω²), ``plain`` with it; ``f``
+    and ``p`` are against the noise, for ``df`` degrees of freedom; None: unknown."""
 
     share: Estimate
-    corrected: float | None
+    plain: float
     df: int
     f: float | None
     p: float | None
 
-    @property
-    def size(self) -> float:
-        """What it is ordered by."""
-        return self.corrected if self.corrected is not None else self.share.value or 0.0
-
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
-        return {**self.share.flat("share"), "share_corrected": self.corrected, "df": self.df, "f": self.f, "p": self.p}
+        return {**self.share.flat("share"), "share_plain": self.plain, "df": self.df, "f": self.f, "p": self.p}
 
 
 @dataclass(frozen=True)
@@ -81,8 +77,8 @@ class Blocks:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         inter = None if self.interactions is None else self.interactions.to_json()
-        return {"blocks": [block.to_json() for block in self.blocks], "interactions": inter, "left": self.left,
-                "left_df": self.left_df}  # fmt: skip
+        return {"blocks": [block.to_json() for block in self.blocks], "interactions": inter, "unexplained": self.left,
+                "unexplained_df": self.left_df}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,22 +99,27 @@ class _Scale:
         """Of the noise of one row."""
         return self.noise.ss / self.noise.df if self.noise.df else 0.0
 
+    @property
+    def left_share(self) -> float:
+        """Of V(Y), what is left after all effects."""
+        return self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.left / self.total
+
     def part(self, effect: SumOfSquares, before: SumOfSquares) -> Part:
         """The share of ``effect`` in all but what is ``before`` it."""
         whole = self.total - before.ss
         value = effect.ss / whole if whole > 0 else 0.0
         if self.noise.df < LEAST_DF:
-            return Part(Estimate(value, None, None, self.level, self.n, (NO_NOISE,)), None, effect.df, None, None)
+            return Part(Estimate(value, None, None, self.level, self.n, (NO_NOISE,)), value, effect.df, None, None)
         others = SumOfSquares(max(0.0, whole - effect.ss - self.left), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
-        share = held_between(value, limits, self.level, self.n)
         corrected = (effect.ss - effect.df * self.variance) / (whole + self.variance)
+        share = held_between(corrected, limits, self.level, self.n)
         if effect.df < 1:
-            return Part(share, corrected, 0, None, None)
+            return Part(share, value, 0, None, None)
         if self.variance <= 1e-20 * self.total / self.n:
-            return Part(share, corrected, effect.df, None, 0.0 if value > 1e-12 else 1.0)
+            return Part(share, value, effect.df, None, 0.0 if value > 1e-12 else 1.0)
         f = effect.ss / effect.df / self.variance
-        return Part(share, corrected, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
+        return Part(share, value, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
 
 
 @dataclass(frozen=True)
@@ -156,11 +157,11 @@ def _sampled(before: _Model, after: _Model, whole: _Model, level: float) -> tupl
     df, left_df = after.df - before.df, m - 1 - after.df
     moves = (moved[0] - moved[1] - value * moved[2]) / v[2] / np.sqrt(m)
     half = t_critical(level, left_df) * float(np.std(moves))
-    share = held_between(value, (corrected - half, corrected + half), level, design.n)
+    share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
     if df < 1 or v[1] <= 1e-20 * v[2]:
-        return Part(share, corrected, df, None, None if df < 1 else 0.0), moves
+        return Part(share, value, df, None, None if df < 1 else 0.0), moves
     f = (v[0] - v[1]) / df / (v[1] / left_df)
-    return Part(share, corrected, df, f, f_upper_p(f, df, left_df)), moves
+    return Part(share, value, df, f, f_upper_p(f, df, left_df)), moves
 
 
 def enter(
@@ -188,7 +189,9 @@ def enter(
         before, own = known[:, :start], known[:, start:end]
         named = {design.features[i].name: basis(design, columns(design, i), before) for i in blocks[name]}
         alone = {factor: _part(design, scale, before, one) for factor, one in named.items()}
-        parts = dict(sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -item[1].size))
+        parts = dict(
+            sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -(item[1].share.value or 0))
+        )
         if design.kind == SCATTERED:
             moves = {factor: moved for factor, (_, moved) in alone.items()}
         else:
@@ -196,11 +199,11 @@ def enter(
                 {n: known[:, start:].T @ one for n, one in named.items()}, along[:start], along[start:], scale, rng
             )
         seen = [factor for factor in parts if factor in told]
-        order = tied(seen, {n: parts[n].size for n in seen}, moves, level, scale.noise.df)
+        order = tied(seen, {n: parts[n].share.value or 0.0 for n in seen}, moves, level, scale.noise.df)
         added, of_rest = (_part(design, scale, before, own, of_all)[0] for of_all in (True, False))
         found.append(Block(name, added, of_rest.share, parts, order))
     between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
-    return Blocks(tuple(found), between, scale.left / scale.total, scale.noise.df)
+    return Blocks(tuple(found), between, scale.left_share, scale.noise.df)
 
 
 def _part(design: Design, scale: _Scale, before: Array, own: Array, of_all: bool = False) -> tuple[Part, Array | None]:
