@@ -35,5 +35,4 @@ def _cells(part: Part) -> list[str]:
     from iosonde.core.units import significant
 
     f = "~" if part.f is None else significant(part.f)
-    p = "<1e-9" if part.p is not None and part.p < 1e-9 else p_text(part.p)
-    return [share(part.share), span(part.share), str(part.df), f, p]
+    return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]

@@ -228,8 +228,8 @@ def span(estimate: Estimate | None) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p with two digits."""
-    return "~" if p is None else f"{p:.2g}"
+    """A p with two digits; ``<1e-9`` below."""
+    return "~" if p is None else "<1e-9" if p < 1e-9 else f"{p:.2g}"
 
 
 def _scaled(value: float | None, divisor: float) -> str:

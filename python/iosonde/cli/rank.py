@@ -164,10 +164,12 @@ def _asked(source: Source, responses: list[str], on: list[str], clock: str) -> I
     found = roles.guess(table, columns, on or None) if not (responses and on) else None
     names = on if found is None else [name for name in found.settings if len(table.column(name).codes()[1]) > 1]
     if not names:
+        numbering = "" if found is None else ", ".join(found.numbering)
         raise InputError(
             f"{table.source}: no column that was set has two levels",
-            "what never varies cannot matter; other columns are named with --on",
-        )
+            f"name with --on what was set: {numbering} looks like the number of a row" if numbering
+            else "what never varies cannot matter; other columns are named with --on",
+        )  # fmt: skip
     for response in responses or found.responses:
         yield table, response, names
 

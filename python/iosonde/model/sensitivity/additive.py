@@ -54,8 +54,8 @@ def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
     left = weighted[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # twice is enough (Kahan; Parlett 1998, 6.9)
         left = left - known @ (known.T @ left)
-    u, size, _ = np.linalg.svd(left, full_matrices=False)
-    return np.asarray(u[:, size > _DEPENDENT], float)
+    q, r = np.linalg.qr(left)
+    return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
 
 
 def residuals(design: Design, of: Array) -> Array:

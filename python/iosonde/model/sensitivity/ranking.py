@@ -111,8 +111,8 @@ class Ranking:
         """The stable JSON form."""
         return {
             "response": self.response, "unit": self.unit or None, "transform": self.transform or None,
-            "level": self.level, "n": self.n, "n_cells": self.n_cells, "estimator": self.estimator, "st_estimator": self.st_estimator,
-            "intervals": self.intervals or None, "seed": self.seed,
+            "level": self.level, "n": self.n, "n_cells": self.n_cells, "estimator": self.estimator,
+            "st_estimator": self.st_estimator, "intervals": self.intervals or None, "seed": self.seed,
             "factors": [factor.to_json() for factor in self.factors],
             "noise": None if self.noise is None else self.noise.to_json(),
             "order": [list(group) for group in self.order],
