@@ -165,7 +165,7 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
                      span(standardised), direction(factor)])  # fmt: skip
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
-    heads = ["factor", f"slope{of}", "interval", "standardised", "interval", "effect"]
+    heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
     yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
 
 

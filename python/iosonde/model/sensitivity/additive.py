@@ -63,3 +63,34 @@ def residuals(design: Design, of: Array) -> Array:
     root = np.sqrt(design.counts)
     centred = (design.means - design.y.mean()) * root
     return np.asarray((centred - of @ (of.T @ centred)) / root, float)
+
+
+def left_by_others(design: Design, most_columns: float) -> list[Array]:
+    """For each factor the cell means, centred, without what all other factors explain additively; as they are where
+    these have more than ``most_columns``.
+
+    By the normal equations of all columns, solved for each choice of them and refined once: a QR for each would cost
+    as many times more.
+    """
+    root = np.sqrt(design.counts)
+    centred = (design.means - design.y.mean()) * root
+    raw = np.asarray(centred / root, float)
+    k = len(design.features)
+    parts = [columns(design, i) for i in range(k)]
+    sizes = [part.shape[1] for part in parts]
+    if k == 1 or sum(sizes) > most_columns:
+        return [raw] * k
+    mean = design.counts / design.n
+    whole = np.column_stack([part - mean @ part for part in parts]) * root[:, None]
+    gram = whole.T @ whole
+    owner = np.repeat(np.arange(k), sizes)
+    found = []
+    for i in range(k):
+        others = np.flatnonzero(owner != i)
+        beta, left = np.zeros(whole.shape[1]), centred
+        for _ in range(2):
+            pull = (whole.T @ left)[others]
+            beta[others] += np.linalg.lstsq(gram[np.ix_(others, others)], pull, rcond=1e-13)[0]
+            left = centred - whole @ beta
+        found.append(np.asarray(left / root, float))
+    return found

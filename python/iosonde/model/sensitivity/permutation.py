@@ -16,7 +16,7 @@ import numpy as np
 
 from iosonde.stats.distributions import f_upper_p
 
-from .additive import basis, columns, residuals
+from .additive import left_by_others
 from .design import FRACTION, SCATTERED, Design
 from .shares import Grouping, between, group_means, grouping
 from .variances import Array, batches
@@ -24,7 +24,7 @@ from .variances import Array, batches
 _SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
 _MOST_NUMBERS = 500_000_000  # that are shuffled for one factor
 _LEAST_P = 1e-300
-_MOST_COLUMNS = 0.5  # of the other factors, of all settings
+_MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it they stay in
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
 
 def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     """What the other factors' main effects leave, shuffled over the cells."""
-    values, groups = _without_others(design, factor), grouping(design.codes[:, factor], design.counts)
+    values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
         between(_shuffled(values, size, rng) * design.counts, groups) for size in batches(rounds, 2 * design.n_cells)
     ]
@@ -111,7 +111,7 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
     """Cell means shuffled over the cells: repeats of one setting stay together; the same shuffles for every factor."""
     k = len(design.features)
     raw = design.means - design.y.mean()
-    left = [_without_others(design, i) for i in range(k)]
+    left = _without_others(design)
     groups = [grouping(column, design.counts) for column in design.codes.T]
     inside: list[list[float]] = [[] for _ in range(k)]
     whole: list[list[float]] = [[] for _ in range(k)]
@@ -133,13 +133,8 @@ def _between(sums: Array, groups: Grouping) -> float:
     return float((of_groups**2 / groups.weights).sum() / n - (of_groups.sum() / n) ** 2)
 
 
-def _without_others(design: Design, factor: int) -> Array:
-    """Cell means without what an additive model of the other factors explains; as they are where it has so many
-    columns that it would explain them all."""
-    parts = [columns(design, i) for i in range(len(design.features)) if i != factor]
-    if not parts or sum(part.shape[1] for part in parts) > _MOST_COLUMNS * design.n_cells:
-        return np.asarray(design.means - design.y.mean(), float)
-    return residuals(design, basis(design, np.column_stack(parts)))
+def _without_others(design: Design) -> list[Array]:
+    return left_by_others(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
 
 
 def _shuffled(values: Array, times: int, rng: np.random.Generator) -> Array:
