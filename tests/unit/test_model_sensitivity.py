@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from pathlib import Path
 
@@ -66,6 +67,23 @@ def test_the_published_line_ranks_as_its_closed_form_from_coefficients_and_from_
         assert of_data[name].over_all.st.value == pytest.approx(s1, abs=1e-6)
         assert of_data[name].over_all.importance == pytest.approx(s1, abs=1e-6)
         assert of_data[name].slope.raw.value == pytest.approx(WRITE[name], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "shares"),
+    [
+        ((237.502, -4.406, 15.89, 3.508, -21.058, -21.094),
+         (0.836874, 0.000288014743, 0.029968, 0.002162, 0.077895, 0.052812)),
+        ((162.003, -17.888, 14.204, -0.961, -22.799, -16.546),
+         (0.718362, 0.008758, 0.044178, 0.000299292609, 0.168454, 0.059948)),
+        ((230.091, -2.19, 34.241, 13.538, -60.986, -39.06),
+         (0.438485, 3.97231607e-05, 0.077685, 0.017973, 0.364727, 0.10109)),
+    ],
+)  # fmt: skip
+def test_the_published_lines_of_reads_and_random_access_rank_as_their_closed_form(line, shares):
+    made = by_name(rank_line("speed", dict(zip(LEVELS, line, strict=True)), None, LEVELS, 0.95))
+    for name, s1 in zip(LEVELS, shares, strict=True):
+        assert made[name].over_all.s1.value == pytest.approx(s1, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -377,3 +395,31 @@ def test_few_repeats_widen_an_interval_and_do_not_empty_it():
     y = 2.0 * x[:, 0] + np.random.default_rng(6).normal(size=12) * 0.3
     s1 = by_name(rank(data_of(x, y), 0.95))["f0"].over_all.s1
     assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1
+
+
+_CELLS = {
+    "levels": st.integers(0, 3),
+    "text": st.sampled_from("uvw"),
+    "reals": st.floats(-1, 1, allow_subnormal=False).map(lambda x: round(x, 3)),
+    "large": st.sampled_from([1e15, 1e15 + 1, 1e15 + 2]),
+    "holes": st.sampled_from([1, 2, None]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(data):
+    names = "abcd"[: data.draw(st.integers(1, 4))]
+    kinds = {name: _CELLS[data.draw(st.sampled_from(sorted(_CELLS)))] for name in names}
+    cells = data.draw(st.lists(st.fixed_dictionaries(kinds), min_size=1, max_size=12))
+    rows = [row for row in cells for _ in range(data.draw(st.sampled_from([1, 2, 3])))]
+    y = data.draw(st.lists(st.sampled_from([0.0, 1.0, 1.5, -2.0, 7.25]), min_size=len(rows), max_size=len(rows)))
+    how = data.draw(st.sampled_from(["plain", "fixed", "blocks"]))
+    table = table_of({**{name: [row[name] for row in rows] for name in names}, "y": y})
+    try:
+        made = rank(examples(table, "y", list(names)), 0.95, fixed=["a"] if how == "fixed" else [],
+                    blocks={"first": ["a"]} if how == "blocks" else None)  # fmt: skip
+    except (DataError, InputError):
+        return
+    json.dumps(made.to_json(), allow_nan=False)

@@ -7,7 +7,8 @@ tell it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from .blocks import enter
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import holm, tied
-from .permutation import nulls
+from .permutation import Null, nulls
 from .ranking import FactorRank, Ranking, Shares
 from .shapley import effects_of
 from .slopes import slopes
-from .total import Totals, total_shares
+from .total import Total, Totals, total_shares
 from .variances import Groups, Resampled, Share
 from .within import Within, within
 
@@ -36,6 +37,61 @@ _NAMES = {
     FRACTION: "group means of a balanced fraction",
     GRID: "group means of an incomplete factorial",
 }
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies."""
+
+    design: Design
+    level: float
+    made: Resampled
+    inner: Within | None
+    totals: Totals
+    shapley: list[Estimate] | None
+    dummies: list[Null]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the factors."""
+        return [feature.name for feature in self.design.features]
+
+    @cached_property
+    def told(self) -> list[int]:
+        """The factors whose effect can be told from chance, by themselves or in interactions."""
+        seen = holm({name: null.p for name, null in zip(self.names, self.dummies, strict=True)}, 1 - self.level)
+        return [i for i, name in enumerate(self.names) if name in seen or self.totals.interacts[i]]
+
+    @cached_property
+    def shares(self) -> list[Shares]:
+        """Of each factor over all."""
+        every = range(len(self.names))
+        return _important([self._shares(self.made, Share(frozenset([i])), self.totals.of[i]) for i in every])
+
+    @cached_property
+    def parts(self) -> dict[int, Shares]:
+        """Of the factors within the fixed ones."""
+        if self.inner is None:
+            return {}
+        shares = self.inner.shares
+        parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
+        return dict(zip(shares, _important(parts), strict=True))
+
+    def order(self) -> tuple[tuple[str, ...], ...]:
+        """The factors that can be told from chance, in groups that cannot be told apart."""
+        both = {self.names[i]: (self.shares[i], Share(frozenset([i]))) for i in self.told}
+        return _order(self.made, both, self.level)
+
+    def order_within(self) -> tuple[tuple[str, ...], ...]:
+        """The same within the fixed factors."""
+        if self.inner is None:
+            return ()
+        both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
+        return _order(self.inner.made, both, self.level)
+
+    def _shares(self, made: Resampled, share: Share, total: Total) -> Shares:
+        corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
+        return Shares(made.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
 
 
 def rank(
@@ -51,46 +107,52 @@ def rank(
     held: Groups = frozenset(_numbers(fixed, names, "--fixed"))
     if len(held) == len(names):
         raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
-    entered = _blocks(blocks or {}, names)
+    ordered = _blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
+    found = _estimated(design, held, level, rng, progress)
+    progress("the effect of each level")
+    factors, r2 = _factors(found, held)
+    entered = enter(design, ordered, {names[i] for i in found.told}, level, rng) if ordered else None
+    ranking = Ranking(
+        data.response, data.unit, level, design.n, design.n_cells, _estimator(design), found.totals.name,
+        found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, found.order(),
+        found.order_within(), tuple(f.name for f in factors if names.index(f.name) not in found.told),
+        tuple(names[i] for i in sorted(held)), None if found.inner is None else found.inner.fixed, design.links, seed,
+        "", (), entered,
+    )  # fmt: skip
+    said = warnings.warnings(ranking, design, data.warnings, r2)
+    return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
+
+
+def _estimated(
+    design: Design, held: Groups, level: float, rng: np.random.Generator, progress: Callable[[str], None]
+) -> _Found:
     progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
-    made = room.resample(design, _wanted(len(names), held, design.kind), rng)
+    made = room.resample(design, _wanted(len(design.features), held, design.kind), rng)
     inner = within(design, made, held, level, rng) if held else None
     progress("total shares")
     left = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
     totals = total_shares(design, made, held, left, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
     progress("what a dummy would reach")
-    dummies = nulls(design, level, rng)
-    seen = holm({name: null.p for name, null in zip(names, dummies, strict=True)}, 1 - level)
-    told = {i for i, name in enumerate(names) if name in seen or totals.interacts[i]}
-    progress("the effect of each level")
+    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng))
+
+
+def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
+    """(the factors, the most important first; R² of the line in all of them)."""
+    design, level, made = found.design, found.level, found.made
     lines, r2 = slopes(design, level)
-    shares = [_shares(made, Share(frozenset([i])), totals.of[i], level, design.n) for i in range(len(names))]
-    parts = _parts(inner, totals, level, design.n)
     noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
     factors = [
         FactorRank(
-            name, design.features[i].unit, share, dummies[i].p, dummies[i].zero_line, lines[i],
-            effects(design, i, level, noise), None if shapley is None else shapley[i], parts.get(i), i in held,
-            totals.interacts[i],
+            name, design.features[i].unit, found.shares[i], found.dummies[i].p, found.dummies[i].zero_line, lines[i],
+            effects(design, i, level, noise), None if found.shapley is None else found.shapley[i], found.parts.get(i),
+            i in held, found.totals.interacts[i],
         )
-        for i, (name, share) in enumerate(zip(names, _important(shares), strict=True))
+        for i, name in enumerate(found.names)
     ]  # fmt: skip
-    ranked = sorted(factors, key=lambda factor: -_size(factor.over_all))
-    ranking = Ranking(
-        data.response, data.unit, level, design.n, design.n_cells, _estimator(design), totals.name, made.how,
-        tuple(ranked), made.noise(level, design.n) if design.df_repeats else None,
-        _order(made, {names[i]: (shares[i], Share(frozenset([i]))) for i in sorted(told)}, level),
-        () if inner is None else _order(
-            inner.made, {names[i]: (parts[i], inner.shares[i]) for i in sorted(told & set(parts))}, level),
-        tuple(factor.name for factor in ranked if names.index(factor.name) not in told),
-        tuple(names[i] for i in sorted(held)), None if inner is None else inner.fixed,
-        design.links, seed, "", (), enter(design, entered, {names[i] for i in told}, level, rng) if entered else None,
-    )  # fmt: skip
-    said = warnings.warnings(ranking, design, data.warnings, r2)
-    return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
+    return tuple(sorted(factors, key=lambda factor: -_size(factor.over_all))), r2
 
 
 def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
@@ -122,23 +184,10 @@ def _wanted(k: int, held: Groups, kind: str) -> list[Groups]:
     return list(dict.fromkeys(found))
 
 
-def _parts(inner: Within | None, totals: Totals, level: float, n: int) -> dict[int, Shares]:
-    """Shares within the fixed factors."""
-    if inner is None:
-        return {}
-    parts = [_shares(inner.made, share, totals.within[i], level, n) for i, share in inner.shares.items()]
-    return dict(zip(inner.shares, _important(parts), strict=True))
-
-
 def _estimator(design: Design) -> str:
     if design.kind in _NAMES:
         return _NAMES[design.kind]
     return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
-
-
-def _shares(made: Resampled, share: Share, total: tuple[Estimate, float | None], level: float, n: int) -> Shares:
-    corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
-    return Shares(made.estimate(share, level, n), corrected, *total, 0.0)
 
 
 def _important(shares: Sequence[Shares]) -> list[Shares]:
