@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import Examples, Feature
+from iosonde.model.features import Feature
 from iosonde.model.sensitivity.blocks import enter
 from iosonde.model.sensitivity.design import FACTORIAL, GRID, SCATTERED, design_of
 from iosonde.model.sensitivity.permutation import nulls, shuffles
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.within import within
-
-
-def data_of(x: np.ndarray, y: np.ndarray) -> Examples:
-    features = tuple(Feature(f"f{i}", "", tuple(np.unique(column)), True) for i, column in enumerate(x.T))
-    cells = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1)
-    return Examples(features, x.astype(float), np.asarray(y, float), cells, "y", "")
-
-
-def grid(*levels: int, repeats: int = 1) -> np.ndarray:
-    return np.repeat(np.array(list(itertools.product(*map(range, levels)))), repeats, axis=0)
+from settings_table import data_of, grid
 
 
 def generator(seed: int = 0) -> np.random.Generator:

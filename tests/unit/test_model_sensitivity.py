@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import Examples, Feature, examples
+from iosonde.model.features import examples
 from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import Share
 from iosonde.stats.table import table_of
+from settings_table import data_of, grid
 
 # The coefficients of a published regression (write speed of a parallel file system) and the levels it was made of.
 WRITE = {"network": 271.936, "base": 4.149, "servers": 30.729, "striping": 10.38, "replication": -59.182,
@@ -28,16 +29,6 @@ LEVELS = {"network": [0, 1], "base": [0, 1], "servers": [1, 2, 3, 4, 5], "stripi
           "replication": [0, 2, 3, 4, 5], "clients": [1, 2, 3, 4, 5]}  # fmt: skip
 WRITE_S1 = {"network": 0.553055, "base": 0.000128742518, "servers": 0.056497, "striping": 0.009541,
             "replication": 0.310146, "clients": 0.070633}  # fmt: skip
-
-
-def data_of(x: np.ndarray, y: np.ndarray) -> Examples:
-    features = tuple(Feature(f"f{i}", "", tuple(np.unique(column)), True) for i, column in enumerate(x.T))
-    cells = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1)
-    return Examples(features, x.astype(float), np.asarray(y, float), cells, "y", "")
-
-
-def grid(*levels: int, repeats: int = 1) -> np.ndarray:
-    return np.repeat(np.array(list(itertools.product(*map(range, levels)))), repeats, axis=0)
 
 
 def by_name(ranking) -> dict:
@@ -161,6 +152,14 @@ def test_interactions_are_warned_of():
     assert factors["f0"].interacts and factors["f1"].interacts and not factors["f2"].interacts
     assert factors["f0"].over_all.s1.value < 0.05 < 0.7 < factors["f0"].over_all.st.low
     assert any("ST is well above S1" in warning for warning in made.warnings)
+
+
+def test_what_noise_adds_to_a_total_share_is_said():
+    x = grid(2, 3, 4, repeats=3)
+    made = rank(data_of(x, 2.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x)) * 3), 0.95)
+    said = next(warning for warning in made.warnings if warning.startswith("without what noise adds to it ST is"))
+    shares = by_name(made)["f2"].over_all
+    assert shares.st.value > shares.st_corrected + 0.05 and f"f2 {shares.st_corrected:.2f}" in said
 
 
 def test_a_dominating_factor_does_not_hide_the_tunables():

@@ -12,6 +12,7 @@ from .order import joined, ranged, ranked_names, ranked_text
 from .ranking import Ranking
 
 _LINEAR = 0.1  # of V(Y) that a straight line misses of the group means
+_NOISE_IN_ST = 0.03
 _MOST_LINKS = 3
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
@@ -95,6 +96,14 @@ def _of_factors(ranking: Ranking) -> Iterator[str]:
     if strong:
         yield (f"{joined(strong)}: ST is well above S1: what it does depends on the other factors; look at it within "
                "their levels")  # fmt: skip
+    raised = [
+        f"{factor.name} {max(0.0, factor.over_all.st_corrected):.2f}"
+        for factor in ranking.factors
+        if factor.over_all.st_corrected is not None
+        and (factor.over_all.st.value or 0.0) - max(0.0, factor.over_all.st_corrected) > _NOISE_IN_ST
+    ]
+    if raised:
+        yield f"without what noise adds to it ST is {', '.join(raised)}"
     for factor in ranking.factors:
         if factor.effects and factor.effects.turns:
             yield f"{factor.name}: the response is not monotone: {factor.effects.turns}"
