@@ -42,6 +42,49 @@ def test_the_text_is_narrow_and_ends_with_the_ranking(runs):
     assert "Of base_fs no effect can be told from chance." in " ".join(text.split())
 
 
+def test_blocks_are_shown_in_order_with_what_they_left(runs):
+    words = (runs, "--response", "write", "--block", "hardware=network", "--block", "settings=servers,base_fs")
+    text = said(*words)
+    assert max(map(len, text.splitlines())) < 80
+    lines = [line.split() for line in text.splitlines()]
+    names = ["1.", "2.", "interactions", "noise"]
+    assert [line[0] for line in lines if line and line[0] in names] == names
+    assert "then settings 0.06" in " ".join(text.split()) and "of what was left: servers first" in " ".join(
+        text.split()
+    )
+    made = content(*words)
+    assert [block["name"] for block in made["blocks"]] == ["hardware", "settings"]
+    assert made["blocks"][1]["of_rest_low"] > 0.5 > 0.1 > made["blocks"][1]["share_high"]
+    whole = sum(block["share"] for block in made["blocks"]) + made["interactions"]["share"] + made["unexplained"]
+    assert whole == pytest.approx(1)
+
+
+def test_factors_in_no_block_are_told(runs):
+    made = content(runs, "--response", "write", "--on", "network,servers", "--block", "hardware=network")
+    assert [block["name"] for block in made["blocks"]] == ["hardware", "the rest"]
+
+
+def test_a_logarithm_has_shares_of_its_own_variance_and_means_in_the_unit(runs):
+    text = said(runs, "--response", "log(write)", "--on", "network,servers")
+    flat = " ".join(text.split())
+    assert "shares are of the variance of log(write): ratios count" in flat and "lowest, MB/s" in text
+    assert "at gigabit" in text and "×2.7" in text and "slope of log" in text
+    made, plain = (content(runs, "--response", r, "--on", "network,servers") for r in ("log(write)", "write"))
+    assert made["response"] == "log(write)" and made["transform"] == "log"
+    assert made["factors"][0]["s1"] != plain["factors"][0]["s1"] and plain["transform"] is None
+    assert made["factors"][0]["levels"][0]["mean"] == pytest.approx(4.3, abs=0.01)
+
+
+def test_wide_tables_are_cut_between_columns_and_not_through_names(tmp_path):
+    path = tmp_path / "wide.csv"
+    names = ("bytes_of_request", "bytes_of_the_hole")
+    cells = [(a, b, a * b / 1e9 + (a + b) % 7) for a in range(1_000_000, 9_000_000, 654_321) for b in range(5)]
+    path.write_text(",".join((*names, "y")) + "\n" + "\n".join(",".join(map(str, row)) for row in cells) + "\n")
+    lines = said(str(path), "--response", "y", "--on", ",".join(names)).splitlines()
+    assert max(map(len, lines)) < 80 and any(line.startswith(f"{names[0]}   1e+06 to") for line in lines)
+    assert not any("…" in line for line in lines)
+
+
 def test_json_of_one_response_has_the_promised_keys(runs):
     made = content(runs, "--response", "write", "--on", "network,servers")
     assert made["schema"] == 1 and [f["name"] for f in made["factors"]] == ["network", "servers"]
@@ -95,6 +138,13 @@ def test_the_figure_is_drawn(runs, tmp_path):
         (("--coefficients", "LINE", "--levels", "net=0,1", "--response", "stat"), "no coefficients of 'stat'"),
         (("--coefficients", "RUNS", "--levels", "net=0,1"), "needs the columns feature and coefficient"),
         (("RUNS", "--coefficients", "LINE"), "does not go with DATA"),
+        (("--block", "a=b", "--coefficients", "LINE"), "does not go with DATA, --on or --block"),
+        (("RUNS", "--block", "hardware"), "names no factors"),
+        (("RUNS", "--block", "a=network", "--block", "a=servers"), "two blocks 'a'"),
+        (("RUNS", "--block", "a=network", "--fixed", "servers"), "--fixed does not go with --block"),
+        (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "'base_fs' is no factor"),
+        (("RUNS", "--response", "log(write)", "--on", "write,network"), "is the response"),
+        (("RUNS", "--response", "log(write)", "--level", "1"), "not between 0 and 1"),
     ],
 )
 def test_what_is_wrong_is_said(words, message, runs, tmp_path):

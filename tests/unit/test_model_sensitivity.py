@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import Examples, Feature, examples
+from iosonde.model.features import examples
 from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import Share
 from iosonde.stats.table import table_of
+from settings_table import data_of, grid
 
 # The coefficients of a published regression (write speed of a parallel file system) and the levels it was made of.
 WRITE = {"network": 271.936, "base": 4.149, "servers": 30.729, "striping": 10.38, "replication": -59.182,
@@ -27,16 +29,6 @@ LEVELS = {"network": [0, 1], "base": [0, 1], "servers": [1, 2, 3, 4, 5], "stripi
           "replication": [0, 2, 3, 4, 5], "clients": [1, 2, 3, 4, 5]}  # fmt: skip
 WRITE_S1 = {"network": 0.553055, "base": 0.000128742518, "servers": 0.056497, "striping": 0.009541,
             "replication": 0.310146, "clients": 0.070633}  # fmt: skip
-
-
-def data_of(x: np.ndarray, y: np.ndarray) -> Examples:
-    features = tuple(Feature(f"f{i}", "", tuple(np.unique(column)), True) for i, column in enumerate(x.T))
-    cells = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1)
-    return Examples(features, x.astype(float), np.asarray(y, float), cells, "y", "")
-
-
-def grid(*levels: int, repeats: int = 1) -> np.ndarray:
-    return np.repeat(np.array(list(itertools.product(*map(range, levels)))), repeats, axis=0)
 
 
 def by_name(ranking) -> dict:
@@ -66,6 +58,23 @@ def test_the_published_line_ranks_as_its_closed_form_from_coefficients_and_from_
         assert of_data[name].over_all.st.value == pytest.approx(s1, abs=1e-6)
         assert of_data[name].over_all.importance == pytest.approx(s1, abs=1e-6)
         assert of_data[name].slope.raw.value == pytest.approx(WRITE[name], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("line", "shares"),
+    [
+        ((237.502, -4.406, 15.89, 3.508, -21.058, -21.094),
+         (0.836874, 0.000288014743, 0.029968, 0.002162, 0.077895, 0.052812)),
+        ((162.003, -17.888, 14.204, -0.961, -22.799, -16.546),
+         (0.718362, 0.008758, 0.044178, 0.000299292609, 0.168454, 0.059948)),
+        ((230.091, -2.19, 34.241, 13.538, -60.986, -39.06),
+         (0.438485, 3.97231607e-05, 0.077685, 0.017973, 0.364727, 0.10109)),
+    ],
+)  # fmt: skip
+def test_the_published_lines_of_reads_and_random_access_rank_as_their_closed_form(line, shares):
+    made = by_name(rank_line("speed", dict(zip(LEVELS, line, strict=True)), None, LEVELS, 0.95))
+    for name, s1 in zip(LEVELS, shares, strict=True):
+        assert made[name].over_all.s1.value == pytest.approx(s1, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +152,14 @@ def test_interactions_are_warned_of():
     assert factors["f0"].interacts and factors["f1"].interacts and not factors["f2"].interacts
     assert factors["f0"].over_all.s1.value < 0.05 < 0.7 < factors["f0"].over_all.st.low
     assert any("ST is well above S1" in warning for warning in made.warnings)
+
+
+def test_what_noise_adds_to_a_total_share_is_said():
+    x = grid(2, 3, 4, repeats=3)
+    made = rank(data_of(x, 2.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x)) * 3), 0.95)
+    said = next(warning for warning in made.warnings if warning.startswith("without what noise adds to it ST is"))
+    shares = by_name(made)["f2"].over_all
+    assert shares.st.value > shares.st_corrected + 0.05 and f"f2 {shares.st_corrected:.2f}" in said
 
 
 def test_a_dominating_factor_does_not_hide_the_tunables():
@@ -377,3 +394,31 @@ def test_few_repeats_widen_an_interval_and_do_not_empty_it():
     y = 2.0 * x[:, 0] + np.random.default_rng(6).normal(size=12) * 0.3
     s1 = by_name(rank(data_of(x, y), 0.95))["f0"].over_all.s1
     assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1
+
+
+_CELLS = {
+    "levels": st.integers(0, 3),
+    "text": st.sampled_from("uvw"),
+    "reals": st.floats(-1, 1, allow_subnormal=False).map(lambda x: round(x, 3)),
+    "large": st.sampled_from([1e15, 1e15 + 1, 1e15 + 2]),
+    "holes": st.sampled_from([1, 2, None]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(data):
+    names = "abcd"[: data.draw(st.integers(1, 4))]
+    kinds = {name: _CELLS[data.draw(st.sampled_from(sorted(_CELLS)))] for name in names}
+    cells = data.draw(st.lists(st.fixed_dictionaries(kinds), min_size=1, max_size=12))
+    rows = [row for row in cells for _ in range(data.draw(st.sampled_from([1, 2, 3])))]
+    y = data.draw(st.lists(st.sampled_from([0.0, 1.0, 1.5, -2.0, 7.25]), min_size=len(rows), max_size=len(rows)))
+    how = data.draw(st.sampled_from(["plain", "fixed", "blocks"]))
+    table = table_of({**{name: [row[name] for row in rows] for name in names}, "y": y})
+    try:
+        made = rank(examples(table, "y", list(names)), 0.95, fixed=["a"] if how == "fixed" else [],
+                    blocks={"first": ["a"]} if how == "blocks" else None)  # fmt: skip
+    except (DataError, InputError):
+        return
+    json.dumps(made.to_json(), allow_nan=False)

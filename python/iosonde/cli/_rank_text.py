@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
     from iosonde.model.sensitivity.effects import Level
     from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
-_WIDTH = 79
+WIDTH = 79
 _MOST_NAMED = 4  # levels
+_LONG = 1_000_000
+LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
 def lines(ranking: Ranking) -> Iterator[str]:
@@ -26,19 +29,23 @@ def lines(ranking: Ranking) -> Iterator[str]:
     yield from _shares(ranking)
     if ranking.fixed:
         yield from ["", *_within(ranking)]
+    if ranking.blocks is not None:
+        from ._rank_blocks_text import block_lines
+
+        yield from ["", *block_lines(ranking.blocks)]
     if any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
         yield from ["", *_shapley(ranking)]
     divisor, unit = _scale(ranking)
     if any(factor.effects for factor in ranking.factors):
         yield from ["", *_effects(ranking, divisor, unit)]
     if any(factor.slope for factor in ranking.factors):
-        yield from ["", *_slopes(ranking, divisor, unit)]
+        yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
     if ranking.warnings:
         yield ""
     for text in ranking.warnings:
-        yield from textwrap.wrap(escape(f"~ {text}"), _WIDTH, subsequent_indent="  ")
+        yield from textwrap.wrap(escape(f"~ {text}"), WIDTH, subsequent_indent="  ")
     yield ""
-    yield from textwrap.wrap(escape(ranking.sentence), _WIDTH)
+    yield from textwrap.wrap(escape(ranking.sentence), WIDTH)
 
 
 def _head(ranking: Ranking) -> Iterator[str]:
@@ -50,8 +57,13 @@ def _head(ranking: Ranking) -> Iterator[str]:
     if ranking.intervals:
         how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
     if ranking.noise is not None:
-        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of the variance")
-    yield from textwrap.wrap(escape(f"{ranking.response}; {'; '.join(how)}"), _WIDTH)
+        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
+    yield from textwrap.wrap(escape(f"{ranking.response}; {'; '.join(how)}"), WIDTH)
+
+
+def variance(ranking: Ranking) -> str:
+    """What the shares are of, in words."""
+    return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
 
 def _shares(ranking: Ranking) -> Iterator[str]:
@@ -64,7 +76,7 @@ def _shares(ranking: Ranking) -> Iterator[str]:
         rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p), number(factor.zero_line),
                      share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
-    yield from table(heads, rows, "lrrrrrrrr", _WIDTH).splitlines()
+    yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
 
 def _within(ranking: Ranking) -> Iterator[str]:
@@ -72,46 +84,78 @@ def _within(ranking: Ranking) -> Iterator[str]:
 
     fixed = ranking.fixed_share
     held = ", ".join(ranking.fixed)
-    of = f" ({share(fixed)}, {span(fixed)} of the variance is theirs)" if fixed else ""
-    yield from textwrap.wrap(escape(f"within {held}{of}:"), _WIDTH)
+    its = "theirs" if len(ranking.fixed) > 1 else "its own"
+    of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
+    yield from textwrap.wrap(escape(f"within {held}{of}:"), WIDTH)
     rows = []
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
     for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
         rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st),
                      f"{s.importance:.2f}"])  # fmt: skip
-    yield from table(
-        ["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", _WIDTH
-    ).splitlines()
+    yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
 def _shapley(ranking: Ranking) -> Iterator[str]:
     from iosonde.report.text import table
 
     rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
-    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", _WIDTH).splitlines()
+    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
 
 
 def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-    from iosonde.report.text import table
 
     rows = []
     for factor in ranking.factors:
         if factor.effects is None:
             continue
-        low, high = factor.effects.extremes
-        a, b = factor.effects.largest_step
-        step = ((b.mean.value or 0.0) - (a.mean.value or 0.0)) / divisor
-        change = f"{'+' if step > 0 else ''}{significant(step)}"
-        if len(factor.effects.levels) > 2:
-            change += f": {a.name} → {b.name}"
-        rows.append([factor.name, tried(factor), _at(low, divisor), _at(high, divisor), change])
+        low, high = (
+            f"{significant(_measured(end, ranking) / divisor)} at {_named(end)}" for end in factor.effects.extremes
+        )
+        rows.append([factor.name, tried(factor), low, high, _step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
-    heads = ["factor", "tried", f"lowest{of}", "highest", "largest step"]
-    yield from table(heads, rows, "lllll", _WIDTH).splitlines()
+    heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
+    yield from _whole_or_halves(heads, rows, "lllll", 4)
+
+
+def _whole_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
+    """One table, or where it would be too wide one up to column ``cut`` and one of the rest, both by factor."""
+    from iosonde.report.text import table
+
+    whole = table(heads, rows, align, 10 * WIDTH).splitlines()
+    if max(map(len, whole)) <= WIDTH:
+        yield from whole
+        return
+    yield from table(heads[:cut], [row[:cut] for row in rows], align[:cut], WIDTH).splitlines()
+    yield ""
+    rest = [[row[0], *row[cut:]] for row in rows]
+    yield from table([heads[0], *heads[cut:]], rest, align[0] + align[cut:], WIDTH).splitlines()
+
+
+def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
+    """``+16.4: 4 → 5``; of a logarithm ``×1.25: 4 → 5``; between bins where they meet."""
+    assert factor.effects is not None
+    a, b = factor.effects.largest_step
+    before, after = _measured(a, ranking), _measured(b, ranking)
+    step = (after - before) / divisor
+    change = (
+        f"×{significant(after / before)}"
+        if ranking.transform in LOGARITHMS
+        else f"{'+' if step > 0 else ''}{significant(step)}"
+    )
+    if len(factor.effects.levels) == 2:
+        return change
+    if a.low != a.high or b.low != b.high:
+        return f"{change} at {_plain(b.low)}"
+    return f"{change}: {_named(a)} → {_named(b)}"
+
+
+def _measured(level: Level, ranking: Ranking) -> float:
+    """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
+    mean = level.mean.value or 0.0
+    return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
 
 
 def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-    from iosonde.report.text import table
 
     rows = []
     for factor in ranking.factors:
@@ -120,9 +164,9 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         raw, standardised = factor.slope.raw, factor.slope.standardised
         rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
                      span(standardised), direction(factor)])  # fmt: skip
-    of = f", {unit}" if unit else ""
-    heads = ["factor", f"slope{of}", "interval", "standardised", "interval", "effect"]
-    yield from table(heads, rows, "LrrrrL", _WIDTH).splitlines()
+    of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
+    heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
+    yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
 
 
 def direction(factor: FactorRank) -> str:
@@ -135,22 +179,34 @@ def direction(factor: FactorRank) -> str:
 
 
 def tried(factor: FactorRank) -> str:
-    """The levels, or their range."""
+    """The levels, or their range and how many there are."""
     assert factor.effects is not None
     levels = factor.effects.levels
     if len(levels) <= _MOST_NAMED and all(level.low == level.high for level in levels):
-        return ", ".join(level.name for level in levels)
-    numeric = all(isinstance(level.low, (int, float)) for level in levels)
-    what = "levels" if all(level.low == level.high for level in levels) else "bins"
-    return (
-        f"{_plain(levels[0].low)} to {_plain(levels[-1].high)}, {len(levels)} {what}"
-        if numeric
-        else f"{len(levels)} levels"
-    )
+        return ", ".join(_named(level) for level in levels)
+    if not all(isinstance(level.low, (int, float)) for level in levels):
+        return f"{len(levels)} levels"
+    bins = "" if all(level.low == level.high for level in levels) else " bins"
+    return f"{_short(levels[0].low)} to {_short(levels[-1].high)} ({len(levels)}{bins})"
+
+
+def _named(level: Level) -> str:
+    """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
+    if level.low == level.high:
+        return _plain(level.low)
+    low, high = (f"{end:.3g}" for end in (level.low, level.high))
+    return f"{low}–{high}" if float(level.low) >= 0 else f"{low} to {high}"
+
+
+def _short(cell: object) -> str:
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else _plain(cell)
 
 
 def _plain(cell: object) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+    """Whole numbers in full where they are short."""
+    if not isinstance(cell, (int, float)):
+        return str(cell)
+    return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)
 
 
 def share(estimate: Estimate | None) -> str:
@@ -172,12 +228,8 @@ def span(estimate: Estimate | None) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p with two digits."""
-    return "~" if p is None else f"{p:.2g}"
-
-
-def _at(level: Level, divisor: float) -> str:
-    return f"{significant((level.mean.value or 0.0) / divisor)} at {level.name}"
+    """A p with two digits; ``<1e-9`` below."""
+    return "~" if p is None else "<1e-9" if p < 1e-9 else f"{p:.2g}"
 
 
 def _scaled(value: float | None, divisor: float) -> str:
@@ -191,5 +243,7 @@ def _ends(estimate: Estimate, divisor: float) -> str:
 
 
 def _scale(ranking: Ranking) -> tuple[float, str]:
-    means = [abs(level.mean.value or 0.0) for f in ranking.factors if f.effects for level in f.effects.levels]
+    if ranking.transform and ranking.transform not in LOGARITHMS:
+        return 1.0, ""
+    means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
     return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)

@@ -38,7 +38,7 @@ class _Limits:
 
 
 def share_limits(
-    effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: int, level: float
+    effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: float, level: float
 ) -> tuple[float, float]:
     """(low, high) of the effect's share of all three, over ``n`` rows."""
     variance = noise.ss / noise.df

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from iosonde.stats.distributions import normal_quantile
+from iosonde.core.types import Estimate
+from iosonde.stats.distributions import normal_quantile, t_critical
 
 from .ranking import Shares
 from .variances import Array
@@ -15,15 +16,18 @@ WORTH_A_WORD = 0.05  # ST - S1
 
 
 def tied(
-    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float
-) -> tuple[tuple[str, ...], ...]:
+    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float,
+    noise_df: int = 0,
+) -> tuple[tuple[str, ...], ...]:  # fmt: skip
     """Names (the largest first) in groups: one opens a group where it is surely below the first of the group before.
 
     Surely: the difference exceeds what resampling moves it, at ``level`` over all such comparisons (Bonferroni).
+    ``noise_df`` are the degrees of freedom of the noise that was resampled (Student's t); 0: many.
     """
     if not names:
         return ()
-    z = normal_quantile(1 - (1 - level) / 2 / max(1, len(names) - 1))
+    each = 1 - (1 - level) / max(1, len(names) - 1)
+    z = t_critical(each, noise_df) if noise_df else normal_quantile(0.5 + each / 2)
     groups: list[list[str]] = [[names[0]]]
     for name in names[1:]:
         head = groups[-1][0]
@@ -74,6 +78,18 @@ def ranked_text(groups: Sequence[Sequence[str]], shares: Mapping[str, Shares], e
         else:
             said.append(f"{group[0]} first {shown[0][len(group[0]) + 1 :]}")
     return "; ".join(said)
+
+
+def ranked_names(groups: Sequence[Sequence[str]]) -> str:
+    """``stripe first, then cache and hints, which cannot be told apart``."""
+    said = [f"{joined(group)}{', which cannot be told apart' if len(group) > 1 else ''}" for group in groups]
+    return ", then ".join([f"{said[0]}{' first' if len(groups[0]) == 1 else ''}", *said[1:]])
+
+
+def ranged(share: Estimate) -> str:
+    """``0.55 (0.49–0.60)``; an unknown interval is ``~``."""
+    limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
+    return f"{share.value:.2f} ({limits})"
 
 
 def _number(shares: Shares) -> str:

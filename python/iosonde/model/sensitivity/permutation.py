@@ -1,22 +1,30 @@
 """Would a dummy do as well? The share of a factor whose labels were shuffled: p, and the zero line.
 
-In a factorial the labels are shuffled inside each setting of the other factors: exact for "no effect whatever the
-others are", and the others' variance is no noise. Where nothing can be shuffled there (a balanced fraction), the
-residuals of the other factors' main effects are (Freedman & Lane, J. Business & Economic Statistics 1, 1983); where
-settings are scattered, the settings as they are.
+In a factorial the labels are shuffled inside each setting of the other factors, whose means are taken out before:
+exact for "no effect whatever the others are", and the others' variance is no noise. Where nothing can be shuffled
+there (a fraction, scattered settings), what an additive model of the other factors leaves of the settings' means is
+shuffled (Freedman & Lane, J. Business & Economic Statistics 1, 1983). The zero line is of the response as it is:
+scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from iosonde.stats.distributions import f_upper_p
+
+from .additive import left_by_others
 from .design import FRACTION, SCATTERED, Design
-from .shares import between, group_means, grouping
+from .shares import Grouping, between, group_means, grouping
 from .variances import Array, batches
 
-_SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS = 999, 199, 20_000
+_SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
+_MOST_NUMBERS = 500_000_000  # that are shuffled for one factor
+_LEAST_P = 1e-300
+_MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it they stay in
 
 
 @dataclass(frozen=True)
@@ -28,29 +36,40 @@ class Null:
     zero_line: float
 
 
+def shuffles(design: Design, level: float) -> int:
+    """How many: enough for a p as small as the step-down over all factors asks for; of many rows fewer."""
+    if design.n > _MANY_ROWS:
+        return _SHUFFLES_OF_MANY
+    wanted = math.ceil(2 * len(design.features) / (1 - level)) - 1
+    return max(_SHUFFLES, min(wanted, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
+
+
 def nulls(design: Design, level: float, rng: np.random.Generator) -> list[Null]:
     """A dummy in the place of each factor."""
-    rounds = _SHUFFLES if design.n <= _MANY_ROWS else _SHUFFLES_OF_MANY
-    factors = range(len(design.features))
-    shuffled: dict[int, Array] = {}
+    rounds = shuffles(design, level)
     if design.kind == SCATTERED:
-        shuffled = _over_cells(design, rounds, rng)
+        return _over_cells(design, level, rounds, rng)
     found = []
-    for i in factors:
-        if i in shuffled:
-            shares = shuffled[i]
-        elif design.kind != FRACTION and _varies_inside(design, i):
-            shares = _inside_strata(design, i, rounds, rng)
+    for i in range(len(design.features)):
+        if design.kind != FRACTION and _varies_inside(design, i):
+            found.append(_inside_strata(design, i, level, rounds, rng))
         else:
-            shares = _of_residuals(design, i, rounds, rng)
-        at_least = int((shares >= _share(design, i) * (1 - 1e-9)).sum())
-        found.append(Null((at_least + 1) / (rounds + 1), float(np.quantile(shares, level))))
+            found.append(_of_residuals(design, i, level, rounds, rng))
     return found
 
 
-def _share(design: Design, factor: int) -> float:
-    groups = grouping(design.codes[:, factor], design.counts)
-    return float(between((design.means - design.y.mean()) * design.counts, groups)) / design.total
+def _null(
+    design: Design, values: Array, weights: Array, groups: Grouping, shuffled: Array, dummies: Array, level: float
+) -> Null:
+    """Of ``values`` (rows, or cells with their ``weights``) in ``groups``. Where none of a few shuffles of many rows
+    has as large a share, p is the smaller one of the F test, which is exact enough for so many."""
+    seen = float(between(values * weights, groups))
+    at_least = int((shuffled >= seen * (1 - 1e-9)).sum())
+    p = (at_least + 1) / (len(shuffled) + 1)
+    if not at_least and design.n > _MANY_ROWS:
+        left, df = float(values**2 @ weights) / design.n - seen, len(values) - groups.n
+        p = min(p, max(_LEAST_P, f_upper_p(seen / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df)))
+    return Null(p, float(np.quantile(dummies, level)))
 
 
 def _varies_inside(design: Design, factor: int) -> bool:
@@ -59,45 +78,63 @@ def _varies_inside(design: Design, factor: int) -> bool:
     return design.joint(others)[1] < design.n_cells
 
 
-def _inside_strata(design: Design, factor: int, rounds: int, rng: np.random.Generator) -> Array:
+def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     others = [i for i in range(len(design.features)) if i != factor]
     counts = design.counts.astype(np.intp)
     strata = np.repeat(design.joint(others)[0], counts)
     labels = np.repeat(design.codes[:, factor], counts)
     order = np.argsort(strata, kind="stable")
-    strata, labels, y = strata[order].astype(float), labels[order], (design.y - design.y.mean())[order]
-    groups = grouping(labels, np.ones(design.n))
-    found = []
+    strata, labels, y = strata[order], labels[order], (design.y - design.y.mean())[order]
+    ones = np.ones(design.n)
+    means = group_means(y, grouping(strata, ones))[strata]
+    groups = grouping(labels, ones)
+    inside, whole = [], []
     for size in batches(rounds, 2 * design.n):
-        keys = rng.random((size, design.n)) + strata
-        found.append(between(y[np.argsort(keys, axis=1)], groups))
-    return np.concatenate(found) / design.total
+        order = np.argsort(rng.random((size, design.n)) + strata, axis=1)
+        drawn = (y - means)[order]
+        inside.append(between(drawn, groups))
+        whole.append(between(drawn + means, groups))
+    return _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(whole) / design.total, level)
 
 
-def _of_residuals(design: Design, factor: int, rounds: int, rng: np.random.Generator) -> Array:
+def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
     """What the other factors' main effects leave, shuffled over the cells."""
-    values = design.means - design.y.mean()
-    for other in range(len(design.features)):
-        if other != factor:
-            groups = grouping(design.codes[:, other], design.counts)
-            values = values - group_means(values * design.counts, groups)[groups.codes]
-    groups = grouping(design.codes[:, factor], design.counts)
-    found = []
-    for size in batches(rounds, 2 * design.n_cells):
-        found.append(between(_shuffled(values, size, rng) * design.counts, groups))
-    return np.concatenate(found) / design.total
+    values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
+    parts = [
+        between(_shuffled(values, size, rng) * design.counts, groups) for size in batches(rounds, 2 * design.n_cells)
+    ]
+    shuffled = np.concatenate(parts)
+    return _null(design, values, design.counts, groups, shuffled, shuffled / design.total, level)
 
 
-def _over_cells(design: Design, rounds: int, rng: np.random.Generator) -> dict[int, Array]:
+def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Generator) -> list[Null]:
     """Cell means shuffled over the cells: repeats of one setting stay together; the same shuffles for every factor."""
-    values = design.means - design.y.mean()
+    k = len(design.features)
+    raw = design.means - design.y.mean()
+    left = _without_others(design)
     groups = [grouping(column, design.counts) for column in design.codes.T]
-    found: dict[int, list[Array]] = {i: [] for i in range(len(groups))}
-    for size in batches(rounds, 2 * design.n_cells):
-        sums = _shuffled(values, size, rng) * design.counts
+    inside: list[list[float]] = [[] for _ in range(k)]
+    whole: list[list[float]] = [[] for _ in range(k)]
+    for _ in range(rounds):
+        order = rng.permutation(design.n_cells)
         for i, group in enumerate(groups):
-            found[i].append(between(sums, group))
-    return {i: np.concatenate(parts) / design.total for i, parts in found.items()}
+            inside[i].append(_between(left[i][order] * design.counts, group))
+            whole[i].append(_between(raw[order] * design.counts, group))
+    return [
+        _null(design, left[i], design.counts, groups[i], np.array(inside[i]), np.array(whole[i]) / design.total, level)
+        for i in range(k)
+    ]
+
+
+def _between(sums: Array, groups: Grouping) -> float:
+    """As ``shares.between``, of one response of many cells: without sorting them."""
+    of_groups = np.bincount(groups.codes, sums)
+    n = groups.weights.sum()
+    return float((of_groups**2 / groups.weights).sum() / n - (of_groups.sum() / n) ** 2)
+
+
+def _without_others(design: Design) -> list[Array]:
+    return left_by_others(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
 
 
 def _shuffled(values: Array, times: int, rng: np.random.Generator) -> Array:

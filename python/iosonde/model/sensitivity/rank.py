@@ -6,8 +6,9 @@ tell it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,17 +18,20 @@ from iosonde.model.features import Examples
 from iosonde.stats.distributions import check_level
 
 from . import factorial, scattered, warnings
+from .blocks import enter
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import holm, tied
-from .permutation import nulls
+from .permutation import Null, nulls
 from .ranking import FactorRank, Ranking, Shares
 from .shapley import effects_of
 from .slopes import slopes
-from .total import total_shares
+from .total import Total, Totals, total_shares
 from .variances import Groups, Resampled, Share
+from .within import Within, within
 
 SEED = 20_130
+REST = "the rest"  # the block of factors that are in none
 _NAMES = {
     FACTORIAL: "group means of a factorial",
     FRACTION: "group means of a balanced fraction",
@@ -35,22 +39,139 @@ _NAMES = {
 }
 
 
-def rank(data: Examples, level: float, fixed: Sequence[str] = (), seed: int = SEED) -> Ranking:
+@dataclass(frozen=True)
+class _Found:
+    """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies."""
+
+    design: Design
+    level: float
+    made: Resampled
+    inner: Within | None
+    totals: Totals
+    shapley: list[Estimate] | None
+    dummies: list[Null]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of the factors."""
+        return [feature.name for feature in self.design.features]
+
+    @cached_property
+    def told(self) -> list[int]:
+        """The factors whose effect can be told from chance, by themselves or in interactions."""
+        seen = holm({name: null.p for name, null in zip(self.names, self.dummies, strict=True)}, 1 - self.level)
+        return [i for i, name in enumerate(self.names) if name in seen or self.totals.interacts[i]]
+
+    @cached_property
+    def shares(self) -> list[Shares]:
+        """Of each factor over all."""
+        every = range(len(self.names))
+        return _important([self._shares(self.made, Share(frozenset([i])), self.totals.of[i]) for i in every])
+
+    @cached_property
+    def parts(self) -> dict[int, Shares]:
+        """Of the factors within the fixed ones."""
+        if self.inner is None:
+            return {}
+        shares = self.inner.shares
+        parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
+        return dict(zip(shares, _important(parts), strict=True))
+
+    def order(self) -> tuple[tuple[str, ...], ...]:
+        """The factors that can be told from chance, in groups that cannot be told apart."""
+        both = {self.names[i]: (self.shares[i], Share(frozenset([i]))) for i in self.told}
+        return _order(self.made, both, self.level)
+
+    def order_within(self) -> tuple[tuple[str, ...], ...]:
+        """The same within the fixed factors."""
+        if self.inner is None:
+            return ()
+        both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
+        return _order(self.inner.made, both, self.level)
+
+    def _shares(self, made: Resampled, share: Share, total: Total) -> Shares:
+        corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
+        return Shares(made.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
+
+
+def rank(
+    data: Examples, level: float, fixed: Sequence[str] = (), seed: int = SEED,
+    blocks: Mapping[str, Sequence[str]] | None = None, progress: Callable[[str], None] = lambda what: None,
+) -> Ranking:  # fmt: skip
     """Rank the factors of ``data``. ``fixed`` names those that one cannot choose: the others are then also ranked
-    within them. Raises InputError, DataError."""
+    within them. ``blocks`` are factors by the name of their block, entered in order; factors in none make the last.
+    ``progress`` is told what begins. Raises InputError, DataError."""
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
-    for name in fixed:
-        if name not in names:
-            raise InputError(f"--fixed: '{name}' is no factor", f"factors: {', '.join(names)}")
-    held: Groups = frozenset(names.index(name) for name in fixed)
+    held: Groups = frozenset(_numbers(fixed, names, "--fixed"))
     if len(held) == len(names):
         raise InputError("every factor is fixed", "leave one out of --fixed: nothing is left to choose")
+    ordered = _blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
+    found = _estimated(design, held, level, rng, progress)
+    progress("the effect of each level")
+    factors, r2 = _factors(found, held)
+    entered = enter(design, ordered, {names[i] for i in found.told}, level, rng) if ordered else None
+    ranking = Ranking(
+        data.response, data.unit, level, design.n, design.n_cells, _estimator(design), found.totals.name,
+        found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, found.order(),
+        found.order_within(), tuple(f.name for f in factors if names.index(f.name) not in found.told),
+        tuple(names[i] for i in sorted(held)), None if found.inner is None else found.inner.fixed, design.links, seed,
+        "", (), entered,
+    )  # fmt: skip
+    said = warnings.warnings(ranking, design, data.warnings, r2)
+    return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
+
+
+def _estimated(
+    design: Design, held: Groups, level: float, rng: np.random.Generator, progress: Callable[[str], None]
+) -> _Found:
+    progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
-    made = room.resample(design, _wanted(len(names), held, design.kind), rng)
-    return _ranking(data, design, made, held, level, seed, rng)
+    made = room.resample(design, _wanted(len(design.features), held, design.kind), rng)
+    inner = within(design, made, held, level, rng) if held else None
+    progress("total shares")
+    left = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
+    totals = total_shares(design, made, held, left, level, rng)
+    shapley = effects_of(design, level, rng) if design.links else None
+    progress("what a dummy would reach")
+    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng))
+
+
+def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
+    """(the factors, the most important first; R² of the line in all of them)."""
+    design, level, made = found.design, found.level, found.made
+    lines, r2 = slopes(design, level)
+    noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
+    factors = [
+        FactorRank(
+            name, design.features[i].unit, found.shares[i], found.dummies[i].p, found.dummies[i].zero_line, lines[i],
+            effects(design, i, level, noise), None if found.shapley is None else found.shapley[i], found.parts.get(i),
+            i in held, found.totals.interacts[i],
+        )
+        for i, name in enumerate(found.names)
+    ]  # fmt: skip
+    return tuple(sorted(factors, key=lambda factor: -_size(factor.over_all))), r2
+
+
+def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
+    """The factors' numbers. Raises InputError."""
+    for name in chosen:
+        if name not in names:
+            raise InputError(f"{option}: '{name}' is no factor", f"factors: {', '.join(names)}")
+    return [names.index(name) for name in chosen]
+
+
+def _blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
+    """Factors by number; those in no block are the last. Raises InputError."""
+    found = {name: _numbers(factors, names, "--block") for name, factors in blocks.items()}
+    placed = [i for factors in found.values() for i in factors]
+    for i in placed:
+        if placed.count(i) > 1:
+            raise InputError(f"--block: '{names[i]}' is in two blocks", "leave it in the first that may explain it")
+    rest = [i for i in range(len(names)) if i not in placed]
+    return {**found, REST: rest} if found and rest else found
 
 
 def _wanted(k: int, held: Groups, kind: str) -> list[Groups]:
@@ -58,66 +179,15 @@ def _wanted(k: int, held: Groups, kind: str) -> list[Groups]:
     found: list[Groups] = [frozenset(), *(frozenset([i]) for i in range(k))]
     if kind == FACTORIAL:
         found += [everything, *(everything - {i} for i in range(k))]
-    if held:
+    if held and kind != SCATTERED:
         found += [held, *(held | {i} for i in everything - held)]
     return list(dict.fromkeys(found))
-
-
-def _ranking(
-    data: Examples, design: Design, made: Resampled, held: Groups, level: float, seed: int, rng: np.random.Generator
-) -> Ranking:
-    k = len(design.features)
-    names = [feature.name for feature in design.features]
-    totals = total_shares(design, made, held, level, rng)
-    shapley = effects_of(design, level, rng) if design.links else None
-    dummies = nulls(design, level, rng)
-    lines, r2 = slopes(design, level)
-    over_all = [_shares(made, Share(frozenset([i])), totals.of[i], level, design.n) for i in range(k)]
-    over_all = _important(over_all)
-    chosen = [i for i in range(k) if i not in held]
-    within: dict[int, Shares] = {}
-    if held:
-        parts = [_shares(made, Share(held | {i}, held, held), totals.within[i], level, design.n) for i in chosen]
-        within = dict(zip(chosen, _important(parts), strict=True))
-    noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
-    factors = [
-        FactorRank(
-            names[i], design.features[i].unit, over_all[i], dummies[i].p, dummies[i].zero_line, lines[i],
-            effects(design, i, level, noise), None if shapley is None else shapley[i], within.get(i), i in held,
-            totals.interacts[i],
-        )
-        for i in range(k)
-    ]  # fmt: skip
-    by_name = dict(zip(names, factors, strict=True))
-    seen = holm({factor.name: factor.p for factor in factors}, 1 - level)
-    told = [f.name for f in factors if f.name in seen or f.interacts]
-    order = _order(made, {n: by_name[n].over_all for n in told},
-                   {n: Share(frozenset([names.index(n)])) for n in told}, level)  # fmt: skip
-    inner = [n for n in told if by_name[n].within is not None]
-    order_within = _order(made, {n: w for n in inner if (w := by_name[n].within)},
-                          {n: Share(held | {names.index(n)}, held, held) for n in inner}, level)  # fmt: skip
-    ranked = sorted(factors, key=lambda factor: -_size(factor.over_all))
-    silent = tuple(f.name for f in ranked if f.name not in told)
-    fixed_share = made.estimate(Share(held), level, design.n) if held else None
-    noise_share = made.noise(level, design.n) if design.df_repeats else None
-    fixed = tuple(name for i, name in enumerate(names) if i in held)
-    ranking = Ranking(
-        data.response, data.unit, level, design.n, design.n_cells, _estimator(design), totals.name, made.how,
-        tuple(ranked), noise_share, order, order_within, silent, fixed, fixed_share, design.links, seed, "", (),
-    )  # fmt: skip
-    said = warnings.warnings(ranking, design, data.warnings, r2)
-    return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
 
 
 def _estimator(design: Design) -> str:
     if design.kind in _NAMES:
         return _NAMES[design.kind]
     return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
-
-
-def _shares(made: Resampled, share: Share, total: tuple[Estimate, float | None], level: float, n: int) -> Shares:
-    corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
-    return Shares(made.estimate(share, level, n), corrected, *total, 0.0)
 
 
 def _important(shares: Sequence[Shares]) -> list[Shares]:
@@ -130,9 +200,7 @@ def _size(shares: Shares) -> float:
     return shares.s1_corrected if shares.s1_corrected is not None else shares.s1.value or 0.0
 
 
-def _order(
-    made: Resampled, shares: dict[str, Shares], which: dict[str, Share], level: float
-) -> tuple[tuple[str, ...], ...]:
-    values = {name: _size(share) for name, share in shares.items()}
+def _order(made: Resampled, shares: Mapping[str, tuple[Shares, Share]], level: float) -> tuple[tuple[str, ...], ...]:
+    values = {name: _size(seen) for name, (seen, _) in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
-    return tied(names, values, {name: made.deviations(which[name]) for name in names}, level)
+    return tied(names, values, {name: made.deviations(shares[name][1]) for name in names}, level, made.noise_df)

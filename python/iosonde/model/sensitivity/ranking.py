@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate
 
 from .design import Link
 from .effects import Effects
+
+if TYPE_CHECKING:
+    from .blocks import Blocks
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Ranking:
 
     ``order`` holds groups of names that cannot be told apart, the first group first; ``silent`` those whose effect
     cannot be told from chance. ``noise`` is the share of the variance between repeats (None: there are none).
+    ``blocks`` where they were asked for. ``transform``: the response is this of what was measured in ``unit``.
     """
 
     response: str
@@ -100,13 +104,15 @@ class Ranking:
     seed: int
     sentence: str
     warnings: tuple[str, ...]
+    blocks: Blocks | None = None
+    transform: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "response": self.response, "unit": self.unit or None, "level": self.level, "n": self.n,
-            "n_cells": self.n_cells, "estimator": self.estimator, "st_estimator": self.st_estimator,
-            "intervals": self.intervals or None, "seed": self.seed,
+            "response": self.response, "unit": self.unit or None, "transform": self.transform or None,
+            "level": self.level, "n": self.n, "n_cells": self.n_cells, "estimator": self.estimator,
+            "st_estimator": self.st_estimator, "intervals": self.intervals or None, "seed": self.seed,
             "factors": [factor.to_json() for factor in self.factors],
             "noise": None if self.noise is None else self.noise.to_json(),
             "order": [list(group) for group in self.order],
@@ -114,4 +120,5 @@ class Ranking:
             "fixed": list(self.fixed), "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
             "correlated": [{"factors": [link.first, link.second], "strength": link.strength} for link in self.links],
             "sentence": self.sentence, "warnings": list(self.warnings),
+            **({} if self.blocks is None else self.blocks.to_json()),
         }  # fmt: skip

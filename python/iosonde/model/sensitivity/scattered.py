@@ -13,7 +13,7 @@ import numpy as np
 
 from .design import Design
 from .factorial import groupings
-from .shares import Grouping, grouping
+from .shares import Grouping, group_means, grouping
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
 
 _FEWER, _MANY = 199, 20_000  # resamplings beyond so many settings
@@ -59,8 +59,9 @@ def _variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> 
     # What the mean over settings takes out of their spread; 1 / (settings - 1) of it where all have as many rows.
     lost = (times * (counts * (means - center)) ** 2).sum(1) / n**2
     plain, corrected = {}, {}
+    by_cell = np.ascontiguousarray(times.T)
     for key, group in groups.items():
-        plain[key], bias = _explained(group, times, counts, means, center, n)
+        plain[key], bias = _explained(group, by_cell, counts, means, center[:, 0], n)
         corrected[key] = plain[key] - np.maximum(bias - lost, 0.0)
     df = times @ (counts - 1)
     noise = np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0)
@@ -70,19 +71,32 @@ def _variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> 
 def _explained(
     group: Grouping, times: Array, counts: Array, means: Array, center: Array, n: Array
 ) -> tuple[Array, Array]:
-    """(V(E(Y|G)), what the noise of the group means adds to it)."""
-    times_in, counts_in, means_in = times[:, group.order], counts[group.order], means[group.order]
-    weights = times_in * counts_in
-    rows = np.add.reduceat(weights, group.starts, axis=1)
+    """(V(E(Y|G)), what the noise of the group means adds to it); ``times`` is cells × rounds.
+
+    Sums over groups are a product with a sparse matrix; the response is taken from its group's mean before, so that
+    its squares do not cancel.
+    """
+    from scipy import sparse
+
+    base = group_means(means * counts, group)
+    off = means - base[group.codes]
+    cells_of = np.arange(len(counts))
+
+    def summed(values: Array) -> Array:
+        matrix = sparse.csr_array((values, (group.codes, cells_of)), shape=(group.n, len(counts)))
+        return np.asarray(matrix @ times, float)
+
+    cells = summed(np.ones(len(counts)))
+    same = bool((counts == 1).all())
+    rows = cells if same else summed(counts)
+    first, second = summed(counts * off), summed((counts * off) ** 2)
+    cross, square = (first, cells) if same else (summed(counts**2 * off), summed(counts**2))
     safe = np.where(rows > 0, rows, 1.0)
-    group_means = np.add.reduceat(weights * means_in, group.starts, axis=1) / safe
-    explained = (rows * (group_means - center) ** 2).sum(1) / n
-    spread = times_in * (counts_in * (means_in - group_means[:, group.codes[group.order]])) ** 2
-    cells = np.add.reduceat(times_in, group.starts, axis=1)
-    known = cells > 1
-    inflation = np.where(known, cells / np.maximum(cells - 1, 1), 0.0)
-    variance_of_mean = inflation * np.add.reduceat(spread, group.starts, axis=1) / safe**2
-    return explained, (rows * variance_of_mean).sum(1) / n
+    shift = first / safe
+    explained = (rows * (base[:, None] + shift - center) ** 2).sum(0) / n
+    spread = np.maximum(second - 2 * shift * cross + shift**2 * square, 0.0)
+    inflation = np.where(cells > 1, cells / np.maximum(cells - 1, 1), 0.0)
+    return explained, (rows * inflation * spread / safe**2).sum(0) / n
 
 
 def _squeezed(v: Variances) -> Variances:

@@ -22,7 +22,7 @@ from .variances import Array, Groups, Resampled, Share
 
 MOST_FACTORS = 6
 _TREES = 50
-_LEAST_ROWS = 5  # of a group mean on average
+LEAST_ROWS = 5  # of a group mean on average
 
 
 def effects_of(design: Design, level: float, rng: np.random.Generator) -> list[Estimate]:
@@ -45,7 +45,7 @@ def effects_of(design: Design, level: float, rng: np.random.Generator) -> list[E
 def _groups_are_full(design: Design) -> bool:
     """Whether even the set of all factors has groups of several rows."""
     groups = grouping(design.joint(list(range(len(design.features))))[0], design.counts)
-    return design.kind != SCATTERED or design.n >= _LEAST_ROWS * groups.n
+    return design.kind != SCATTERED or design.n >= LEAST_ROWS * groups.n
 
 
 def _by_means(design: Design, made: Resampled, level: float) -> list[Estimate]:

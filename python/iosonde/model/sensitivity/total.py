@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.core.types import Estimate
+from iosonde.stats.distributions import f_upper_p
 
 from . import surrogate
 from .design import FACTORIAL, FRACTION, Design
@@ -29,8 +30,10 @@ class Totals:
     interacts: dict[int, bool]
 
 
-def total_shares(design: Design, made: Resampled, held: Groups, level: float, rng: np.random.Generator) -> Totals:
-    """By the estimator that the design allows."""
+def total_shares(
+    design: Design, made: Resampled, held: Groups, left: float, level: float, rng: np.random.Generator
+) -> Totals:
+    """By the estimator that the design allows. ``left`` is the share of V(Y) that the fixed factors leave."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
         return _by_means(design, made, held, level)
@@ -42,7 +45,6 @@ def total_shares(design: Design, made: Resampled, held: Groups, level: float, rn
     found = surrogate.total_shares(design, level, noise, rng)
     if found.refused:
         return _refused(design, found.refused, level, "none: the surrogate is too poor")
-    left = float(1 - made.seen.plain[held] / made.seen.total) if held else 1.0
     of = {i: (found.of[i], found.of[i].value) for i in factors}
     within = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
     interacts = {i: _above(found.of[i], made.estimate(Share(frozenset([i])), level, design.n)) for i in factors}
@@ -57,7 +59,7 @@ def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> To
     for i in everything:
         share = Share(upper, everything - {i})
         of[i] = _total(design, made, share, level)
-        interacts[i] = _interacts(made, share, Share(frozenset([i])), level)
+        interacts[i] = _interacts(made, share, Share(frozenset([i])), level, len(everything))
         if i not in held:
             within[i] = _total(design, made, Share(upper, everything - {i}, held), level)
     return Totals("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
@@ -70,13 +72,17 @@ def _total(design: Design, made: Resampled, share: Share, level: float) -> Total
     return made.estimate(share, level, design.n), corrected
 
 
-def _interacts(made: Resampled, total: Share, first: Share, level: float) -> bool:
-    """ST above S1 by a word's worth, and surely above at all."""
+def _interacts(made: Resampled, total: Share, first: Share, level: float, factors: int) -> bool:
+    """ST above S1 by a word's worth, and its interactions above the noise by F, at ``level`` over all factors."""
     over = float(total.corrected(made.seen) - first.corrected(made.seen))
-    a, b = made.deviations(total), made.deviations(first)
-    if a is None or b is None:
+    if not made.noise_df or over <= WORTH_A_WORD:
         return False
-    return over > WORTH_A_WORD and over - float(np.quantile(a - b, 0.5 + level / 2)) > 0
+    whole, alone, noise = made.sum_of_squares(total), made.sum_of_squares(first), float(made.seen.noise)
+    df = whole.df - alone.df
+    if df < 1:
+        return False
+    f = (whole.ss - alone.ss) / df / noise if noise > 0 else np.inf
+    return f_upper_p(f, df, made.noise_df) <= (1 - level) / factors
 
 
 def _above(total: Estimate, first: Estimate) -> bool:

@@ -93,37 +93,45 @@ class Resampled:
         """The plug-in share with its interval."""
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
-            return _held(value, self._limits(share, level), level, n)
+            return held_between(value, self._limits(share, level), level, n)
         return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
+
+    def sum_of_squares(self, share: Share) -> SumOfSquares:
+        """Of the top of the share, without the noise where that is V(Y) itself; where ``noise_df`` is known."""
+        lower = float(self.seen.plain[share.lower])
+        if share.upper is None:
+            noise = float(self.seen.noise) * self.noise_df
+            return SumOfSquares(self.n * (float(self.seen.total) - lower) - noise,
+                                self.n - self.noise_df - self.groups[share.lower])  # fmt: skip
+        return SumOfSquares(self.n * (float(self.seen.plain[share.upper]) - lower),
+                            self.groups[share.upper] - self.groups[share.lower])  # fmt: skip
 
     def _limits(self, share: Share, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.seen.noise) * self.noise_df
-        lower, within = (float(self.seen.plain[key]) for key in (share.lower, share.within))
-        top = float(self.seen.total) if share.upper is None else float(self.seen.plain[share.upper])
-        top_df = self.n - self.noise_df if share.upper is None else self.groups[share.upper]
-        effect = SumOfSquares(self.n * (top - lower) - (noise if share.upper is None else 0.0),
-                              top_df - self.groups[share.lower])  # fmt: skip
+        within = float(self.seen.plain[share.within])
+        effect = self.sum_of_squares(share)
         rest = self.n * (float(self.seen.total) - within) - noise - effect.ss
         rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
         return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
 
     def noise(self, level: float, n: int) -> Estimate:
         """The share of the noise in V(Y)."""
-        value, deviations = float(self.seen.noise / self.seen.total_corrected), None
+        value, deviations = float(_ratio(self.seen.noise, self.seen.total_corrected)), None
         if self.noise_df:
             signal = SumOfSquares(self.n * float(self.seen.total) - self.noise_df * float(self.seen.noise),
                                   self.n - self.noise_df - 1)  # fmt: skip
             none = SumOfSquares(0.0, 0)
             low, high = share_limits(signal, none, SumOfSquares(self.noise_df * float(self.seen.noise), self.noise_df),
                                      self.n, level)  # fmt: skip
-            return _held(value, (1 - high, 1 - low), level, n)
+            return held_between(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:
-            deviations = self.drawn.noise / self.drawn.total_corrected - self.truth.noise / self.truth.total
+            deviations = _ratio(self.drawn.noise, self.drawn.total_corrected)
+            deviations = deviations - _ratio(self.truth.noise, self.truth.total)
         return _interval(value, value, deviations, level, n)
 
 
-def _held(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
+def held_between(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
     """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
     value = float(np.clip(value, 0.0, 1.0))
     low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in limits)
@@ -137,7 +145,7 @@ def _interval(
     if deviations is None:
         return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
     tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
-    return _held(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
+    return held_between(value, (center - float(tails[0]), center - float(tails[1]) + unseen), level, n)
 
 
 def batches(rounds: int, width: int) -> list[int]:

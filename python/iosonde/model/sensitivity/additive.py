@@ -1,0 +1,96 @@
+"""Hierarchical least squares: what sets of factors explain additively, each beyond the sets before it.
+
+Levels are told apart by one column each; a number with too many levels for that is a broken line with its knots at
+quantiles (linear splines: Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2009, 5.2). No
+interactions. Rows of one setting are one point of their weight, so nothing here depends on how often it was repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .design import Design
+from .variances import Array
+
+_MOST_PIECES, _CELLS_A_PIECE = 8, 10
+_DEPENDENT = 1e-8  # of a column's length that is left by the columns before it
+
+
+def columns(design: Design, factor: int) -> Array:
+    """(cells, columns) of one factor: its levels but the first, or the pieces of a broken line."""
+    feature, x = design.features[factor], design.x[:, factor]
+    if feature.name not in design.binned:
+        codes = design.codes[:, factor]
+        return np.asarray(codes[:, None] == np.arange(1, design.n_groups[factor]), float)
+    pieces = int(np.clip(design.n_cells // (_CELLS_A_PIECE * len(design.features)), 1, _MOST_PIECES))
+    low, high = float(x.min()), float(x.max())
+    scaled = (x - low) / (high - low)
+    knots = np.unique(np.quantile(scaled, np.arange(1, pieces) / pieces))
+    return np.column_stack([scaled, *(np.maximum(scaled - knot, 0.0) for knot in knots)])
+
+
+def joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:
+    """Columns of these factors together: every combination of their levels where each has ``least_cells`` settings
+    on average, else additively."""
+    named = [i for i in factors if design.features[i].name not in design.binned]
+    codes, groups = design.joint(named)
+    parts = [columns(design, i) for i in factors if i not in named]
+    if groups * least_cells <= design.n_cells:
+        parts.append(np.asarray(codes[:, None] == np.arange(1, groups), float))
+    else:
+        parts += [columns(design, i) for i in named]
+    return np.column_stack(parts) if parts else np.zeros((design.n_cells, 0))
+
+
+def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
+    """Orthonormal columns (in √weight of the cells) of what ``matrix`` adds to the mean and to the basis ``before``."""
+    root = np.sqrt(design.counts)
+    mean = (root / np.linalg.norm(root))[:, None]
+    known = mean if before is None else np.column_stack([mean, before])
+    weighted = matrix * root[:, None]
+    lengths = np.linalg.norm(weighted, axis=0)
+    left = weighted[:, lengths > 0] / lengths[lengths > 0]
+    for _ in range(2):  # twice is enough (Kahan; Parlett 1998, 6.9)
+        left = left - known @ (known.T @ left)
+    q, r = np.linalg.qr(left)
+    return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
+
+
+def residuals(design: Design, of: Array) -> Array:
+    """Cell means, centred, without what a basis explains of them."""
+    root = np.sqrt(design.counts)
+    centred = (design.means - design.y.mean()) * root
+    return np.asarray((centred - of @ (of.T @ centred)) / root, float)
+
+
+def left_by_others(design: Design, most_columns: float) -> list[Array]:
+    """For each factor the cell means, centred, without what all other factors explain additively; as they are where
+    these have more than ``most_columns``.
+
+    By the normal equations of all columns, solved for each choice of them and refined once: a QR for each would cost
+    as many times more.
+    """
+    root = np.sqrt(design.counts)
+    centred = (design.means - design.y.mean()) * root
+    raw = np.asarray(centred / root, float)
+    k = len(design.features)
+    parts = [columns(design, i) for i in range(k)]
+    sizes = [part.shape[1] for part in parts]
+    if k == 1 or sum(sizes) > most_columns:
+        return [raw] * k
+    mean = design.counts / design.n
+    whole = np.column_stack([part - mean @ part for part in parts]) * root[:, None]
+    gram = whole.T @ whole
+    owner = np.repeat(np.arange(k), sizes)
+    found = []
+    for i in range(k):
+        others = np.flatnonzero(owner != i)
+        beta, left = np.zeros(whole.shape[1]), centred
+        for _ in range(2):
+            pull = (whole.T @ left)[others]
+            beta[others] += np.linalg.lstsq(gram[np.ix_(others, others)], pull, rcond=1e-13)[0]
+            left = centred - whole @ beta
+        found.append(np.asarray(left / root, float))
+    return found

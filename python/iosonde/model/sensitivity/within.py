@@ -1,0 +1,59 @@
+"""Shares within fixed factors F: how much of what F leaves is another factor's.
+
+Where settings repeat in groups (factorials and parts of them) it is (V(E(Y|X,F)) - V(E(Y|F)))/(V(Y) - V(E(Y|F))). Of
+scattered settings no two are equal in F, and groups by F and X together would hold one setting each and "explain"
+everything. There F is taken out by an additive model, and S1 is read from what that leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+
+from . import scattered
+from .additive import basis, joint_columns, residuals
+from .design import SCATTERED, Design
+from .noncentral import SumOfSquares, share_limits
+from .shapley import LEAST_ROWS
+from .variances import Groups, Resampled, Share, held_between
+
+_MOST_COLUMNS = 0.5  # of all settings
+
+
+@dataclass(frozen=True)
+class Within:
+    """``shares`` of ``made`` are those within the fixed factors; ``fixed`` is the share of these in V(Y)."""
+
+    made: Resampled
+    shares: Mapping[int, Share]
+    fixed: Estimate
+
+
+def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.random.Generator) -> Within:
+    """For every factor that is not ``held``. Raises DataError where the fixed ones leave nothing to rank in."""
+    rest = [i for i in range(len(design.features)) if i not in held]
+    if design.kind != SCATTERED:
+        shares = {i: Share(held | {i}, held, held) for i in rest}
+        return Within(made, shares, made.estimate(Share(held), level, design.n))
+    of = basis(design, joint_columns(design, sorted(held), LEAST_ROWS))
+    if of.shape[1] > _MOST_COLUMNS * design.n_cells:
+        raise DataError(f"the fixed factors take {of.shape[1]} columns, of {design.n_cells} settings: nothing is left "
+                        "to rank the others in", "fix fewer factors, or measure more settings")  # fmt: skip
+    left = residuals(design, of)
+    moved = np.repeat(design.means - left, design.counts.astype(int))
+    rest_of = replace(design, means=left, y=design.y - moved)
+    alone = {i: Share(frozenset([i])) for i in rest}
+    inner = scattered.resample(rest_of, [Groups(), *(frozenset([i]) for i in rest)], rng)
+    return Within(inner, alone, _fixed_share(design, rest_of, of.shape[1], level))
+
+
+def _fixed_share(design: Design, left: Design, df: int, level: float) -> Estimate:
+    whole, rest = design.total * design.n, left.total * design.n
+    effect, noise = SumOfSquares(whole - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
+    limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
+    return held_between(effect.ss / whole, limits, level, design.n)
