@@ -7,7 +7,8 @@ import pytest
 
 from iosonde.cli import _page_factors as factors
 from iosonde.core.types import Better, Estimate
-from iosonde.report.factor_content import FactorShare, Tree
+from iosonde.report.factor_charts import factor_charts
+from iosonde.report.factor_content import CurvePoint, FactorShare, Tree
 from iosonde.report.factor_drawings import BAR_WIDTH, bar_shapes, share_parts, tree_shapes
 from iosonde.stats.table import Column, Table
 
@@ -39,6 +40,14 @@ def test_the_model_is_judged_beside_the_mean_and_the_noise(one):
     assert one.judged.noise == pytest.approx(0.8, abs=0.3)
     assert len(one.judged.observed) == len(one.judged.predicted) == 96
     assert [point.n_train for point in one.judged.curve] == sorted(point.n_train for point in one.judged.curve)
+
+
+@pytest.mark.parametrize(("first", "scale"), [(60.0, "LinearScale"), (25_000.0, "LogScale")])
+def test_a_model_that_few_rows_mislead_far_leaves_the_rest_of_its_curve_readable(one, first, scale):
+    curve = (CurvePoint(27, first, 64.0), CurvePoint(54, 55.0, 64.0), CurvePoint(108, None, 63.0))
+    judged = dataclasses.replace(one.judged, curve=curve)
+    drawn = factor_charts(dataclasses.replace(one, judged=judged))[1]
+    assert type(drawn.y_scale).__name__ == scale
 
 
 def test_the_tree_s_rules_hold_every_row_once(one):

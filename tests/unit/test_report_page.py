@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -185,6 +186,13 @@ def test_the_first_screen_comes_first(pages):
     for heading in ("How fast", "How sure", "What looks wrong", "What was measured"):
         assert heading in first
     assert sample_page().answers.headline in first
+
+
+def test_an_interval_in_the_headline_stays_on_one_line_and_text_stays_text():
+    page = sample_page()
+    page = replace(page, answers=replace(page.answers, headline="<b>1.25 (0.72–1.77) to 3</b>"))
+    html = render(page)
+    assert '<h1>&lt;b&gt;1.25 <span class="unbroken">(0.72–1.77)</span> to 3&lt;/b&gt;</h1>' in html
 
 
 def test_what_is_missing_is_said(pages):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure as Figure  # noqa: N812
 
 _HEIGHT = 250
+_WIDE = 30  # more than this factor between the least and the largest: a logarithmic axis
 _LEAST_STEP = 1.3  # between two numbers on the axis of rows
 
 
@@ -33,11 +34,11 @@ def scale_of(one: Influence) -> tuple[float, str]:
 
 
 def _observed(judged: Judged, divisor: float, unit: str) -> Figure:
-    """Points about the line of no error; logarithmic where the observed span more than a factor of 30."""
+    """Points about the line of no error; logarithmic where the observed span a wide range."""
     from bokeh import models
 
     known = [*judged.observed, *judged.predicted]
-    scale = "log" if min(known) > 0 and max(judged.observed) > 30 * min(judged.observed) else "linear"
+    scale = "log" if min(known) > 0 and max(judged.observed) > _WIDE * min(judged.observed) else "linear"
     chart = empty_figure(height=_HEIGHT, x_axis_type=scale, y_axis_type=scale)
     of = f", {unit}" if unit else ""
     chart.xaxis.axis_label, chart.yaxis.axis_label = f"observed{of}", f"predicted{of}"
@@ -53,10 +54,13 @@ def _observed(judged: Judged, divisor: float, unit: str) -> Figure:
 
 
 def _curve(judged: Judged, divisor: float, unit: str) -> Figure:
-    """The model's error and the mean's by the rows to learn from; dashed: the noise of repeats."""
+    """The model's error and the mean's by the rows to learn from; dashed: the noise of repeats. Logarithmic where few
+    rows make a model err very much more than many do."""
     from bokeh import models
 
-    chart = empty_figure(height=_HEIGHT, x_axis_type="log")
+    errors = [error for point in judged.curve for error in (point.model, point.mean) if error is not None]
+    scale = "log" if min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors) else "linear"
+    chart = empty_figure(height=_HEIGHT, x_axis_type="log", y_axis_type=scale)
     chart.xaxis.axis_label = "rows to learn from"
     chart.yaxis.axis_label = f"mean |error|, {unit}" if unit else "mean |error|"
     for values, colour in (
@@ -78,5 +82,6 @@ def _curve(judged: Judged, divisor: float, unit: str) -> Figure:
             ticks.append(n)
     chart.xaxis.ticker = models.FixedTicker(ticks=ticks)
     chart.xaxis.major_label_overrides = {tick: str(tick) for tick in ticks}
-    chart.y_range.start = 0
+    if scale == "linear":
+        chart.y_range.start = 0
     return chart

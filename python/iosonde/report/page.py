@@ -34,6 +34,7 @@ from .summary_table import summary_table
 from .text import escape, estimate_parts, estimate_text
 
 MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
+_INTERVAL = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
 # Names of XML namespaces look like addresses and are none: nobody fetches them.
 _ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
 
@@ -104,6 +105,7 @@ def _environment() -> Any:
     environment.filters["download"] = _download
     environment.filters["figure_value"] = _cell_text
     environment.filters["chance"] = _chance
+    environment.filters["unbroken"] = _unbroken
     return environment
 
 
@@ -112,6 +114,14 @@ def _plain(value: Any) -> Any:
     if value is None:
         return ""
     return escape(value) if type(value) is str else value
+
+
+def _unbroken(text: str) -> Any:
+    """The text with every interval (``0.72–1.77``) on one line."""
+    from markupsafe import Markup
+    from markupsafe import escape as escape_html
+
+    return Markup(_INTERVAL.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
 
 
 def _names(page: Page) -> set[str]:
