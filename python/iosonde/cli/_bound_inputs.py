@@ -111,6 +111,8 @@ def read(
         fixed["redundancy"] = "client"
     measured, notes = _measured(probe, str(fixed.get("operation", "write")), level) if probe else ({}, ())
     _check_idle({*fixed, *columns}, measured)
+    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns}:
+        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
     return Inputs(systems[0], systems[1], systems[2], columns, tuple(notes))
 
@@ -124,8 +126,6 @@ def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
     lost = idle([name for name in flags if name in given], {*given, *measured})
     if lost:
         raise InputError(f"{flags[lost[0]]} says nothing without {flags[lost[1]]}", f"give {flags[lost[1]]} too")
-    if {"redundancy", "replicas"} & set(given) == {"redundancy"} and "data_chunks" not in given:
-        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
 
 
 def _has(table: Table, name: str) -> bool:

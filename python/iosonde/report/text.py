@@ -107,7 +107,7 @@ def _between(low: str, high: str) -> str:
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 
 
-_MOST_DECIMALS, _LARGEST = 12, 1e15  # beyond, digits are written with an exponent
+_MOST_DECIMALS, _LARGEST = 25, 1e18  # beyond, digits are written with an exponent
 
 
 def _decimals(value: float, half_width: float) -> int:
@@ -123,5 +123,5 @@ def _decimals(value: float, half_width: float) -> int:
 
 def _fixed(value: float, decimals: int) -> str:
     if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
-        return f"{value:.3g}"
+        return f"{value:.{_MOST_DIGITS}g}"
     return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"
