@@ -121,8 +121,10 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
 
 def _nearly_numbers(feature: Feature) -> str:
     """A text of which most levels are numbers may be a number with a slip of the pen; empty for others."""
+    if feature.numeric:
+        return ""
     odd = [level for level in feature.levels if not is_number(level)]
-    if feature.numeric or 2 * len(odd) >= len(feature.levels):
+    if 2 * len(odd) >= len(feature.levels):
         return ""
     return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is no number"
 
