@@ -76,9 +76,13 @@ def test_above_the_bound_is_flagged_with_its_interval(tmp_path):
     assert [(row["s"], row["verdict"]) for row in made["rows"]] == [
         (1e7, None), (2e7, "above the bound"), (4e7, "may be above the bound")]  # fmt: skip
     assert made["s"] is None
-    assert "2 of 3 are above the bound" in " ".join(
-        invoke(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s").split()
-    )
+    words = ("--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
+    for where, said in (
+        ((), "1 of 3 is above the bound (!), 1 more perhaps:"),
+        (("--where", "n=2"), "1 of 1 is above the bound (!):"),
+        (("--where", "n=4"), "1 of 1 is perhaps above the bound (!):"),
+    ):
+        assert said in " ".join(invoke(str(path), *words, *where).split())
 
 
 def test_times_of_known_data_are_rates_too(tmp_path):

@@ -116,8 +116,10 @@ def closing(shares: Sequence[Share], level: float) -> str:
     if links:
         text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."
     if above:
-        perhaps = "" if sure == len(above) else f", {len(above) - sure} of them only perhaps"
-        text += f" {len(above)} of {len(shares)} are above the bound (!){perhaps}: {CURE}."
+        perhaps = len(above) - sure
+        count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
+        text += f" {count} of {len(shares)} {'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
+        text += f" (!){doubt}: {CURE}."
     return text.strip()
 
 
