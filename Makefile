@@ -50,7 +50,7 @@ test: .venv/.dev ## unit and golden tests, then the engine's own
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
-test-docs: .venv/.dev ## every example in README.md and docs/ runs and says what it shows
+test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto tests/docs $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks

@@ -4,10 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import yaml
 
 from iosonde.cli._campaign import importer_names
 from iosonde.cli._document import document
@@ -15,16 +13,6 @@ from iosonde.cli._options import OPTIONS
 from iosonde.measure import spec_file
 from iosonde.measure.spec_schema import schema_text
 from iosonde.store import Store
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
-# Those of `upgrade` describe clusters.
-FILES = sorted(
-    path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json") and not path.name.startswith("upgrade")
-)
-NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}
-TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4",
-        "access_size": "2KiB", "hole_size": "8KiB", "sieve_buffer": "4MiB", "layout": "interleaved",
-        "sieving": "enable", "request_size": "128KiB", "access": "buffered"}  # fmt: skip
 
 SWEEP = """
 name: sweep
@@ -193,33 +181,6 @@ def test_the_schema_is_printed_and_is_a_schema(place):
     done = iosonde("plan", "--schema", where=place)
     assert done.stdout == schema_text()
     Draft202012Validator.check_schema(json.loads(done.stdout))
-
-
-@pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])
-def test_an_example_runs_or_is_a_valid_plan(place, path):
-    """Those that need nothing installed run with small sizes; the others are planned."""
-    content = yaml.safe_load(path.read_text())
-    native = "commands" not in content and not any("command" in step for step in content["steps"])
-    target = [] if "commands" in content else ["--target", "target"]
-    if any(isinstance(factor, dict) and "set" in factor for factor in content.get("factors", {}).values()):
-        done = iosonde("plan", path, *target, where=place)  # its factors are set by commands that are not here
-        assert done.returncode == 0 and "set by " in done.stdout, done.stderr
-        return
-    if not native:
-        done = iosonde("plan", path, *target, "--json", where=place)
-        assert done.returncode == 0, done.stderr
-        commands = " ".join(step.get("command", "") for step in json.loads(done.stdout)["steps"])
-        assert NEED & set(commands.replace("/", " ").split())
-        return
-    small = [f"--set={name}={TINY[name]}" for name in content.get("factors", {}) if name in TINY]
-    small += ["--ranks-per-node", "1,2"] if "ranks_per_node" in content else []
-    small += ["--nodes", "1,2"] if len(content.get("nodes", [])) > 1 else []
-    small += ["--quick", "--small-files", "5"] if path.name == "envelope.yaml" else ["--repetitions", "1"]
-    done = iosonde("run", path, *target, "--store", "store", *small, where=place)
-    assert done.returncode == 0, done.stderr
-    runs = list(Store.open(place / "store").runs())
-    assert runs
-    assert not any(run["missing"] for run in runs)
 
 
 def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
