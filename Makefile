@@ -46,12 +46,12 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto tests/unit tests/golden $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto tests/docs $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
 
 test-mpi: .venv/.dev ## tests with real MPI ranks
 	@PATH="$$PWD/.venv/bin:$$PATH" command -v mpiexec >/dev/null || \
