@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WIDTH = 79
 _MOST_NAMED = 4  # levels
-_LONG = 1_000_000
+_LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
