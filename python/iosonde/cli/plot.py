@@ -10,7 +10,7 @@ import click
 
 from iosonde.core.errors import DataError, InputError
 
-from ._data import check_level
+from ._data import Source, check_level, open_data, split_names
 from ._output import replace_file, talk
 from ._page import choose, page_of
 
@@ -22,7 +22,7 @@ FORMATS = ("png", "svg", "pdf")
 
 
 @click.command(epilog="Example: iosonde plot results -o figures.pdf --kind bars --metric write_large")
-@click.argument("store")
+@click.argument("data")
 @click.option(
     "-o",
     "--output",
@@ -32,14 +32,17 @@ FORMATS = ("png", "svg", "pdf")
     help="FILE.png, .svg or .pdf for one kind; a directory gets a PNG for each.",
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of figure.")
-@click.option("--bars", is_flag=True, help="One bar plot per metric by node count; STORE may be a results file.")
+@click.option("--bars", is_flag=True, help="One bar plot per metric by node count; DATA may be a results file.")
 @click.option("--metric", metavar="NAME,…", help="Only these operations or metrics, as write_large.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="This experiment instead of the newest.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
+@click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
+@click.option("--response", metavar="Y,…", help="With --on: the responses [default: all that were measured].")
+@click.option("--together", is_flag=True, help="With --on: all responses in one panel for each factor.")
 def command(
-    store: str,
+    data: str,
     output: str,
     kind: str | None,
     bars: bool,
@@ -48,11 +51,15 @@ def command(
     experiment: str | None,
     where: tuple[str, ...],
     level: float,
+    on: str | None,
+    response: str | None,
+    together: bool,
 ) -> None:
-    """Draw the newest experiment in STORE: bars by node count, latency distributions, timelines of the ranks.
+    """Draw the newest experiment in DATA, a store: bars by node count, latency distributions, timelines of the ranks.
 
-    With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. Prints the files
-    that it wrote.
+    With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With --on, of a
+    store or a table, every response against every factor, and whether a line describes it. Prints the files that it
+    wrote.
     """
     from iosonde.report.text import escape
 
@@ -60,15 +67,22 @@ def command(
     path = Path(output)
     names = [name.strip() for name in (metric or "").split(",") if name.strip()]
     kinds, single = _wanted(path, kind, form)
+    if on:
+        _refuse(kind=kind, bars=bars, metric=metric)
+        click.echo(escape(_draw_factors(open_data(data, where, experiment), response, on, together, path, single, form,
+                                        level)))  # fmt: skip
+        return
+    if response or together:
+        raise InputError("--response and --together go with --on", "name factors, as --on nodes")
     if bars:
         from ._bars import draw as draw_bars
 
         if kind:
             raise InputError("--bars and --kind do not go together", "leave --kind out")
-        for written in draw_bars(store, path, form or "png", names, level, experiment=experiment, where=where):
+        for written in draw_bars(data, path, form or "png", names, level, experiment=experiment, where=where):
             click.echo(escape(written))
         return
-    page = page_of(choose(store, where, experiment), level, store, ())
+    page = page_of(choose(data, where, experiment), level, data, ())
     from iosonde.report import figures
 
     drawn = 0
@@ -85,7 +99,26 @@ def command(
         click.echo(escape(replace_file(file, figures.image(figure, suffix))))
         drawn += 1
     if not drawn:
-        raise DataError(f"nothing of {store} can be drawn", "iosonde show says what the store holds")
+        raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
+
+
+def _refuse(**others: object) -> None:
+    for name, given in others.items():
+        if given:
+            raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
+
+
+def _draw_factors(
+    source: Source, response: str | None, on: str, together: bool, path: Path, single: bool, form: str | None,
+    level: float,
+) -> str:  # fmt: skip
+    from iosonde.report import figures
+
+    from ._plot_factors import figure
+
+    drawn = figure(source, split_names(response), split_names(on), together, "last_done", level)
+    suffix = path.suffix[1:].lower() if single else (form or "png")
+    return str(replace_file(path if single else path / f"factors.{suffix}", figures.image(drawn, suffix)))
 
 
 def _wanted(path: Path, kind: str | None, form: str | None) -> tuple[Sequence[str], bool]:

@@ -1,0 +1,159 @@
+"""``iosonde plot DATA --on …``: responses against factors, and for each pair whether a line describes it.
+
+The test is the lack of fit of a line against the spread of trials at the same level (Jain 1991, §15; Draper & Smith).
+What the other factors do is part of that spread here, so a bend must stand out against them too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import human_scale, significant
+from iosonde.stats import summarise as stats
+
+from ._responses import responses_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from iosonde.report.factor_panels import FactorPanel
+    from iosonde.stats.formula import Factor
+    from iosonde.stats.regress import Regression
+    from iosonde.stats.table import Table
+
+    from ._data import Source
+
+_LOGARITHMS = {"log2": "for each doubling", "log": "for each e times", "log10": "for each ten times"}
+NOT_STRAIGHT = "S301"
+NOT_BY_CHANCE = 0.05
+_LINE_POINTS = 60
+_MOST_TICKS = 8
+_LONG = 1e7
+_MOST_PANELS = 60
+
+
+def figure(source: Source, responses: list[str], on: list[str], together: bool, clock: str, level: float) -> Figure:
+    """A row of panels for each response, or one for all ``together``. Raises InputError, DataError."""
+    from iosonde.report.factor_panels import factor_figure
+
+    columns = [_column(source.table, term) for term in on]
+    rows = [
+        [_panel(table, response, term, level) for term in on]
+        for table, response, _ in responses_of(source, responses, columns, clock)
+    ]
+    if together:
+        rows = [_joined(rows)]
+    found = [_scaled(panel) for row in rows for panel in row]
+    if len(found) > _MOST_PANELS:
+        raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
+                         "name fewer with --response, --on, --where")  # fmt: skip
+    return factor_figure(found, columns=len(on))
+
+
+def _column(table: Table, term: str) -> str:
+    from iosonde.stats.formula import parse_terms
+
+    factors = parse_terms([term], table)[0].factors
+    if len(factors) > 1:
+        raise InputError(f"'{term}' is an interaction", "name single factors: each has a panel of its own")
+    return factors[0].column
+
+
+def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
+    """One panel for each factor, with the series of all responses. Raises InputError where their units differ."""
+    units = sorted({panel.unit or "no unit" for row in rows for panel in row})
+    if len(units) > 1:
+        raise InputError(f"the responses are in different units: {', '.join(units)}",
+                         "leave --together out, or name responses of one unit")  # fmt: skip
+    return [
+        replace(same[0], series=[series for panel in same for series in panel.series])
+        for same in zip(*rows, strict=True)
+    ]
+
+
+def _scaled(panel: FactorPanel) -> FactorPanel:
+    """In a unit that people read, of base units."""
+    means = [abs(mean.value) for series in panel.series for _, mean in series.means if mean.value is not None]
+    divisor, unit = human_scale(max(means, default=1.0), panel.unit)
+    return replace(panel, divisor=divisor, unit=unit)
+
+
+def _panel(table: Table, response: str, term: str, level: float) -> FactorPanel:
+    """One response against one factor, in base units."""
+    from iosonde.report.factor_panels import FactorPanel, Series
+    from iosonde.stats.formula import parse_response, parse_terms
+    from iosonde.stats.regress import regress
+
+    factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
+    made = regress(table, response, [term], level)
+    assert made.model is not None and made.fit.y is not None
+    cells, y = made.model.values[factor.column], made.fit.y
+    places, ticks = _places(factor, cells)
+    x = [places[cell] for cell in cells.tolist()]
+    means = [(places[cell], stats.mean(y[cells == cell], level)) for cell in places]
+    unit = "" if made.model.response.transform else measured.unit
+    divisor, shown = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
+    numeric = factor.levels is None
+    said = _slope(made, factor, divisor, shown) if numeric else _levels(made)
+    series = Series(response, list(zip(x, y.tolist(), strict=True)), means, _line(made, factor, x) if numeric else [],
+                    said)  # fmt: skip
+    return FactorPanel(factor.name, ticks, factor.transform in _LOGARITHMS, unit, 1.0, [series])
+
+
+def _places(factor: Factor, cells: Any) -> tuple[dict[Any, float], list[tuple[float, str]]]:
+    """(level → where it is on the axis, what the axis names)."""
+    if factor.levels is not None:
+        places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
+        return places, [(at, str(cell)) for cell, at in places.items()]
+    levels = sorted(set(cells.tolist()))
+    every = max(1, math.ceil(len(levels) / _MOST_TICKS))
+    return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell)) for cell in levels[::every]]
+
+
+def _text(level: float) -> str:
+    return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
+
+
+def _line(made: Regression, factor: Factor, x: Sequence[float]) -> list[tuple[float, float]]:
+    import numpy as np
+
+    from iosonde.stats.formula import apply
+
+    low, high = min(x), max(x)
+    at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in _LOGARITHMS else np.linspace(
+        low, high, _LINE_POINTS
+    )  # fmt: skip
+    fitted = made.fit.beta[0] + made.fit.beta[1] * apply(factor.transform, at, factor.column)
+    return list(zip(at.tolist(), fitted.tolist(), strict=True))
+
+
+def _slope(made: Regression, factor: Factor, divisor: float, unit: str) -> list[str]:
+    """The slope with its interval, and whether a line describes the means."""
+    slope = made.fit.coefficients()[1]
+    step = _LOGARITHMS.get(factor.transform, f"for 1 more of {factor.name}")
+    ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
+    flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
+    said = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
+    return [said, f"{flat}{_straight(made)}"]
+
+
+def _straight(made: Regression) -> str:
+    assert made.assumptions is not None
+    lack = made.assumptions.lack_of_fit
+    if lack is None:
+        return f"straight or not: {'two levels' if made.assumptions.repeats else 'without repeats'} cannot tell"
+    if any(finding.code == NOT_STRAIGHT for finding in made.findings):
+        return f"not straight (p={lack.p:.2g})"
+    return f"straight, as far as seen (p={lack.p:.2g})"
+
+
+def _levels(made: Regression) -> list[str]:
+    """Whether the means of the levels differ."""
+    if made.fit.f_p is None:
+        return []
+    differ = "the levels differ" if made.fit.f_p < NOT_BY_CHANCE else "no difference can be told"
+    return [f"{differ} (p={made.fit.f_p:.2g})"]

@@ -1,0 +1,132 @@
+"""Responses against factors: a panel for each pair, what is said of a line, and what cannot be drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from iosonde.cli import _plot_factors
+from iosonde.cli._data import open_data
+from iosonde.cli.plot import command
+from iosonde.core.errors import InputError
+from iosonde.stats import summarise
+from iosonde.stats.regress import regress
+
+SIZES = (4, 8, 16, 32, 64)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """write grows with log2(size), read does not; latency bends; random_write falls with replicas."""
+    rng = np.random.default_rng(7)
+    lines = ["size,fs,replicas,write (MiB/s),read (MiB/s),random_write (MiB/s),latency_ms"]
+    for size in SIZES:
+        for fs in ("ext4", "xfs"):
+            for replicas in (1, 2, 3):
+                for _ in range(3):
+                    e = rng.normal(0, 1, 4)
+                    write = 20 * np.log2(size) + 5 * (fs == "xfs") + e[0]
+                    latency = 5 + (np.log2(size) - 4) ** 2 + 0.1 * e[3]
+                    lines.append(f"{size},{fs},{replicas},{write},{100 + e[1]},{50 - 8 * replicas + e[2]},{latency}")
+    path = tmp_path_factory.mktemp("plot") / "runs.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def panels(monkeypatch, data, responses, on, together=False):
+    """What the figure is given."""
+    from iosonde.report import factor_panels
+
+    seen = []
+    monkeypatch.setattr(factor_panels, "factor_figure", lambda items, columns: seen.append((items, columns)))
+    _plot_factors.figure(open_data(data), responses, on, together, "last_done", 0.95)
+    return seen[0]
+
+
+def invoke(*words):
+    return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
+
+
+def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(monkeypatch, runs):
+    found, columns = panels(monkeypatch, runs, ["write", "read", "random_write", "latency"],
+                            ["log2(size)", "fs", "replicas"])  # fmt: skip
+    assert (len(found), columns) == (12, 3)
+    said = {(panel.series[0].name, panel.factor): panel.series[0].said for panel in found}
+    assert said["write", "log2(size)"][1].startswith("straight, as far as seen (p=")
+    assert said["latency", "log2(size)"][1].startswith("may be flat; not straight (p=")
+    assert said["read", "log2(size)"][1].startswith("may be flat; straight")
+    assert said["random_write", "replicas"][0].startswith("-8.")
+    assert said["random_write", "replicas"][0].endswith("MiB/s for 1 more of replicas")
+    assert "may be flat" not in said["random_write", "replicas"][1]
+    p = regress(open_data(runs).table, "write", ["fs"], 0.95).fit.f_p
+    assert said["write", "fs"] == [f"no difference can be told (p={p:.2g})"]
+    assert all(panel.logarithmic == (panel.factor == "log2(size)") for panel in found)
+
+
+def test_the_numbers_are_those_of_summary_and_regress(monkeypatch, runs):
+    (panel,), _ = panels(monkeypatch, runs, ["write"], ["log2(size)"])
+    table = open_data(runs).table
+    (series,) = panel.series
+    y, size = table.numbers("write"), table.numbers("size")
+    assert dict(series.means) == {float(s): summarise.mean(y[size == s], 0.95) for s in SIZES}
+    made = regress(table, "write", ["log2(size)"], 0.95)
+    slope = made.fit.coefficients()[1]
+    assert series.said[0] == f"{slope.estimate:.1f} ({slope.low:.1f} to {slope.high:.1f}) MiB/s for each doubling"
+    assert series.line[0] == pytest.approx((4, made.fit.beta[0] + 2 * made.fit.beta[1]))
+    assert len(series.trials) == len(y)
+
+
+def test_without_response_everything_that_looks_measured_is_drawn(monkeypatch, runs):
+    found, columns = panels(monkeypatch, runs, [], ["log2(size)"])
+    assert columns == 1
+    assert [panel.series[0].name for panel in found] == ["write (MiB/s)", "read (MiB/s)", "random_write (MiB/s)",
+                                                         "latency_ms"]  # fmt: skip
+
+
+def test_together_all_responses_of_a_unit_are_in_one_panel(monkeypatch, runs):
+    found, columns = panels(monkeypatch, runs, ["write", "read"], ["log2(size)", "replicas"], together=True)
+    assert (len(found), columns) == (2, 2)
+    assert [one.name for one in found[0].series] == ["write", "read"]
+    assert found[0].unit == "MiB/s"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--on", "size:replicas"), "'size:replicas' is an interaction"),
+        (("--on", "sice"), "sice"),
+        (("--on", "size", "--kind", "bars"), "--on and --kind do not go together"),
+        (("--on", "size", "--bars"), "--on and --bars do not go together"),
+        (("--on", "size", "--response", "write,latency", "--together"), "different units: MiB/s, ms"),
+        (("--response", "write"), "--response and --together go with --on"),
+        (("--on", "size", "--response", "size"), "both the response and a predictor"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(runs, tmp_path, words, said):
+    done = invoke(runs, "-o", tmp_path / "x.png", *words)
+    assert isinstance(done.exception, InputError)
+    assert said in done.exception.message
+    assert not list(tmp_path.iterdir())
+
+
+def test_few_levels_and_no_repeats_are_no_straight_line(monkeypatch, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("a,b,y\n1,1,3\n1,2,3.1\n2,3,4\n2,4,4.2\n")
+    found, _ = panels(monkeypatch, str(path), ["y"], ["a", "b"])
+    assert [panel.series[0].said[1].partition("; ")[2] or panel.series[0].said[1] for panel in found] == [
+        "straight or not: two levels cannot tell", "straight or not: without repeats cannot tell"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_names_from_data_are_drawn_as_they_are_and_the_bytes_are_the_same(tmp_path, kind):
+    path = tmp_path / "h.csv"
+    path.write_text("$x$_\\frac,y <b>\n" + "".join(f"{i % 4},{i}\n" for i in range(16)))
+    words = (path, "--on", "$x$_\\frac", "--response", "y <b>", "-o")
+    for name in ("one", "two"):
+        done = invoke(*words, tmp_path / f"{name}.{kind}")
+        assert done.exception is None, done.exception
+    first, second = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("one", "two"))
+    assert first == second and len(first) > 1000
+    if kind == "svg":
+        assert b"$x$_\\frac" in first and b"<b>" not in first
