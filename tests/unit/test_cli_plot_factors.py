@@ -11,6 +11,7 @@ from iosonde.cli._data import open_data
 from iosonde.cli.plot import command
 from iosonde.core.errors import InputError
 from iosonde.stats import summarise
+from iosonde.stats.formula import Factor
 from iosonde.stats.regress import regress
 
 SIZES = (4, 8, 16, 32, 64)
@@ -130,3 +131,16 @@ def test_names_from_data_are_drawn_as_they_are_and_the_bytes_are_the_same(tmp_pa
     assert first == second and len(first) > 1000
     if kind == "svg":
         assert b"$x$_\\frac" in first and b"<b>" not in first
+
+
+def test_sizes_of_a_store_are_named_as_people_write_them():
+    cells = np.array([16384.0, 1048576.0, 16384.0])
+    places, ticks = _plot_factors._places(Factor("request_size", "log2"), cells, "bytes")
+    assert ticks == [(16384.0, "16 KiB"), (1048576.0, "1 MiB")] and places[16384.0] == 16384.0
+    assert _plot_factors._places(Factor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
+
+
+def test_all_panels_of_a_response_have_one_unit(monkeypatch, runs):
+    found, _ = panels(monkeypatch, runs, ["write", "latency"], ["size", "fs"])
+    assert [(panel.divisor, panel.unit) for panel in found[:2]] == [(found[0].divisor, found[0].unit)] * 2
+    assert found[2].unit == found[3].unit == "ms"

@@ -81,6 +81,12 @@ class Source:
             _refuse_many_kinds(table, [name for name in ("operation", "metric") if name not in named])
         return table
 
+    def factor_units(self) -> dict[str, str]:
+        """Factor → base unit, of a store's experiments; a table's columns say it themselves."""
+        if self.store is None:
+            return {}
+        return {factor.name: factor.unit for one in self.store.experiments() for factor in one.factors}
+
     def runs(self) -> list[dict[str, Any]]:
         """The run.json of every run that fulfils the conditions (incomplete ones too), the oldest first."""
         return [] if self.store is None else self.store.runs(experiment=self.experiment, where=_of_runs(self))

@@ -53,7 +53,7 @@ def _with_units(source: Source, found: Examples) -> Examples:
     """Of a store: with the units that its experiments and results know, which the columns' names do not say."""
     if source.store is None:
         return found
-    known = {factor.name: factor.unit for one in source.store.experiments() for factor in one.factors}
+    known = source.factor_units()
     units = source.table.columns["unit"].codes()[1] if "unit" in source.table.columns else []
     return replace(
         found,

@@ -7,12 +7,12 @@ What the other factors do is part of that spread here, so a bend must stand out 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import format_size, human_scale, significant
 from iosonde.stats import summarise as stats
 
 from ._responses import responses_of
@@ -40,14 +40,14 @@ def figure(source: Source, responses: list[str], on: list[str], together: bool, 
     """A row of panels for each response, or one for all ``together``. Raises InputError, DataError."""
     from iosonde.report.factor_panels import factor_figure
 
-    columns = [_column(source.table, term) for term in on]
+    columns, units = [_column(source.table, term) for term in on], source.factor_units()
     rows = [
-        [_panel(table, response, term, level) for term in on]
+        [_panel(table, response, term, units, level) for term in on]
         for table, response, _ in responses_of(source, responses, columns, clock)
     ]
     if together:
         rows = [_joined(rows)]
-    found = [_scaled(panel) for row in rows for panel in row]
+    found = [panel for row in rows for panel in _scaled(row)]
     if len(found) > _MOST_PANELS:
         raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
                          "name fewer with --response, --on, --where")  # fmt: skip
@@ -75,14 +75,14 @@ def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
     ]
 
 
-def _scaled(panel: FactorPanel) -> FactorPanel:
-    """In a unit that people read, of base units."""
-    means = [abs(mean.value) for series in panel.series for _, mean in series.means if mean.value is not None]
-    divisor, unit = human_scale(max(means, default=1.0), panel.unit)
-    return replace(panel, divisor=divisor, unit=unit)
+def _scaled(row: Sequence[FactorPanel]) -> list[FactorPanel]:
+    """All in one unit that people read, of the base unit that they have in common."""
+    means = [mean.value for panel in row for series in panel.series for _, mean in series.means]
+    divisor, unit = human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
+    return [replace(panel, divisor=divisor, unit=unit) for panel in row]
 
 
-def _panel(table: Table, response: str, term: str, level: float) -> FactorPanel:
+def _panel(table: Table, response: str, term: str, units: Mapping[str, str], level: float) -> FactorPanel:
     """One response against one factor, in base units."""
     from iosonde.report.factor_panels import FactorPanel, Series
     from iosonde.stats.formula import parse_response, parse_terms
@@ -92,7 +92,7 @@ def _panel(table: Table, response: str, term: str, level: float) -> FactorPanel:
     made = regress(table, response, [term], level)
     assert made.model is not None and made.fit.y is not None
     cells, y = made.model.values[factor.column], made.fit.y
-    places, ticks = _places(factor, cells)
+    places, ticks = _places(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
     means = [(places[cell], stats.mean(y[cells == cell], level)) for cell in places]
     unit = "" if made.model.response.transform else measured.unit
@@ -104,17 +104,19 @@ def _panel(table: Table, response: str, term: str, level: float) -> FactorPanel:
     return FactorPanel(factor.name, ticks, factor.transform in _LOGARITHMS, unit, 1.0, [series])
 
 
-def _places(factor: Factor, cells: Any) -> tuple[dict[Any, float], list[tuple[float, str]]]:
+def _places(factor: Factor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
     """(level → where it is on the axis, what the axis names)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
         return places, [(at, str(cell)) for cell, at in places.items()]
     levels = sorted(set(cells.tolist()))
     every = max(1, math.ceil(len(levels) / _MOST_TICKS))
-    return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell)) for cell in levels[::every]]
+    return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell, unit)) for cell in levels[::every]]
 
 
-def _text(level: float) -> str:
+def _text(level: float, unit: str) -> str:
+    if unit == "bytes":
+        return format_size(level)
     return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
 
 

@@ -61,9 +61,11 @@ def _draw(axes: Axes, panel: FactorPanel) -> None:
     axes.set_xticks([x for x, _ in panel.ticks], [escape(text) for _, text in panel.ticks])
     axes.minorticks_off()
     axes.set_xlabel(escape(panel.factor))
-    axes.set_ylabel(escape(", ".join(filter(None, ("" if several else panel.series[0].name, panel.unit)))))
+    axes.set_ylabel(escape(panel.unit))
     said = [f"{one.name}: {text}" if several else text for one in panel.series for text in one.said]
-    axes.set_title("\n".join(_cut(escape(text)) for text in said), fontsize=_LINE_POINTS, fontweight="normal")
+    name = [] if several else [panel.series[0].name]
+    axes.set_title("\n".join(_cut(escape(text)) for text in (*name, *said)), fontsize=_LINE_POINTS,
+                   fontweight="normal")  # fmt: skip
     if several:
         axes.legend(fontsize=_LINE_POINTS)
     if all(y >= 0 for series in panel.series for _, y in series.trials):
