@@ -25,14 +25,12 @@ _STEPS = 8
 def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
     """What there is today, and what follows from it; ``made`` is None where too little is known for a bound."""
     from iosonde.explain.upgrade import totals
-    from iosonde.model import bound_words as words
 
     assert asked.cluster is not None
     name, need, derived = asked.cluster.name, totals(asked.cluster), asked.derived()
     if made is not None:
-        several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
         yield from wrapped(f"{name} today: {made.system.operation} at most {format_rate(made.s, 'bytes/s')}, "
-                           f"{words.names(made.limit)} limit{'' if several else 's'}.")  # fmt: skip
+                           f"{limiting(made)}.")  # fmt: skip
     facts = [
         f"needs {need.watts:g} W" if need.watts is not None else "",
         f"fills {need.rack_units:g} U at {need.nodes_per_rack_unit:g} in a rack unit" if need.rack_units else "",
@@ -43,6 +41,14 @@ def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
     ]  # fmt: skip
     if any(facts):
         yield from wrapped(f"{'It' if made else name} {'; '.join(fact for fact in facts if fact)}.")
+
+
+def limiting(made: Ceiling) -> str:
+    """What limits, as the end of a sentence: ``the disks limit``."""
+    from iosonde.model.bound_words import names
+
+    several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
+    return f"{names(made.limit)} limit{'' if several else 's'}"
 
 
 def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> str:

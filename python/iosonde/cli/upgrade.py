@@ -26,8 +26,9 @@ if TYPE_CHECKING:
               help="Best by the gain itself, for each unit of money, or for each further watt.")  # fmt: skip
 @click.option("--model", metavar="FILE", help="A model of 'iosonde fit': what it predicts stands beside the bound.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
+@click.option("--plot", metavar="FILE", help="Draw the cluster of today and what limits it: .png, .svg or .pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
-def command(cluster: str, order: str, model: str | None, level: float, as_json: bool) -> None:
+def command(cluster: str, order: str, model: str | None, level: float, plot: str | None, as_json: bool) -> None:
     """Rank candidate changes of a cluster by their predicted gain.
 
     CLUSTER.yaml describes the cluster today, limits (money, power, space), and candidates. It may also hold tables of
@@ -35,9 +36,12 @@ def command(cluster: str, order: str, model: str | None, level: float, as_json: 
     """
     from iosonde.explain import upgrade, upgrade_tables
 
+    from . import _upgrade_plot
     from ._upgrade_file import read
 
     check_level(level)
+    if plot:
+        _upgrade_plot.check_name(plot)
     asked = read(cluster)
     found: list[Option] = []
     steps: list[tuple[str, float, float]] = []
@@ -50,6 +54,8 @@ def command(cluster: str, order: str, model: str | None, level: float, as_json: 
     cpus = upgrade_tables.cpus(asked.cpus, asked.min_cpu_points, asked.max_cpu_watts)
     measured = upgrade_tables.steps(asked.measured, level)
     scores = upgrade_tables.scorecard(asked.systems, asked.weights)
+    if plot:
+        _upgrade_plot.draw(plot, asked.cluster, level)
     if as_json:
         document = _document(asked, found, steps, cpus, measured, scores, level)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))

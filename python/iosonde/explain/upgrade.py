@@ -232,20 +232,21 @@ def _gain(cluster: Cluster, changes: Sequence[Candidate], level: float) -> Estim
 
     value = after(cluster, changes).s / after(cluster).s - 1
     known = [q for part in (cluster.system, *(one.system for one in changes)) for q in part.values()]
-    z = _z(level)
+    z = z_of(level)
     if not any(q.sigma(z) for q in known):
         why = "the inputs have no interval: write them as [low, high]"
         return Estimate(value, None, None, level, 0, (why,))
     rng, found = np.random.default_rng(SEED), []
     for _ in range(DRAWS):
-        drawn = replace(cluster, system=_drawn(cluster.system, rng, z))
-        moved = [replace(one, system=_drawn(one.system, rng, z)) for one in changes]
+        drawn = replace(cluster, system=draw_system(cluster.system, rng, z))
+        moved = [replace(one, system=draw_system(one.system, rng, z)) for one in changes]
         found.append(after(drawn, moved).s / after(drawn).s - 1)
     low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(value, float(low), float(high), level, 0)
 
 
-def _drawn(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
+def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
+    """One log-normal draw of every quantity that is known to an interval, of ``z`` standard deviations to a side."""
     drawn = {}
     for name, q in system.items():
         factor = math.exp(q.sigma(z) * rng.standard_normal())
@@ -253,7 +254,8 @@ def _drawn(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quan
     return drawn
 
 
-def _z(level: float) -> float:
+def z_of(level: float) -> float:
+    """How many standard deviations an interval of this level reaches to each side."""
     from iosonde.stats.distributions import normal_quantile
 
     return normal_quantile(0.5 + level / 2)

@@ -77,14 +77,18 @@ def image(figure: Figure, kind: str) -> bytes:
     return out.getvalue()
 
 
-def panels(items: Sequence[Any], draw: Callable[[Any, Any], None], columns: int, wider: float = 1.0) -> Figure:
-    """One panel for each item, in the house's style; ``draw(axes, item)`` fills it."""
+def panels(
+    items: Sequence[Any], draw: Callable[[Any, Any], None], columns: int, wider: float = 1.0,
+    size: tuple[float, float] | None = None,
+) -> Figure:  # fmt: skip
+    """One panel for each item, in the house's style; ``draw(axes, item)`` fills it. ``size``: of a panel, inches."""
     from matplotlib.figure import Figure
 
     across = min(columns, len(items))
     down = math.ceil(len(items) / across)
     with _style():
-        figure = Figure(figsize=(_PANEL_IN[0] * wider * across, _PANEL_IN[1] * down), layout="constrained")
+        width, height = size or (_PANEL_IN[0] * wider, _PANEL_IN[1])
+        figure = Figure(figsize=(width * across, height * down), layout="constrained")
         panels = figure.subplots(down, across, squeeze=False).ravel()
         for axes, item in zip(panels, items, strict=False):
             draw(axes, item)

@@ -1,0 +1,180 @@
+"""``iosonde upgrade --plot``: from the cluster file and its bound to the content of the drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_size
+
+from ._bound_plots import check_name
+from ._output import replace_file, talk
+from ._upgrade_text import limiting
+
+if TYPE_CHECKING:
+    from iosonde.explain.upgrade import Cluster
+    from iosonde.explain.upgrade_today import Today
+    from iosonde.report.cluster_figure import ClusterDrawing, Part, Passed
+
+__all__ = ["check_name", "draw"]
+
+_SOME = 0.05  # limits in so many of the draws: worth a sentence
+# Part → its terms, each with its name there.
+_TERMS = {
+    "clients": {"cpu": "client CPUs", "memory_copy": "memory copies", "latency": "waiting"},
+    "client_links": {"network_clients": "client links"},
+    "network": {"fabric": "fabric"},
+    "server_links": {"network_servers": "server links"},
+    "servers": {"server_cpu": "server CPUs"},
+    "disks": {"disks": "disks"},
+    "metadata": {"metadata": "metadata servers"},
+}
+_Said = Callable[..., str]
+
+
+def draw(path: str, cluster: Cluster | None, level: float) -> None:
+    """Write the figure. Raises InputError where there is no cluster."""
+    from iosonde.report import figures
+    from iosonde.report.cluster_figure import cluster_figure
+
+    if cluster is None:
+        raise InputError("there is no cluster to draw", "describe it under today")
+    figure = cluster_figure(content(cluster, level))
+    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
+    talk(f"wrote {path}")
+
+
+def content(cluster: Cluster, level: float) -> ClusterDrawing:
+    """The cluster of today with what each part lets through."""
+    from iosonde.explain.upgrade_today import today
+    from iosonde.model.bound import NothingKnownError
+    from iosonde.report.cluster_figure import ClusterDrawing, shown
+
+    try:
+        made = today(cluster, level)
+    except NothingKnownError:
+        made = None
+    clients, servers, disks = (_counted(cluster, name) for name in ("clients", "servers", "disks"))
+    numbers = shown(servers or 1)
+    each, more = divmod(disks or 0, servers or 1)
+    return ClusterDrawing(
+        cluster.name, _sentences(cluster, made, level), _parts(cluster, made, level), shown(clients or 1), numbers,
+        {number: each + (number <= more) for number in numbers if number is not None},
+    )  # fmt: skip
+
+
+def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
+    from iosonde.model.bound_words import names
+    from iosonde.report.cluster_figure import amount
+
+    layout = _layout(cluster)
+    if made is None:
+        return ("Today: nothing is known that could limit.", layout)
+    ceiling = made.ceiling
+    first = f"Today: {ceiling.system.operation} at most {amount(made.s, 'bytes/s')}, {limiting(ceiling)}."
+    others = tuple(name for name, share in made.limits.items() if name not in ceiling.limit and share >= _SOME)
+    doubt = f"Perhaps {names(others)}: the intervals of the inputs overlap." if others else ""
+    known = "" if made.s.low is None else f"Intervals of {100 * level:g} % as the file's."
+    return tuple(one for one in (first, " ".join(filter(None, (doubt, layout, known)))) if one)
+
+
+def _layout(cluster: Cluster) -> str:
+    """How data is spread, where the file says it."""
+    words = cluster.words
+    counted = {name: f"{q.value:g}" for name, q in cluster.system.items()}
+    code = f"{counted.get('data_chunks', '1')}+{counted.get('parity_chunks', '0')}"
+    copies = counted.get("replicas", "1")
+    redundancy = {
+        "client": f"{copies} copies, made by the clients.", "chained": f"{copies} copies, passed on by the servers.",
+        "erasure": f"Erasure code {code}.",
+    }.get(str(words.get("redundancy")), "")  # fmt: skip
+    stripe = f"Each file lies on {counted['stripe_count']} of the servers." if "stripe_count" in counted else ""
+    return " ".join(filter(None, (redundancy, stripe)))
+
+
+def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part]:
+    from iosonde.report.cluster_figure import Part, amount
+
+    def said(unit: str, *names: str) -> str:
+        """The first of these fields that the file gives, with its interval."""
+        q = next((cluster.system[name] for name in names if name in cluster.system), None)
+        if q is None:
+            return ""
+        low, high = (q.low, q.high) if q.high > q.low else (None, None)
+        return amount(Estimate(q.value, low, high, level, 0), unit)
+
+    fabric, operation = said("bytes/s", "fabric"), str(cluster.words.get("operation", "write"))
+    heads = {
+        "clients": (_title(cluster, "clients", "client"), _client_facts(cluster, said)),
+        "client_links": (said("bytes/s", "client_network", "network"), ("each",)),
+        "network": ("fabric" if fabric else "network", (fabric,)),
+        "server_links": (said("bytes/s", "server_network", "network"), ("each",)),
+        "servers": (_title(cluster, "servers", "server"), (_per_byte(said("s", "server_cpu")),)),
+    }
+    if "disks" in cluster.system:
+        heads["disks"] = (_title(cluster, "disks", "disk"), _disk_facts(said, operation))
+    if "metadata_rate" in cluster.system:
+        heads["metadata"] = ("metadata servers", _metadata_facts(cluster, said))
+    return {
+        at: Part(title, tuple(fact for fact in facts if fact) if title else (), _passed(at, made, level))
+        for at, (title, facts) in heads.items()
+    }  # fmt: skip
+
+
+def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
+    """What a part lets through; a classical term whose inputs are not known says so."""
+    from iosonde.model.bound import TERMS
+    from iosonde.report.cluster_figure import Passed
+
+    found = []
+    terms = {term.name: term for term in made.ceiling.terms} if made else {}
+    for term, name in _TERMS[at].items():
+        if made and term in terms:
+            limits = term in made.ceiling.limit
+            found.append(Passed(name, terms[term].formula, made.terms[term], limits))
+        elif made and term in made.ceiling.missing:
+            found.append(Passed(name, TERMS[term][0], Estimate(None, None, None, level, 0)))
+    return tuple(found)
+
+
+def _client_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
+    values = {name: q.value for name, q in cluster.system.items()}
+    copies = f", each byte {values['copies']:g} times" if "copies" in values else ""
+    memory = said("bytes/s", "memory_copy")
+    waits = said("s", "latency")
+    request = format_size(values["request_size"]) if "request_size" in values else ""
+    return (
+        _per_byte(said("s", "cpu")),
+        f"copies {memory}{copies}" if memory else "",
+        f"{values.get('queue_depth', 1):g} × {request}, {waits} each" if waits and request else "",
+    )
+
+
+def _disk_facts(said: _Said, operation: str) -> tuple[str, ...]:
+    fast = said("bytes/s", f"disk_{operation}", "disk")
+    return (f"each {operation}s {fast}",) if fast else ()
+
+
+def _metadata_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
+    values = {name: q.value for name, q in cluster.system.items()}
+    size = f", {format_size(values['file_size'])}" if "file_size" in values else ""
+    return (said("operations/s", "metadata_rate"), f"{values.get('metadata_operations', 1):g} for each file{size}")
+
+
+def _per_byte(seconds: str) -> str:
+    return f"CPU: {seconds} a byte" if seconds else ""
+
+
+def _title(cluster: Cluster, name: str, one: str) -> str:
+    """``4 servers``; what the file does not say is 1, as in the bound."""
+    count = _counted(cluster, name)
+    if count is None:
+        return f"1 {one} (by default)"
+    return f"{count if count < 10**7 else f'{count:.4g}'} {one if count == 1 else name}"
+
+
+def _counted(cluster: Cluster, name: str) -> int | None:
+    return int(cluster.system[name].value) if name in cluster.system else None

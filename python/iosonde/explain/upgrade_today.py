@@ -1,0 +1,44 @@
+"""What limits a cluster today, and how sure that is: every term of its bound with an interval where inputs have one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from iosonde.core.types import Estimate
+from iosonde.model.bound import Ceiling
+
+from .upgrade import DRAWS, SEED, Cluster, after, draw_system, z_of
+
+
+@dataclass(frozen=True)
+class Today:
+    """The bound of a cluster. ``s`` and ``terms`` are bytes/s of the application; ``limits``: term → the share of the
+    draws in which it limits (1 for each that limits where the inputs have no interval)."""
+
+    ceiling: Ceiling
+    s: Estimate
+    terms: Mapping[str, Estimate]
+    limits: Mapping[str, float]
+
+
+def today(cluster: Cluster, level: float) -> Today:
+    """Intervals hold ``level`` of the draws, which are those of a gain. Raises InputError, NothingKnownError."""
+    import numpy as np
+
+    made, z = after(cluster), z_of(level)
+    names = [term.name for term in made.terms]
+    if not any(q.sigma(z) for q in cluster.system.values()):
+        alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in made.terms}
+        return Today(made, Estimate(made.s, None, None, level, 0), alone, dict.fromkeys(made.limit, 1.0))
+    rng = np.random.default_rng(SEED)
+    drawn = [after(replace(cluster, system=draw_system(cluster.system, rng, z))) for _ in range(DRAWS)]
+    values = np.array([[one.s, *(term.bytes_per_s for term in one.terms)] for one in drawn])
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    at = [made.s, *(term.bytes_per_s for term in made.terms)]
+    s, *found = (
+        Estimate(value, float(a), float(b), level, 0) if b > a else Estimate(value, None, None, level, 0)
+        for value, a, b in zip(at, low, high, strict=True)
+    )
+    shares = {name: sum(name in one.limit for one in drawn) / DRAWS for name in names}
+    return Today(made, s, dict(zip(names, found, strict=True)), {n: share for n, share in shares.items() if share})
