@@ -10,7 +10,6 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 
-from ._bound_plots import check_name
 from ._output import replace_file, talk
 from ._upgrade_text import limiting
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from iosonde.explain.upgrade import Cluster
     from iosonde.explain.upgrade_today import Today
     from iosonde.report.cluster_figure import ClusterDrawing, Part, Passed
-
-__all__ = ["check_name", "draw"]
 
 _SOME = 0.05  # limits in so many of the draws: worth a sentence
 # Part → its terms, each with its name there.
@@ -77,7 +74,7 @@ def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str,
     first = f"Today: {ceiling.system.operation} at most {amount(made.s, 'bytes/s')}, {limiting(ceiling)}."
     others = tuple(name for name, share in made.limits.items() if name not in ceiling.limit and share >= _SOME)
     doubt = f"Perhaps {names(others)}: the intervals of the inputs overlap." if others else ""
-    known = "" if made.s.low is None else f"Intervals of {100 * level:g} % as the file's."
+    known = "" if made.s.low is None else f"{100 * level:g} % intervals."
     return tuple(one for one in (first, " ".join(filter(None, (doubt, layout, known)))) if one)
 
 
@@ -109,13 +106,12 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part
     fabric, operation = said("bytes/s", "fabric"), str(cluster.words.get("operation", "write"))
     heads = {
         "clients": (_title(cluster, "clients", "client"), _client_facts(cluster, said)),
-        "client_links": (said("bytes/s", "client_network", "network"), ("each",)),
+        "client_links": (said("bytes/s", "client_network", "network"), ("each link",)),
         "network": ("fabric" if fabric else "network", (fabric,)),
-        "server_links": (said("bytes/s", "server_network", "network"), ("each",)),
+        "server_links": (said("bytes/s", "server_network", "network"), ("each link",)),
         "servers": (_title(cluster, "servers", "server"), (_per_byte(said("s", "server_cpu")),)),
+        "disks": (_title(cluster, "disks", "disk"), _disk_facts(said, operation)),
     }
-    if "disks" in cluster.system:
-        heads["disks"] = (_title(cluster, "disks", "disk"), _disk_facts(said, operation))
     if "metadata_rate" in cluster.system:
         heads["metadata"] = ("metadata servers", _metadata_facts(cluster, said))
     return {
@@ -142,7 +138,7 @@ def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
 
 def _client_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
     values = {name: q.value for name, q in cluster.system.items()}
-    copies = f", each byte {values['copies']:g} times" if "copies" in values else ""
+    copies = f", {values['copies']:g} × each" if "copies" in values else ""
     memory = said("bytes/s", "memory_copy")
     waits = said("s", "latency")
     request = format_size(values["request_size"]) if "request_size" in values else ""
@@ -165,12 +161,14 @@ def _metadata_facts(cluster: Cluster, said: _Said) -> tuple[str, ...]:
 
 
 def _per_byte(seconds: str) -> str:
-    return f"CPU: {seconds} a byte" if seconds else ""
+    return f"CPU {seconds}/B" if seconds else ""
 
 
 def _title(cluster: Cluster, name: str, one: str) -> str:
-    """``4 servers``; what the file does not say is 1, as in the bound."""
+    """``4 servers``; of clients and servers that the file does not say there is 1, as in the bound."""
     count = _counted(cluster, name)
+    if count is None and name == "disks":
+        return "disks"
     if count is None:
         return f"1 {one} (by default)"
     return f"{count if count < 10**7 else f'{count:.4g}'} {one if count == 1 else name}"

@@ -36,12 +36,12 @@ def command(cluster: str, order: str, model: str | None, level: float, plot: str
     """
     from iosonde.explain import upgrade, upgrade_tables
 
-    from . import _upgrade_plot
+    from ._bound_plots import check_name
     from ._upgrade_file import read
 
     check_level(level)
     if plot:
-        _upgrade_plot.check_name(plot)
+        check_name(plot)
     asked = read(cluster)
     found: list[Option] = []
     steps: list[tuple[str, float, float]] = []
@@ -55,7 +55,9 @@ def command(cluster: str, order: str, model: str | None, level: float, plot: str
     measured = upgrade_tables.steps(asked.measured, level)
     scores = upgrade_tables.scorecard(asked.systems, asked.weights)
     if plot:
-        _upgrade_plot.draw(plot, asked.cluster, level)
+        from ._upgrade_plot import draw
+
+        draw(plot, asked.cluster, level)
     if as_json:
         document = _document(asked, found, steps, cpus, measured, scores, level)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))

@@ -247,11 +247,8 @@ def _gain(cluster: Cluster, changes: Sequence[Candidate], level: float) -> Estim
 
 def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
     """One log-normal draw of every quantity that is known to an interval, of ``z`` standard deviations to a side."""
-    drawn = {}
-    for name, q in system.items():
-        factor = math.exp(q.sigma(z) * rng.standard_normal())
-        drawn[name] = replace(q, value=q.value * factor)
-    return drawn
+    factors = {name: math.exp(q.sigma(z) * rng.standard_normal()) for name, q in system.items()}
+    return {name: replace(q, value=q.value * factors[name]) for name, q in system.items()}
 
 
 def z_of(level: float) -> float:

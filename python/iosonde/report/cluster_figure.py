@@ -14,16 +14,18 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 
 from .figures import VERMILION, panels
-from .text import escape, estimate_text
+from .text import escape, estimate_text, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _INK, _MUTED, _LINE, _FILL = "#1c1d1f", "#5c6066", "#8a8d91", "#f4f4f1"
+_TITLE = 72  # columns of text
 _ALL_OF = 4  # nodes or disks that are drawn one by one
 _WIDTH_IN, _PER_UNIT_IN = 8.2, 0.082  # 100 units across
 _TOP, _MIDDLE, _PITCH, _LIST, _ENTRY = 62.0, 30.0, 6.0, 15.5, 9.6
+_KEY = "Below each part: the most that it lets through, in bytes of the application. The least of all is the bound."
 _CLIENTS, _BAR, _SERVERS, _DISKS = (1.0, 17.0), (36.0, 42.0), (58.0, 99.0), (75.0, 97.5)
 _AT = {"clients": 9.0, "client_links": 25.5, "network": 39.0, "server_links": 52.0, "servers": 66.0, "disks": 86.0}
 
@@ -54,9 +56,9 @@ class Part:
 
 @dataclass(frozen=True)
 class ClusterDrawing:
-    """A cluster. ``parts``: clients, client_links, network, server_links, servers, and, where known, disks and
-    metadata. ``client_numbers`` and ``server_numbers`` are the nodes to draw (None: those left out), ``disks_of`` how
-    many disks each drawn server has."""
+    """A cluster. ``parts``: clients, client_links, network, server_links, servers, disks, and, where known, metadata.
+    ``client_numbers`` and ``server_numbers`` are the nodes to draw (None: those left out), ``disks_of`` how many disks
+    each drawn server has."""
 
     name: str
     sentences: tuple[str, ...]
@@ -97,7 +99,7 @@ def _column(item: ClusterDrawing, at: str) -> list[Passed]:
 def _draw(axes: Axes, item: ClusterDrawing) -> None:
     axes.set(xlim=(0, 100), ylim=(_bottom(item), _TOP))
     axes.axis("off")
-    _say(axes, 1, _TOP - 1.5, textwrap.shorten(escape(item.name), 88, placeholder=" …"), 10.5, bold=True, ha="left")
+    _say(axes, 1, _TOP - 1.5, _cut(escape(item.name)), 10.5, bold=True, ha="left")
     lines = [line for one in item.sentences for line in textwrap.wrap(escape(one), 112)]
     for place, line in enumerate(lines[:3]):
         _say(axes, 1, _TOP - 4.7 - 2.1 * place, line, 8, _INK if place == 0 else _MUTED, ha="left")
@@ -107,13 +109,13 @@ def _draw(axes: Axes, item: ClusterDrawing) -> None:
     for at, x in _AT.items():
         for place, one in enumerate(_column(item, at)):
             _draw_passed(axes, x, _LIST - _ENTRY * place, one)
-    _say(axes, 1, _bottom(item) + 0.8, "Below each part: the most that it lets through, for what the application "
-         "reads or writes. The least of all is the bound.", 6.5, _MUTED, ha="left")  # fmt: skip
+    if any(part.passed for part in item.parts.values()):
+        _say(axes, 1, _bottom(item) + 0.8, _KEY, 6.5, _MUTED, ha="left")
 
 
 def _draw_clients(axes: Axes, item: ClusterDrawing) -> None:
     part, links = item.parts["clients"], item.parts["client_links"]
-    _head(axes, _AT["clients"], part)
+    _head(axes, _CLIENTS[0], part, "left")
     for number, y in _rows(item.client_numbers):
         if number is None:
             _dots(axes, _AT["clients"], y)
@@ -125,20 +127,17 @@ def _draw_clients(axes: Axes, item: ClusterDrawing) -> None:
 
 
 def _draw_servers(axes: Axes, item: ClusterDrawing) -> None:
-    part, links, disks = item.parts["servers"], item.parts["server_links"], item.parts.get("disks")
+    part, links, disks = item.parts["servers"], item.parts["server_links"], item.parts["disks"]
     _head(axes, _AT["servers"], part)
-    right = _SERVERS[1] if disks else _DISKS[0] - 1
-    if disks:
-        _head(axes, _AT["disks"], disks)
+    _head(axes, _AT["disks"], disks)
     for number, y in _rows(item.server_numbers):
         if number is None:
-            _dots(axes, (_SERVERS[0] + right) / 2, y)
+            _dots(axes, sum(_SERVERS) / 2, y)
             continue
         _link(axes, _SERVERS[0], _BAR[1], y, links.limits)
-        _box(axes, (_SERVERS[0], right), y, 5.0, part.limits)
+        _box(axes, _SERVERS, y, 5.0, part.limits)
         _say(axes, _AT["servers"], y, f"server {_count(number)}", 8)
-        if disks:
-            _draw_disks(axes, y, item.disks_of[number], disks.limits)
+        _draw_disks(axes, y, item.disks_of[number], disks.limits)
     _link_facts(axes, _AT["server_links"], links)
 
 
@@ -189,7 +188,7 @@ def _draw_passed(axes: Axes, x: float, y: float, one: Passed) -> None:
     if one.limits:
         _box(axes, (x - 6.3, x + 6.3), y - 4.5, 9.0, True, fill="none")
         axes.text(x, y - 9.0, "limits", ha="center", va="center", fontsize=8, fontweight="bold", color=VERMILION,
-                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0})  # fmt: skip
+                  in_layout=False, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0})  # fmt: skip
 
 
 def _rows(numbers: Sequence[int | None]) -> list[tuple[int | None, float]]:
@@ -197,10 +196,10 @@ def _rows(numbers: Sequence[int | None]) -> list[tuple[int | None, float]]:
     return [(number, _MIDDLE + ((len(numbers) - 1) / 2 - place) * _PITCH) for place, number in enumerate(numbers)]
 
 
-def _head(axes: Axes, x: float, part: Part) -> None:
-    _say(axes, x, 50.0, part.title, 9, bold=True)
+def _head(axes: Axes, x: float, part: Part, ha: str = "center") -> None:
+    _say(axes, x, 51.0, part.title, 9, bold=True, ha=ha)
     for place, fact in enumerate(part.facts):
-        _say(axes, x, 48.0 - 1.8 * place, fact, 7, _MUTED)
+        _say(axes, x, 49.1 - 1.8 * place, fact, 7, _MUTED, ha=ha)
 
 
 def _link(axes: Axes, node: float, bar: float, y: float, limits: bool) -> None:
@@ -210,15 +209,16 @@ def _link(axes: Axes, node: float, bar: float, y: float, limits: bool) -> None:
 
 def _link_facts(axes: Axes, x: float, part: Part) -> None:
     for place, fact in enumerate([part.title, *part.facts]):
-        _say(axes, x, 43.4 - 1.8 * place, fact, 7, _INK if place == 0 else _MUTED)
+        _say(axes, x, 43.0 - 1.8 * place, fact, 7, _INK if place == 0 else _MUTED)
 
 
 def _box(axes: Axes, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    edge, thick = _edge(limits)
-    axes.add_patch(FancyBboxPatch((across[0], y - height / 2), across[1] - across[0], height, facecolor=fill,
-                                  boxstyle="round,pad=0,rounding_size=0.8", edgecolor=edge, linewidth=thick))  # fmt: skip
+    (edge, thick), (left, right) = _edge(limits), across
+    shape = "round,pad=0,rounding_size=0.8"
+    axes.add_patch(FancyBboxPatch((left, y - height / 2), right - left, height, boxstyle=shape, facecolor=fill,
+                                  edgecolor=edge, linewidth=thick))  # fmt: skip
 
 
 def _edge(limits: bool) -> tuple[str, float]:
@@ -229,6 +229,16 @@ def _dots(axes: Axes, x: float, y: float) -> None:
     _say(axes, x, y, "⋮", 14)
 
 
+def _cut(text: str) -> str:
+    """No longer than the title's line."""
+    if width(text) <= _TITLE:
+        return text
+    text = text[:_TITLE]
+    while width(text) >= _TITLE:
+        text = text[:-1]
+    return text + "…"
+
+
 def _count(number: int) -> str:
     return str(number) if number < 10**6 else f"{number:.4g}"
 
@@ -236,4 +246,4 @@ def _count(number: int) -> str:
 def _say(axes: Axes, x: float, y: float, text: str, size: float, colour: str = _INK, bold: bool = False,
          ha: str = "center", rotation: float = 0) -> None:  # fmt: skip
     axes.text(x, y, escape(text), ha=ha, va="center", fontsize=size, color=colour, rotation=rotation,
-              fontweight="bold" if bold else "normal")  # fmt: skip
+              fontweight="bold" if bold else "normal", in_layout=False)  # fmt: skip
