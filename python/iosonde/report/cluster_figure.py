@@ -168,10 +168,10 @@ def _draw_network(axes: Axes, item: ClusterDrawing) -> None:
         _say(axes, x, _MIDDLE, text, 8 if place == 0 else 7, rotation=90)
     if metadata:
         edge, thick = _edge(metadata.limits)
-        axes.plot([_AT["network"]] * 2, [_MIDDLE + 9.5, 46.0], "--", color=edge, linewidth=thick, zorder=0.5)
-        _box(axes, (28.0, 50.0), 48.3, 5.6, metadata.limits)
+        axes.plot([_AT["network"]] * 2, [_MIDDLE + 9.5, 45.0], "--", color=edge, linewidth=thick, zorder=0.5)
+        _box(axes, (28.0, 50.0), 48.3, 6.6, metadata.limits)
         for place, text in enumerate([metadata.title, *metadata.facts]):
-            _say(axes, _AT["network"], 50.0 - 1.8 * place, text, 8 if place == 0 else 7, _INK if place == 0 else _MUTED)
+            _say(axes, _AT["network"], 50.2 - 1.9 * place, text, 8 if place == 0 else 7, _INK if place == 0 else _MUTED)
 
 
 def _draw_passed(axes: Axes, x: float, y: float, one: Passed) -> None:
