@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from iosonde.cli import _plot_factors
 from iosonde.cli._data import open_data
 from iosonde.cli.plot import command
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.stats import summarise
 from iosonde.stats.formula import Factor
 from iosonde.stats.regress import regress
@@ -131,6 +131,16 @@ def test_names_from_data_are_drawn_as_they_are_and_the_bytes_are_the_same(tmp_pa
     assert first == second and len(first) > 1000
     if kind == "svg":
         assert b"$x$_\\frac" in first and b"<b>" not in first
+
+
+def test_one_response_that_never_varies_leaves_the_others_drawn(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text("a,y,z\n" + "".join(f"{i % 3},{i},5\n" for i in range(12)))
+    done = invoke(path, "--on", "a", "--response", "y,z", "-o", tmp_path / "x.svg")
+    assert done.exception is None
+    assert "not drawn:" in done.stderr and "'z' is the same in all 12 rows" in done.stderr
+    done = invoke(path, "--on", "a", "--response", "z", "-o", tmp_path / "z.svg")
+    assert isinstance(done.exception, DataError) and not (tmp_path / "z.svg").exists()
 
 
 def test_sizes_of_a_store_are_named_as_people_write_them():

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import format_size, human_scale, significant
 from iosonde.stats import summarise as stats
 
@@ -36,22 +36,29 @@ _LONG = 1e7
 _MOST_PANELS = 60
 
 
-def figure(source: Source, responses: list[str], on: list[str], together: bool, clock: str, level: float) -> Figure:
-    """A row of panels for each response, or one for all ``together``. Raises InputError, DataError."""
+def figure(
+    source: Source, responses: list[str], on: list[str], together: bool, clock: str, level: float
+) -> tuple[Figure, list[str]]:
+    """(a row of panels for each response, or one for all ``together``; what is not drawn, and why). Raises InputError,
+    DataError where nothing can be drawn."""
     from iosonde.report.factor_panels import factor_figure
 
     columns, units = [_column(source.table, term) for term in on], source.factor_units()
-    rows = [
-        [_panel(table, response, term, units, level) for term in on]
-        for table, response, _ in responses_of(source, responses, columns, clock)
-    ]
+    rows, left = [], []
+    for table, response, _ in responses_of(source, responses, columns, clock):
+        try:
+            rows.append([_panel(table, response, term, units, level) for term in on])
+        except DataError as error:
+            left.append(error)
+    if not rows:
+        raise left[0] if left else DataError(f"{source.table.source}: no column looks measured", "name --response")
     if together:
         rows = [_joined(rows)]
     found = [panel for row in rows for panel in _scaled(row)]
     if len(found) > _MOST_PANELS:
         raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
                          "name fewer with --response, --on, --where")  # fmt: skip
-    return factor_figure(found, columns=len(on))
+    return factor_figure(found, columns=len(on)), [error.message for error in left]
 
 
 def _column(table: Table, term: str) -> str:

@@ -116,7 +116,9 @@ def _draw_factors(
 
     from ._plot_factors import figure
 
-    drawn = figure(source, split_names(response), split_names(on), together, "last_done", level)
+    drawn, left = figure(source, split_names(response), split_names(on), together, "last_done", level)
+    for why in left:
+        talk(f"not drawn: {why}")
     suffix = path.suffix[1:].lower() if single else (form or "png")
     return str(replace_file(path if single else path / f"factors.{suffix}", figures.image(drawn, suffix)))
 
