@@ -197,7 +197,7 @@ def test_the_tree_is_that_of_scikit_learn():
 
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
-    for seed in range(5):
+    for seed in range(8):
         made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
         false += made.kind != "nothing"
         gains.append(made.gain.share.value)
@@ -209,12 +209,12 @@ def test_equal_settings_show_no_gain_and_get_no_advice():
 
 def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
     held = 0
-    for seed in range(5):
+    for seed in range(8):
         made = advise(made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], depth=3)
         assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
         truth = 0.5 * (1 - 1 / 1.4)  # the best default is right for one half of the workloads
         held += made.gain.share.low <= truth <= made.gain.share.high
-    assert held >= 4
+    assert held >= 7
 
 
 def test_choosing_for_each_instance_alone_is_measured_on_other_repeats():
@@ -477,7 +477,7 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     assert [1 - made.depths[d].loss for d in (2, 3)] == pytest.approx([0.984, 0.990], abs=1.1e-3)
     # By the most frequent label of a leaf 0.848; a leaf here advises what has the highest mean share.
     assert 1 - made.depths[1].loss == pytest.approx(0.851, abs=1e-3)
-    assert [1 - made.depths[d].crossed.value for d in (2, 3)] == pytest.approx([0.972, 0.974], abs=0.007)
+    assert [1 - made.depths[d].crossed.value for d in (2, 3)] == pytest.approx([0.972, 0.974], abs=0.005)
     weighed = advise(rows, "v", ["set"], ["size", "gap", "fill"])
     assert weighed.kind == "rules" and weighed.depth == 3 and weighed.gain.share.low > 0.05
     assert 1 - weighed.depths[1].crossed.value > 0.94  # by labels alone 0.82: worse than the best default
