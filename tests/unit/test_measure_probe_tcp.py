@@ -85,6 +85,11 @@ def iperf3(tmp_path, monkeypatch):
         ("{}", 0, "cannot be read (exit code 0)"),
         ("[]", 0, "cannot be read (exit code 0)"),
         ("Segmentation fault", 0, "cannot be read (exit code 0)"),
+        ('{"end": {"sum_received": {"bits_per_second": 1' + "0" * 400 + "}}}", 0, "cannot be read (exit code 0)"),
+        ('{"end": {"sum_received": {"bits_per_second": 0}}}', 0, "it says that 0 bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": -8}}}', 0, "it says that -1 bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": NaN}}}', 0, "it says that nan bytes/s arrived"),
+        ('{"end": {"sum_received": {"bits_per_second": 1e999}}}', 0, "it says that inf bytes/s arrived"),
         ('{"end": {"sum_received": {"bits_per_second": null}}}', 0, "cannot be read (exit code 0)"),
     ],
 )

@@ -7,6 +7,7 @@ Each node streams to the next one, and back: every node's link in both direction
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import signal
 import socket
@@ -103,8 +104,11 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
         document = json.loads(done.stdout)
         if document.get("error"):
             return done.stdout, 0.0, " ".join(str(document["error"]).split())[:200]
-        return done.stdout, float(document["end"]["sum_received"]["bits_per_second"]) / 8, ""
-    except (ValueError, KeyError, TypeError, AttributeError):
+        rate = float(document["end"]["sum_received"]["bits_per_second"]) / 8
+        if 0 < rate < math.inf:
+            return done.stdout, rate, ""
+        return done.stdout, 0.0, f"it says that {rate:g} bytes/s arrived"
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return done.stdout, 0.0, f"what it printed cannot be read (exit code {done.returncode})"
 
 
