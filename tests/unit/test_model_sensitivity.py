@@ -396,6 +396,15 @@ def test_few_repeats_widen_an_interval_and_do_not_empty_it():
     assert s1.value > 0.8 and 0.3 < s1.low < s1.value <= s1.high <= 1
 
 
+@pytest.mark.filterwarnings("error")
+def test_two_settings_leave_no_noise_to_hold_a_fixed_share_against():
+    table = table_of({"a": [0.0] + [1.0] * 3, "b": [2, 1, 1, 1], "c": [1, 2, 2, 2], "y": [0.0, 0.0, 0.0, 1.0]})
+    made = rank(examples(table, "y", ["a", "b", "c"]), 0.95, fixed=["a"])
+    json.dumps(made.to_json(), allow_nan=False)
+    assert made.fixed_share.value is not None and made.fixed_share.low is None
+    assert "nothing tells noise from effects" in made.fixed_share.warnings[0]
+
+
 _CELLS = {
     "levels": st.integers(0, 3),
     "text": st.sampled_from("uvw"),

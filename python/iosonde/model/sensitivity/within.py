@@ -17,10 +17,10 @@ from iosonde.core.types import Estimate
 
 from . import scattered
 from .additive import basis, joint_columns, residuals
-from .design import SCATTERED, Design
+from .design import LEAST_DF, SCATTERED, Design
 from .noncentral import SumOfSquares, share_limits
 from .shapley import LEAST_ROWS
-from .variances import Groups, Resampled, Share, held_between
+from .variances import NO_NOISE, Groups, Resampled, Share, held_between
 
 _MOST_COLUMNS = 0.5  # of all settings
 
@@ -55,5 +55,8 @@ def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.
 def _fixed_share(design: Design, left: Design, df: int, level: float) -> Estimate:
     whole, rest = design.total * design.n, left.total * design.n
     effect, noise = SumOfSquares(whole - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
+    if noise.df < LEAST_DF:
+        share = min(max(effect.ss / whole, 0.0), 1.0)
+        return Estimate(share, None, None, level, design.n, (NO_NOISE,))
     limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
     return held_between(effect.ss / whole, limits, level, design.n)
