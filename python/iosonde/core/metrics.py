@@ -1,0 +1,18 @@
+"""Which way a metric is better: one meaning for every analysis, by unit first and then by the field's words."""
+
+from __future__ import annotations
+
+import re
+
+from .column_units import is_rate
+from .types import Better, Metric
+
+TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+# Of a thing without a unit, or in bytes and counts: less of it is better.
+_COSTS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])", re.I)
+
+
+def metric_of(name: str, unit: str) -> Metric:
+    """The metric of this name and unit, with the way in which it is better."""
+    lower = not is_rate(unit) and (unit in TIMES or bool(_COSTS.search(name)))
+    return Metric(name, unit, Better.LOWER if lower else Better.HIGHER)

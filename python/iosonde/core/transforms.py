@@ -1,0 +1,35 @@
+"""``log(Y)`` and its like: the transforms of a column that an analysis understands by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import DataError
+
+Array = npt.NDArray[np.float64]
+
+TRANSFORMS: dict[str, Callable[[Array], Array]] = {
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "square": np.square,
+    "inverse": lambda x: 1 / x,
+}
+# Differences of these are ratios.
+LOGARITHMS = ("log", "log2", "log10")
+
+
+def apply(transform: str, values: Array, column: str) -> Array:
+    """The transformed values; NaN stays. Raises DataError where the transform does not exist."""
+    if not transform:
+        return values
+    with np.errstate(all="ignore"):
+        made = TRANSFORMS[transform](values)
+    if np.any(~np.isfinite(made) & ~np.isnan(values)):
+        bad = values[~np.isfinite(made) & ~np.isnan(values)][0]
+        raise DataError(f"{transform}({column}) does not exist for {bad:g}", "filter such rows out with --where")
+    return made

@@ -1,0 +1,137 @@
+"""``log(Y)``, ``value/nodes``, ``1e6 * size / seconds``: a response that is computed from columns, by a whitelist.
+
+A name is taken as it stands in the table, so that ``write_MiB/s`` is a column and no division where there is such a
+column. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.transforms import TRANSFORMS, apply
+
+Array = npt.NDArray[np.float64]
+
+_LONGEST = 500
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_HINT = f"use column names, numbers, + - * / **, brackets and {', '.join(TRANSFORMS)}"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """An expression that was read and found harmless. ``names`` are the columns in it; ``transform`` is its outermost
+    function, where it is nothing but that function of one column."""
+
+    text: str
+    tree: ast.expr
+    names: tuple[str, ...]
+    transform: str
+
+    def values(self, columns: Mapping[str, Array]) -> Array:
+        """Its value for each row; NaN where a column has none. Raises DataError where it does not exist."""
+        with np.errstate(all="ignore"):
+            made = np.asarray(self._value(self.tree, columns), dtype=float)
+        known = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
+        if not np.all(np.isfinite(made[known])):
+            row = int(np.flatnonzero(known & ~np.isfinite(made))[0])
+            at = ", ".join(f"{name}={columns[name][row]:g}" for name in self.names)
+            raise DataError(f"{self.text} does not exist for {at}", "filter such rows out with --where")
+        return made
+
+    def scales(self, name: str) -> bool:
+        """Whether it is the column ``name`` times or divided by others, so that its unit stays one of that kind."""
+        return _is_scaled(self.tree, self.names.index(name))
+
+    def _value(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return columns[self.names[int(node.id[1:])]]
+        if isinstance(node, ast.UnaryOp):
+            return -self._value(node.operand, columns)
+        if isinstance(node, ast.BinOp):
+            return _OPERATORS[type(node.op)](self._value(node.left, columns), self._value(node.right, columns))
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        inner = np.asarray(self._value(node.args[0], columns), dtype=float)
+        return apply(node.func.id, inner, self.text)
+
+
+def parse(text: str, columns: Sequence[str]) -> Derived | None:
+    """The expression over names of ``columns``; None where it names none of them. Raises InputError for what is not
+    allowed in one."""
+    if len(text) > _LONGEST:
+        raise InputError(f"an expression of {len(text)} characters is too long", _HINT)
+    names: list[str] = []
+
+    def placed(found: re.Match[str]) -> str:
+        if found[0] not in names:
+            names.append(found[0])
+        return f"v{names.index(found[0])}"
+
+    # The longest first: `write_MiB/s` before `write_MiB`.
+    ordered = sorted((re.escape(name) for name in columns if name), key=len, reverse=True)
+    if not ordered:
+        return None
+    written = re.sub(rf"(?<![\w.])(?:{'|'.join(ordered)})(?![\w(])", placed, text)
+    if not names:
+        return None
+    try:
+        tree = ast.parse(written.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise InputError(f"'{text}' cannot be read", _HINT) from None
+    _check(tree, text, len(names))
+    outer = tree.func.id if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
+    plain = isinstance(tree, ast.Call) and isinstance(tree.args[0], ast.Name)
+    return Derived(text, tree, tuple(names), outer if plain else "")
+
+
+def _check(node: ast.AST, text: str, n_names: int) -> None:
+    """Raises InputError for anything that is not on the whitelist."""
+    if isinstance(node, ast.Constant):
+        good = type(node.value) in (int, float) and abs(node.value) < 1e100
+    elif isinstance(node, ast.Name):
+        good = bool(re.fullmatch(r"v\d+", node.id)) and int(node.id[1:]) < n_names
+        if not good:
+            raise InputError(f"'{text}': there is no column '{node.id}'", _HINT)
+    elif isinstance(node, ast.UnaryOp):
+        good = isinstance(node.op, ast.USub)
+        _check(node.operand, text, n_names)
+    elif isinstance(node, ast.BinOp):
+        good = type(node.op) in _OPERATORS
+        _check(node.left, text, n_names)
+        _check(node.right, text, n_names)
+    elif isinstance(node, ast.Call):
+        function = node.func.id if isinstance(node.func, ast.Name) else ""
+        if function not in TRANSFORMS:
+            raise InputError(f"'{text}': there is no transform '{function or ast.unparse(node.func)}'", _HINT)
+        good = len(node.args) == 1 and not node.keywords
+        for argument in node.args:
+            _check(argument, text, n_names)
+    else:
+        good = False
+    if not good:
+        raise InputError(f"'{text}' cannot be read", _HINT)
+
+
+def _is_scaled(node: ast.expr, index: int) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id == f"v{index}"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        left = _is_scaled(node.left, index)
+        return left or (isinstance(node.op, ast.Mult) and _is_scaled(node.right, index))
+    return False

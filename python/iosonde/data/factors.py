@@ -1,0 +1,125 @@
+"""Which columns of a store are factors: what its experiments declare, and what a tool's own output states.
+
+Nothing is counted. A declared factor is one although each of its levels was tried once; a date is none although it
+has few values. Two factors whose levels always change together are one for grouping: the second is named as confounded
+with the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
+from iosonde.core.table import Table
+from iosonde.core.types import Experiment, Factor, Role
+
+from .runs import StoredRun
+
+FILESYSTEM, TARGET = "filesystem", "target"
+
+# Those that describe the size of a run come first, wherever they are declared.
+_SIZES = ("nodes", "ranks_per_node", "ranks")
+# In `factors` of a run, and no setting of it.
+_TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *OBSERVED_FACTORS, *PROBE_FACTORS)
+# What importers of earlier versions wrote among the settings: facts of one execution.
+_FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
+          "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
+          "test_id")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Known:
+    """The factors that vary, in order, by the column that holds each; and those confounded: column → with which."""
+
+    factors: tuple[Factor, ...]
+    confounded: dict[str, str]
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return [factor.name for factor in self.factors]
+
+
+def plain(column: str) -> str:
+    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
+    return column.removeprefix("factor_")
+
+
+def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> Known:
+    """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
+    if "run" not in rows.columns or not len(rows):
+        return Known((), {})
+    declared = _declared(runs, experiments)
+    one_row = rows.take(_first_rows(rows))
+    by_name = {plain(name): name for name in rows.columns}
+    candidates = [by_name[name] for name in declared if name in by_name]
+    varying = [name for name in candidates if len(one_row.columns[name].codes()[1]) > 1]
+    kept: list[str] = []
+    confounded: dict[str, str] = {}
+    for name in sorted(varying, key=_place):
+        twin = next((other for other in kept if _change_together(one_row, other, name)), None)
+        if twin is None:
+            kept.append(name)
+        else:
+            confounded[name] = twin
+    # What a measured command says of its own settings follows from what was set, unless it tells cells apart.
+    stated = [by_name[name] for name in _stated(runs) if name not in declared and name in by_name]
+    for name in stated:
+        if len(one_row.groups(kept)) < len(one_row.groups([*kept, name])):
+            kept.append(name)
+    return Known(tuple(_factor(one_row, name, declared.get(plain(name))) for name in kept), confounded)
+
+
+def _place(column: str) -> int:
+    return _SIZES.index(plain(column)) if plain(column) in _SIZES else len(_SIZES)
+
+
+def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
+    """Name → factor: of measured runs as their experiments declare, of imported ones as the tool's output states; the
+    file system and the target as soon as there are two.
+    """
+    by_id = {one.id: one for one in experiments}
+    found: dict[str, Factor] = {}
+    measured = [run for run in runs if run.target is not None]
+    for name, levels in ((FILESYSTEM, {run.filesystem for run in measured}), (TARGET, {run.target for run in measured})):
+        if len(levels) > 1:
+            found[name] = Factor(name)
+    for run in runs:
+        experiment = by_id.get(run.experiment)
+        if experiment is not None and experiment.factors:
+            found |= {factor.name: factor for factor in experiment.factors if factor.name not in found}
+        elif run.imported:
+            found |= {name: Factor(name) for name in _settings(run) if name not in found}
+    return found
+
+
+def _stated(runs: Sequence[StoredRun]) -> list[str]:
+    """What measured runs say of their settings beside what their experiments declare."""
+    return list(dict.fromkeys(name for run in runs if not run.imported for name in _settings(run)))
+
+
+def _settings(run: StoredRun) -> list[str]:
+    return [name for name in run.factors if name not in _TRIAL and name.lower() not in _FACTS]
+
+
+def _factor(rows: Table, column: str, declared: Factor | None) -> Factor:
+    """With the levels that were measured. What only a tool states was observed."""
+    levels = tuple(level for level in rows.columns[column].codes()[1] if level is not None)
+    if declared is None:
+        return Factor(column, "", levels, Role.OBSERVED)
+    return Factor(column, declared.unit, levels, declared.role)
+
+
+def _change_together(rows: Table, one: str, other: str) -> bool:
+    """Whether each level of one goes with one level of the other: nothing can tell them apart."""
+    n = len(rows.groups([one, other]))
+    return n == len(rows.groups([one])) == len(rows.groups([other]))
+
+
+def _first_rows(rows: Table) -> npt.NDArray[np.intp]:
+    """The first row of each run."""
+    return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

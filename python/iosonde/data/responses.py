@@ -1,0 +1,283 @@
+"""Source → Response: one metric of one operation over the trials, with the factors that are known of it.
+
+Made here and nowhere else, so that every analysis understands the same names: a column of a table; of a store an
+operation (``write``), a metric (``bandwidth_last_done``), both (``write bandwidth_last_done``) or ``value``; and what is
+computed from them (``log(write)``, ``value/nodes``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.metrics import metric_of
+from iosonde.core.table import Column, Table
+from iosonde.core.types import Better, Factor, Metric
+
+from . import derived, roles, stored
+from .asked import ALL, Asked
+from .source import Source
+
+VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Response:
+    """One metric of one operation over the trials: what every analysis takes.
+
+    ``rows`` has one row a trial, in the order of time where that is known, and a column called ``title`` with the
+    value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
+    out to the one that it always changes with. ``at`` numbers the rows in ``Source.trials``. ``within_run``: the rows
+    are iterations of single executions, and no trials. ``transform`` is a function of one column, as ``log``.
+    """
+
+    title: str
+    metric: Metric
+    rows: Table
+    factors: tuple[Factor, ...]
+    operation: str = ""
+    confounded: tuple[tuple[str, str], ...] = ()
+    within_run: bool = False
+    transform: str = ""
+    at: npt.NDArray[np.intp] | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The value of each trial, NaN where it lacks."""
+        return self.rows.numbers(self.title)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of its factors."""
+        return [factor.name for factor in self.factors]
+
+    @property
+    def unit(self) -> str:
+        """The unit of the values."""
+        return self.metric.unit
+
+    @property
+    def lower_is_better(self) -> bool:
+        """As of its metric."""
+        return self.metric.better is Better.LOWER
+
+    def on(self, names: Sequence[str]) -> Response:
+        """The same with other factors: columns that vary or not, as the caller says. Raises DataError."""
+        columns = [self.rows.column(name) for name in names]
+        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=())
+
+
+def responses(source: Source, asked: Asked) -> list[Response]:
+    """Every response that is asked for. Without ``asked.response`` each metric of the clock, or each column that looks
+    measured; without ``asked.on`` the factors that are known. Raises InputError, DataError.
+    """
+    if source.store is None:
+        found = _of_table(source, asked)
+    else:
+        found = list(_of_store(source, asked))
+    return [one.on(asked.on) for one in found] if asked.on else found
+
+
+def one_response(source: Source, asked: Asked) -> Response:
+    """The only response that is asked for. Raises InputError where it is several, with how to choose."""
+    found = responses(source, asked)
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(f"'{one.title}'" for one in found[:6])
+    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    what = f"'{asked.response[0]}'" if asked.response else "DATA"
+    raise InputError(f"{what} has {len(found)} responses: {shown}{more}", "choose one with --response")
+
+
+# A store
+
+
+def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
+    if not asked.response:
+        made = source.trials(asked.clock)
+        if not len(made.rows):
+            raise DataError(f"{source.name} holds no complete trial", "iosonde show says what it holds")
+        yield from _metrics(source, asked.clock, made)
+        return
+    for text in asked.response:
+        yield from _named(source, text, asked)
+
+
+def _metrics(source: Source, clock: str, made: stored.Trials) -> Iterator[Response]:
+    """A response for each operation and metric of these trials."""
+    known = source.known
+    single = _one_run_each(made.rows, known.names)
+    for (operation, metric), at in made.rows.groups(["operation", "metric"]):
+        at = np.sort(at)
+        rows, within = made.rows.take(at), False
+        if single:
+            several = _iterations(source, clock, str(operation), str(metric))
+            if len(several) > len(rows):
+                rows, within = several, True
+        yield _stored(f"{operation} {metric}", str(operation), str(metric), rows, source, at, within, made.warnings)
+
+
+def _stored(
+    title: str, operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp], within: bool,
+    warnings: tuple[str, ...],
+) -> Response:  # fmt: skip
+    unit = str(rows.column("unit").values[0])
+    table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
+    return Response(
+        title, replace(metric_of(metric, unit), name=metric), table, source.known.factors, operation,
+        tuple(source.known.confounded.items()), within, "", at, warnings,
+    )  # fmt: skip
+
+
+def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
+    """The responses that a name stands for: ``value``, a title, an operation, a metric, or a computed one."""
+    table = source.table
+    operations, metrics = set(stored.texts(table, "operation")), set(stored.texts(table, "metric"))
+    if text == VALUE:
+        yield _values(source, asked)
+        return
+    if text in metrics:
+        yield from _metrics(source, text, source.trials(text))
+        return
+    if text in operations or " " in text:
+        every = list(_metrics(source, asked.clock, source.trials(asked.clock)))
+        every += list(_metrics(source, ALL, source.trials(ALL))) if not any(_is(one, text) for one in every) else []
+        found = [one for one in every if _is(one, text)]
+        if found:
+            yield from found
+            return
+    if text in table.columns or any(column.label == text for column in table.columns.values()):
+        rows = source.trials(ALL).rows
+        stored.refuse_many_kinds(rows, ["operation", "metric"])
+        yield _column(rows, text, source.known.factors)
+        return
+    made = derived.parse(text, _names(source, operations, metrics))
+    if made is None:
+        near = sorted(operations) or list(table.names)
+        raise InputError(f"{source.name} has no response '{text}'", f"there are: {', '.join(near[:20])}")
+    yield from _computed(source, made, asked, operations, metrics)
+
+
+def _is(one: Response, text: str) -> bool:
+    return text in (one.title, one.operation)
+
+
+def _names(source: Source, operations: set[str], metrics: set[str]) -> list[str]:
+    titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
+    return [*titles, *operations, *metrics, *source.table.names]
+
+
+def _computed(
+    source: Source, made: derived.Derived, asked: Asked, operations: set[str], metrics: set[str]
+) -> Iterator[Response]:
+    """An expression over one response and the columns of its trials. Raises InputError where it names two."""
+    titles = {f"{operation} {metric}" for operation in operations for metric in metrics}
+    named = [name for name in made.names if name in {VALUE, *operations, *metrics, *titles}]
+    if len(named) > 1:
+        raise InputError(f"'{made.text}' names {' and '.join(named)}", "one response and columns of its trials")
+    if not named:
+        raise InputError(f"'{made.text}' names no response", f"there are: {', '.join(sorted(operations)[:20])}")
+    inner = replace(asked, response=() if named[0] == VALUE else (named[0],))
+    for one in _of_store(source, inner):
+        columns = {name: one.values if name == named[0] else one.rows.numbers(name) for name in made.names}
+        title = made.text if len(operations) == 1 or named[0] != VALUE else f"{made.text} of {one.title}"
+        yield _transformed(one, made, columns, title, named[0])
+
+
+def _values(source: Source, asked: Asked) -> Response:
+    """The column ``value`` of trials that are all of one operation and metric, unless ``on`` tells them apart."""
+    rows = source.trials(ALL).rows
+    if len(rows):
+        stored.refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in asked.on])
+    return _column(rows, VALUE, source.known.factors)
+
+
+def _iterations(source: Source, clock: str, operation: str, metric: str) -> Table:
+    """A tool's own iterations of one operation and metric."""
+    rows = stored.iterations(source.table, clock)
+    chosen = (stored.texts(rows, "operation") == operation) & (stored.texts(rows, "metric") == metric)
+    return rows.take(chosen)
+
+
+def _one_run_each(rows: Table, by: Sequence[str]) -> bool:
+    """Whether every setting was executed once: a tool's own iterations are then all the repetition there is."""
+    if "run" not in rows.columns:
+        return False
+    keys = rows.groups(["operation", "metric", *by])
+    return all(len(set(rows.columns["run"].values[at])) == 1 for _, at in keys)
+
+
+# A table
+
+
+def _of_table(source: Source, asked: Asked) -> list[Response]:
+    table = source.table
+    if not len(table):
+        raise InputError(f"{source.name} holds no rows", "give a table with measurements")
+    measured = [_measured(table, text) for text in asked.response]
+    columns = [name for _, names in measured for name in names]
+    seen = None if asked.response and asked.on else roles.guess(table, columns, list(asked.on) or None)
+    factors: tuple[Factor, ...] = ()
+    if seen is not None:
+        factors = tuple(_factor(table.column(name)) for name in seen.settings if _varies(table, name))
+    if not asked.response:
+        assert seen is not None
+        return [_column(table, name, factors) for name in seen.responses]
+    found = []
+    for text, (made, _) in zip(asked.response, measured, strict=True):
+        if made is None:
+            found.append(_column(table, text, factors))
+            continue
+        columns_of = {name: table.numbers(name) for name in made.names}
+        base = _column(table, made.names[0], tuple(one for one in factors if one.name not in made.names[1:]))
+        found.append(_transformed(replace(base, factors=factors), made, columns_of, made.text, made.names[0]))
+    return found
+
+
+def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
+    """(the expression, or None for a plain column; the columns in it that were measured)."""
+    if text in table.columns or any(column.label == text for column in table.columns.values()):
+        return None, (table.column(text).name,)
+    names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
+    made = derived.parse(text, names)
+    if made is None:
+        table.column(text)  # raises, with the nearest names
+        raise InputError(f"there is no column '{text}'")
+    resolved = tuple(table.column(name).name for name in made.names)
+    return made, resolved[:1]
+
+
+def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
+    column = table.column(name)
+    rows = table
+    unit = column.unit
+    if not unit and column.name == VALUE and "unit" in table.columns and len(table):
+        unit = str(table.columns["unit"].values[0])
+        rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
+    return Response(column.name, metric_of(column.label or column.name, unit), rows,
+                    tuple(one for one in factors if one.name != column.name))  # fmt: skip
+
+
+def _transformed(
+    one: Response, made: derived.Derived, columns: dict[str, npt.NDArray[np.float64]], title: str, of: str
+) -> Response:
+    """The response with computed values, under a title of its own."""
+    values = made.values(columns)
+    unit = one.unit if made.scales(of) else ""
+    rows = replace(one.rows, columns={**one.rows.columns, title: Column(title, values, title, unit)})
+    used = {rows.column(name).name for name in made.names if name != of}
+    return replace(one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform,
+                   factors=tuple(factor for factor in one.factors if factor.name not in used or not made.transform))  # fmt: skip
+
+
+def _varies(table: Table, name: str) -> bool:
+    return len(table.column(name).codes()[1]) > 1
+
+
+def _factor(column: Column) -> Factor:
+    return Factor(column.name, column.unit, tuple(level for level in column.codes()[1] if level is not None))

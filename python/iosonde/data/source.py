@@ -1,0 +1,136 @@
+"""DATA, opened: a store, a ``.csv``, a ``.parquet``, or a table in memory, behind one face."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.column_units import split_unit
+from iosonde.core.errors import InputError
+from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.table import Table
+from iosonde.core.types import Experiment
+from iosonde.core.where import parse_where
+
+from . import factors, stored, tables
+from .asked import ALL
+from .runs import StoredRun
+
+if TYPE_CHECKING:
+    from iosonde.store import Store
+
+Conditions = Sequence[tuple[str, str, Any]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
+
+    ``store`` is None for a table. ``problems`` are sentences about a store's damaged files.
+    """
+
+    table: Table
+    name: str = ""
+    store: Store | None = None
+    experiment: str | None = None
+    where: tuple[tuple[str, str, Any], ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def runs(self) -> tuple[StoredRun, ...]:
+        """Every run that fulfils the conditions, the oldest first; incomplete ones too. Empty for a table."""
+        if self.store is None:
+            return ()
+        return tuple(
+            StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=_of_runs(self.where))
+        )
+
+    @cached_property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """The experiments that these runs belong to, the oldest first."""
+        if self.store is None:
+            return ()
+        ids = {run.experiment for run in self.runs}
+        return tuple(one for one in self.store.experiments() if one.id in ids)
+
+    @cached_property
+    def known(self) -> factors.Known:
+        """The factors of a store that vary over its complete runs; none of a table, whose user names them."""
+        if self.store is None:
+            return factors.Known((), {})
+        shown = set(self.table.columns["run"].values) if "run" in self.table.columns else set()
+        return factors.of_runs(self.table, [run for run in self.runs if run.id in shown], self.experiments)
+
+    def trials(self, clock: str = ALL) -> stored.Trials:
+        """One row for each trial; of a store, each trial, operation and metric of the clock, by time.
+
+        Raises InputError where only rows of single ranks are left.
+        """
+        if self.store is None:
+            return stored.Trials(self.table, self.table.warnings)
+        made = self._trials.get(clock)
+        if made is None:
+            made = self._trials[clock] = stored.trials(self.table, clock)
+        if len(self.table) and not stored.whole_rows(self.table).any():
+            raise InputError(
+                "all rows that are left are of single ranks, which are parts of a trial and no trials",
+                "add rank to --by",
+            )
+        return made
+
+    @cached_property
+    def _trials(self) -> dict[str, stored.Trials]:
+        return {}
+
+    def units(self) -> dict[str, str]:
+        """Factor → base unit, as the experiments of a store declare; a table's columns say it themselves."""
+        if self.store is None:
+            return {name: column.unit for name, column in self.table.columns.items() if column.unit}
+        return {factor.name: factor.unit for one in self.experiments for factor in one.factors}
+
+
+def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """DATA with the conditions applied. Raises InputError, DataError."""
+    conditions = tuple(parse_where(where))
+    if not isinstance(data, (str, Path)):
+        table = tables.of_memory(data)
+        return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
+    path = Path(data)
+    if not path.exists():
+        raise InputError(f"{data} does not exist", "give a store, a .csv or a .parquet file")
+    if path.is_dir():
+        return _open_store(str(data), conditions, experiment)
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise InputError(f"{data} is not a regular file", "write it into a file, and give that")
+    return Source(tables.filtered(tables.read_file(path), conditions), str(data), where=conditions)
+
+
+def _open_store(data: str, conditions: Conditions, experiment: str | None) -> Source:
+    from iosonde.store import Store
+
+    store = Store.open(data)
+    # The file system and the target are facts of runs, and can be asked for like factors.
+    places = (factors.FILESYSTEM, factors.TARGET)
+    declared = {name for one in store.runs(experiment=experiment) for name in one["factors"]}
+    ours = [one for one in conditions if one[0] in places and one[0] not in declared]
+    asked = [one for one in conditions if one not in ours]
+    results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
+    runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
+    table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
+    problems = tuple(problem.sentence for problem in store.problems(contents=False))
+    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), problems)
+
+
+def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
+    """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
+    places = (factors.FILESYSTEM, factors.TARGET)
+    return [condition for condition in where if condition[0] not in (*RESULT_COLUMNS, *places)]
+
+
+def label_of(column: str) -> str:
+    """The name of a column without its unit."""
+    return split_unit(column)[0]

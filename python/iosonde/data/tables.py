@@ -1,0 +1,85 @@
+"""A file, or a table in memory, → Table. What it may be: ``.csv``, ``.parquet``, or anything that speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.column_units import split_unit
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Column, Table, column_of, tidy
+from iosonde.core.where import matching_rows
+
+_NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
+
+
+def read_file(path: Path) -> Table:
+    """The table in a file, by its name's ending. Raises InputError, DataError."""
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv", ".txt"):
+        from .csv_text import read_csv
+
+        return read_csv(path)
+    if suffix in (".parquet", ".pq"):
+        from iosonde.store.foreign import read_parquet
+
+        return of_arrow(read_parquet(path), str(path))
+    raise InputError(f"{path} is neither a store nor a .csv nor a .parquet file", "rename or convert it")
+
+
+def of_memory(table: Any) -> Table:
+    """A table of pandas, polars, DuckDB, Arrow: whatever has ``__arrow_c_stream__``. Raises InputError, DataError."""
+    if isinstance(table, Table):
+        return table
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise InputError(
+            f"a {type(table).__name__} is not a table", "give a path, or a table of pandas, polars, DuckDB or Arrow"
+        )
+    from iosonde.store.foreign import of_stream
+
+    return of_arrow(of_stream(table), "the table")
+
+
+def of_arrow(table: Any, source: str = "") -> Table:
+    """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
+    unseen."""
+    columns: dict[str, Column] = {}
+    for place, name in enumerate(table.column_names):
+        if name in columns:
+            raise DataError(f"{source}: two columns are called '{name}'", "give every column a name of its own")
+        label, unit = split_unit(name)
+        column, kind = table.column(place), str(table.schema.field(place).type)
+        if kind.startswith(_NUMBERS):
+            values = column.cast("float64", safe=False).to_numpy()
+            absent = np.asarray(column.is_null())
+            if np.isfinite(values[~absent]).all() and not absent.all():
+                columns[name] = Column(name, values, label, unit)
+                continue
+        cells = [
+            None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
+        ]
+        columns[name] = column_of(name, cells, label, unit)
+    return Table(columns, source)
+
+
+def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
+    """The rows that fulfil all conditions. Raises DataError where none does, or a column is not there."""
+    if not conditions:
+        return table
+    resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
+    cells = {name: _cells(table, name) for name in {column for column, _, _ in resolved}}
+    kept = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
+    if len(kept) == 0:
+        said = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
+        raise DataError(f"{table.source}: no row fulfils {said}", "look at the values of these columns")
+    return kept
+
+
+def _cells(table: Table, name: str) -> list[Any]:
+    column = table.column(name)
+    if not column.numeric:
+        return list(column.values)
+    return [None if value != value else tidy(value) for value in column.values]
