@@ -25,7 +25,7 @@ from cases import CASES, MATCHED, Case, Job, quick
 from iosonde import __version__
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds
-from iosonde.stats import summarise
+from iosonde.stats.estimate import summarise
 from peers import Peer, peers
 
 LEVEL = 0.95

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.ratio import ratio_of_means, side
-from iosonde.stats.stopping import PILOT, stein, stein_interval
-from iosonde.stats.summarise import geometric_mean, mean, median
+from iosonde.stats.estimate.ratio import ratio_of_means, side
+from iosonde.stats.estimate.stopping import PILOT, stein, stein_interval
+from iosonde.stats.estimate.summarise import geometric_mean, mean, median
 
 LEVELS = (0.90, 0.95, 0.99)
 SIZES = (3, 4, 5, 6, 8, 10, 15, 20, 30)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from iosonde.stats import checks
-from iosonde.stats.cells import TrialCell
+from iosonde.stats.overview.cells import TrialCell
 
 Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 SHAPES = ((1, 30), (6, 6), (6, 10), (24, 6), (24, 10), (60, 6))  # cells, trials of each

@@ -21,7 +21,7 @@ from statistics import median
 from iosonde.cli._stated_numbers import sides
 from iosonde.importers import read, understand
 from iosonde.importers.runs import runs_of
-from iosonde.stats import summarise
+from iosonde.stats.estimate import summarise
 
 LEVEL = 0.95
 RANKS = 2

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from iosonde.model.features import Examples, Feature
+from iosonde.model.fit.features import Examples, Feature
 
 
 def data_of(x: np.ndarray, y: np.ndarray) -> Examples:

@@ -7,7 +7,7 @@ import random
 from collections import deque
 from collections.abc import Sequence
 
-from iosonde.model.queueing import Kind, Station
+from iosonde.model.queues.queueing import Kind, Station
 
 
 class _Place:

@@ -15,7 +15,7 @@ from stats_sample import run, store  # noqa: E402
 from iosonde.cli import check, verify  # noqa: E402
 from iosonde.core.errors import InputError, IosondeError  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
-from iosonde.stats.recompute import rates  # noqa: E402
+from iosonde.stats.overview.recompute import rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")

@@ -10,9 +10,9 @@ from iosonde.cli import _plot_factors
 from iosonde.cli._data import open_data
 from iosonde.cli.plot import command
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats import summarise
-from iosonde.stats.formula import Factor
-from iosonde.stats.regress import regress
+from iosonde.stats.estimate import summarise
+from iosonde.stats.regression.formula import Factor
+from iosonde.stats.regression.regress import regress
 
 SIZES = (4, 8, 16, 32, 64)
 

@@ -13,8 +13,8 @@ from iosonde.cli._data import open_data
 from iosonde.cli._page import choose, page_of
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Observation
-from iosonde.stats.anova import anova
-from iosonde.stats.regress import regress
+from iosonde.stats.regression.anova import anova
+from iosonde.stats.regression.regress import regress
 from iosonde.store import Store
 
 
@@ -172,8 +172,8 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 def test_a_headline_over_many_factors_names_no_levels():
     from iosonde.cli._page_table import _headline
-    from iosonde.stats import overview
-    from iosonde.stats.cells import TrialCell
+    from iosonde.stats.overview import overview
+    from iosonde.stats.overview.cells import TrialCell
     from iosonde.stats.table import table_of
 
     def made(**by):

@@ -146,7 +146,7 @@ def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, said):
 
 def queue_table(tmp_path, largest: int = 32) -> str:
     """One server that needs 0.5 ms, clients that think for 4 ms: create_ops/s, and the same in 64 KiB writes."""
-    from iosonde.model.queueing import Kind, Station, solve
+    from iosonde.model.queues.queueing import Kind, Station, solve
 
     stations = [Station("client", 4e-3, 1, Kind.DELAY), Station("server", 5e-4)]
     rows = ["nodes,create_ops/s,write_MiB/s,number"]

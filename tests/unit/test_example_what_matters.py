@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from iosonde.cli._data import open_data
-from iosonde.model import fitted
-from iosonde.model.choose import choose
-from iosonde.model.features import examples
-from iosonde.model.folds import groups
-from iosonde.model.validate import Candidate
+from iosonde.model.fit import fitted
+from iosonde.model.fit.choose import choose
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.folds import groups
+from iosonde.model.fit.validate import Candidate
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data" / "what_matters.csv"

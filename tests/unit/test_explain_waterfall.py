@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
 from iosonde.explain.waterfall import PARTS, of_trial, together, why_not
-from iosonde.model.bound import ceiling
-from iosonde.model.bound_system import System
+from iosonde.model.bound.bound import ceiling
+from iosonde.model.bound.system import System
 
 KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
 MS = 10**6

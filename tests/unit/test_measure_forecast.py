@@ -112,7 +112,7 @@ SWITCHES = [Factor(name, "", (0, 1)) for name in ("stripe", "cache", "ahead", "s
 
 
 def t_critical(df):
-    from iosonde.stats.distributions import t_critical as critical
+    from iosonde.stats.estimate.distributions import t_critical as critical
 
     return critical(0.95, df)
 

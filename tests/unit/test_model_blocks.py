@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import Feature
+from iosonde.model.fit.features import Feature
 from iosonde.model.sensitivity.blocks import enter
 from iosonde.model.sensitivity.design import FACTORIAL, GRID, SCATTERED, design_of
 from iosonde.model.sensitivity.permutation import nulls, shuffles

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_per_byte, parse_rate
-from iosonde.model.bound import bound, ceiling, sweep
-from iosonde.model.bound_balance import in_turn, random_share
-from iosonde.model.bound_system import System
-from iosonde.model.bound_traffic import erasure
+from iosonde.model.bound.balance import in_turn, random_share
+from iosonde.model.bound.bound import bound, ceiling, sweep
+from iosonde.model.bound.system import System
+from iosonde.model.bound.traffic import erasure
 
 I = 11.76375e6  # noqa: E741  94.11 Mbit/s
 MB = 1e6

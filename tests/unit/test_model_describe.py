@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from iosonde.model import fitted
-from iosonde.model.describe import describe
-from iosonde.model.features import examples
-from iosonde.model.fitted import train
+from iosonde.model.fit import fitted
+from iosonde.model.fit.describe import describe
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.fitted import train
 from iosonde.stats.table import table_of
 
 

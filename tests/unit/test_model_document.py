@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, IosondeError, SchemaTooNewError
-from iosonde.model import document
-from iosonde.model.choose import choose
 from iosonde.model.families import NAMES, checked
-from iosonde.model.features import examples
-from iosonde.model.fitted import train
-from iosonde.model.folds import groups
-from iosonde.model.validate import Candidate
+from iosonde.model.fit import document
+from iosonde.model.fit.choose import choose
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.fitted import train
+from iosonde.model.fit.folds import groups
+from iosonde.model.fit.validate import Candidate
 from iosonde.stats.table import table_of
 
 

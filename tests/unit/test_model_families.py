@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model import nodes
-from iosonde.model.families import NAMES, checked, family, linear
-from iosonde.model.features import examples
+from iosonde.model.families import NAMES, checked, family, linear, nodes
+from iosonde.model.fit.features import examples
 from iosonde.stats.table import table_of
 
 FILE_SYSTEMS = ("ext4", "nfs", "lustre")
@@ -99,7 +98,7 @@ def test_a_tree_tells_sizes_apart_that_32_bits_do_not():
 def test_the_class_tree_predicts_what_scikit_learn_does():
     from sklearn.tree import DecisionTreeClassifier
 
-    from iosonde.model import speed_classes
+    from iosonde.model.fit import speed_classes
 
     data = sample(repeats=2)
     form = through_json(family("classes").fit(data, {"depth": 4}, 2))
@@ -127,8 +126,8 @@ def test_classes_of_ones_own_have_names():
 def test_neighbours_predict_what_scikit_learn_does():
     from sklearn.neighbors import KNeighborsRegressor
 
-    from iosonde.model.coding import factors_json
     from iosonde.model.families.neighbours import placed
+    from iosonde.model.fit.coding import factors_json
 
     data = sample(40)
     form = through_json(family("neighbours").fit(data, {"k": 3}, 0))

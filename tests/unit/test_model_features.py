@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model import features
+from iosonde.model.fit import features
 from iosonde.stats.table import table_of
 
 TABLE = table_of(

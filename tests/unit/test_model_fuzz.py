@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import IosondeError
-from iosonde.model import document
-from iosonde.model.choose import choose
-from iosonde.model.describe import describe
-from iosonde.model.features import examples
-from iosonde.model.fitted import ask_all, negative_share
-from iosonde.model.folds import groups
-from iosonde.model.validate import Candidate
+from iosonde.model.fit import document
+from iosonde.model.fit.choose import choose
+from iosonde.model.fit.describe import describe
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.fitted import ask_all, negative_share
+from iosonde.model.fit.folds import groups
+from iosonde.model.fit.validate import Candidate
 from iosonde.stats.table import table_of
 
 FAMILIES = ["mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "kcca"]

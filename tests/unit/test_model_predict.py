@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.calibration import Calibration, calibrate, groups_needed
-from iosonde.model.choose import auto, choose, standard_folds
-from iosonde.model.errors_of import standard_error
-from iosonde.model.features import examples
-from iosonde.model.fitted import ask, ask_all, negative_share, train
-from iosonde.model.folds import Groups, groups
-from iosonde.model.validate import Candidate
+from iosonde.model.fit.calibration import Calibration, calibrate, groups_needed
+from iosonde.model.fit.choose import auto, choose, standard_folds
+from iosonde.model.fit.errors_of import standard_error
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.fitted import ask, ask_all, negative_share, train
+from iosonde.model.fit.folds import Groups, groups
+from iosonde.model.fit.validate import Candidate
 from iosonde.stats.table import table_of
 
 
@@ -261,14 +261,14 @@ def test_of_many_rows_each_tree_of_boosting_learns_from_a_part_and_that_is_said(
 
 def test_a_family_that_cannot_take_all_settings_is_left_out_and_that_is_said(monkeypatch):
     monkeypatch.setattr("iosonde.model.families.neighbours.MOST_SETTINGS", 20)
-    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 20)
+    monkeypatch.setattr("iosonde.model.fit.choose.CHOICE_MOST", 20)
     made = fitted(grid(), "mean", "linear", "neighbours")
     assert made.tried[2].refused == "24 settings are too many for it, 20 at most"
     assert made.model.family == "linear" and made.n_choice == 20
 
 
 def test_few_settings_of_many_repeats_are_thinned(monkeypatch):
-    monkeypatch.setattr("iosonde.model.choose.CHOICE_MOST", 60)
+    monkeypatch.setattr("iosonde.model.fit.choose.CHOICE_MOST", 60)
     made = fitted(grid(repeats=20), "mean", "linear")
     assert made.n_choice == 60 and made.model.rows == 480
     a = np.repeat([0, 1, 2, 3], 100)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.model import slowest
-from iosonde.model.open_queues import erlang_c, open_network
-from iosonde.model.queueing import Kind, Station, bounds, check, rate_of, solve
+from iosonde.model.queues import slowest
+from iosonde.model.queues.open_queues import erlang_c, open_network
+from iosonde.model.queues.queueing import Kind, Station, bounds, check, rate_of, solve
 
 CLIENT = Station("client", 5e-3, kind=Kind.DELAY)
 NETWORK = Station("network", 0.2e-3)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import examples
+from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
 from iosonde.model.sensitivity.published import rank_line

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model import folds, speed_classes
-from iosonde.model.errors_of import class_bounds, errors_of, grouped_mean, noise_of
-from iosonde.model.features import examples
-from iosonde.model.validate import Candidate, CurvePoint, crossing, groups_for, judge, learning_curve
+from iosonde.model.fit import folds, speed_classes
+from iosonde.model.fit.errors_of import class_bounds, errors_of, grouped_mean, noise_of
+from iosonde.model.fit.features import examples
+from iosonde.model.fit.validate import Candidate, CurvePoint, crossing, groups_for, judge, learning_curve
 from iosonde.stats.table import table_of
 
 

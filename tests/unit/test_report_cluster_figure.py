@@ -17,7 +17,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
 from iosonde.explain.upgrade_today import today
-from iosonde.model.bound import TERMS
+from iosonde.model.bound.bound import TERMS
 from iosonde.report import figures
 from iosonde.report.cluster_figure import VERMILION, amount, cluster_figure, shown
 from page_sample import HOSTILE

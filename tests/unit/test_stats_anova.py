@@ -17,7 +17,7 @@ from statsmodels.stats.anova import anova_lm
 from iosonde.cli import anova as command
 from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats.anova import anova
+from iosonde.stats.regression.anova import anova
 from iosonde.stats.table import Table, table_of
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats as scipy_stats
 
 from iosonde.stats import checks
-from iosonde.stats.cells import TrialCell
 from iosonde.stats.checks import s104_cache
-from iosonde.stats.modes import two_modes
-from iosonde.stats.outliers import outliers
-from iosonde.stats.trend import trend
+from iosonde.stats.estimate.modes import two_modes
+from iosonde.stats.estimate.outliers import outliers
+from iosonde.stats.estimate.trend import trend
+from iosonde.stats.overview.cells import TrialCell
 
 
 def cell(values, operation="read", **by) -> TrialCell:

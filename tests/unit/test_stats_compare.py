@@ -13,10 +13,10 @@ from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
-from iosonde.stats import compare, rank_tests
-from iosonde.stats.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, group, published
-from iosonde.stats.compare_words import sentence
-from iosonde.stats.ratio import ratio_of_means, side
+from iosonde.stats.estimate import compare, rank_tests
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, group, published
+from iosonde.stats.estimate.compare_words import sentence
+from iosonde.stats.estimate.ratio import ratio_of_means, side
 
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]
 CP3 = [178.0, 207.9, 202.0, 213.9, 218.2, 249.0, 207.6, 213.2]

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.stats import checks, copies, examine
-from iosonde.stats.cells import TrialCell
+from iosonde.stats import checks
+from iosonde.stats.checks import examine
+from iosonde.stats.estimate import copies
+from iosonde.stats.estimate.ticks import chance_of_ties, decimals, tick
+from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.table import table_of
-from iosonde.stats.ticks import chance_of_ties, decimals, tick
 
 
 def cells(values) -> list[TrialCell]:

@@ -8,7 +8,7 @@ import pytest
 
 from bench_coverage import POPULATIONS, coverage
 from iosonde.stats import checks
-from iosonde.stats.cells import TrialCell
+from iosonde.stats.overview.cells import TrialCell
 
 NORMAL, LOGNORMAL, BIMODAL, DEPENDENT = POPULATIONS
 SAMPLES = 800

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.stats import checks, examine
-from iosonde.stats.autocorrelation import autocorrelation
-from iosonde.stats.cells import TrialCell
+from iosonde.stats import checks
+from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
 from iosonde.stats.column_units import bytes_per_s
+from iosonde.stats.estimate.autocorrelation import autocorrelation
+from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.roles import guess
 from iosonde.stats.table import Column, Table, table_of
 
@@ -105,7 +106,7 @@ def test_dependence_knows_neither_unit_nor_origin(factor, shift):
 
 
 def test_the_null_of_dependence_is_that_of_all_orders():
-    from iosonde.stats import autocorrelation as module
+    from iosonde.stats.estimate import autocorrelation as module
 
     x = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 9.0, 7.0, 8.0])
     scores = module._scores(x)
@@ -119,7 +120,7 @@ def test_the_null_of_dependence_is_that_of_all_orders():
 def test_a_long_series_is_looked_at_in_bounded_memory():
     x = slow_walk(1, 50_000, 0.3)[0]
     assert autocorrelation([x], [np.arange(x.size)]).n == 4000
-    from iosonde.stats.trend import trend
+    from iosonde.stats.estimate.trend import trend
 
     rising = trend([x + 1e-4 * np.arange(x.size)])
     assert rising.p < 1e-6 and rising.relative_change == pytest.approx(5 / 102.5, rel=0.05)

@@ -9,11 +9,11 @@ from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.proportion import proportion_confint
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats import noise
-from iosonde.stats.cells import TrialCell
-from iosonde.stats.components import components
-from iosonde.stats.distributions import binomial_interval
-from iosonde.stats.power import detectable_effect, smallest_difference
+from iosonde.stats.estimate import noise
+from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.estimate.power import detectable_effect, smallest_difference
+from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.regression.components import components
 
 
 def cells(values) -> list[TrialCell]:

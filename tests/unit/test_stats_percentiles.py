@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iosonde.core.schema import OPERATION
-from iosonde.stats import percentiles
-from iosonde.stats.percentiles import TrialPercentiles
+from iosonde.stats.estimate import percentiles
+from iosonde.stats.estimate.percentiles import TrialPercentiles
 
 
 def test_a_percentile_is_an_observed_duration():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from iosonde.stats import ratio, scaling
-from iosonde.stats.distributions import t_critical
+from iosonde.stats.estimate import ratio, scaling
+from iosonde.stats.estimate.distributions import t_critical
 
 
 @pytest.mark.parametrize(

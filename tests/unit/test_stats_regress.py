@@ -14,9 +14,10 @@ from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflatio
 
 from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats import assumptions, checks, ols
-from iosonde.stats.regress import regress
-from iosonde.stats.sums import regress_sums
+from iosonde.stats import checks
+from iosonde.stats.regression import assumptions, ols
+from iosonde.stats.regression.regress import regress
+from iosonde.stats.regression.sums import regress_sums
 from iosonde.stats.table import Table, table_of
 
 CP = Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.stats import shape
+from iosonde.stats.estimate import shape
 
 
 @given(st.lists(st.integers(0, 2**47), max_size=50))

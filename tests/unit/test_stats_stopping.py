@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde.stats import stopping, summarise
+from iosonde.stats.estimate import stopping, summarise
 
 LEVEL, WIDTH = 0.95, 0.05
 

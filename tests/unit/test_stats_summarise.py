@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats import distributions, summarise
+from iosonde.stats.estimate import distributions, summarise
 
 # cp with one replica (tests/golden/data/cp_raw.csv)
 CP1 = [179.5, 193.2, 197.4, 231.8, 202.4, 180.3, 222.1, 186.2]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError
-from iosonde.stats.cells import cells_of, hidden_factors
 from iosonde.stats.column_units import is_rate, split_unit
+from iosonde.stats.overview.cells import cells_of, hidden_factors
 from iosonde.stats.table import table_of
 
 

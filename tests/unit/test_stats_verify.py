@@ -12,8 +12,8 @@ import pytest
 from iosonde.core.decision import KEY, Decision, broken, seal
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Experiment
-from iosonde.stats import verify
-from iosonde.stats.recompute import rates
+from iosonde.stats.overview import verify
+from iosonde.stats.overview.recompute import rates
 from iosonde.stats.table import table_of
 
 KINDS = ["open", "create", "read", "write", "close", "fsync"]

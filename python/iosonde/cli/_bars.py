@@ -92,7 +92,7 @@ def _by_count(document: dict[str, Any]) -> dict[int, dict[str, Any]]:
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     """Each metric by node count; with an interval where there are repetitions."""
     from iosonde.report.content import Bars, Cell
-    from iosonde.stats.summarise import mean
+    from iosonde.stats.estimate.summarise import mean
 
     units, found = _thesis.units(results), []
     for name, by_count in _thesis.totals(results).items():

@@ -11,8 +11,8 @@ from iosonde.core.errors import DataError, InputError
 from ._bound_inputs import Inputs, of_column
 
 if TYPE_CHECKING:
-    from iosonde.model.bound_shares import Share
-    from iosonde.stats.cells import TrialCell
+    from iosonde.model.bound.shares import Share
+    from iosonde.stats.overview.cells import TrialCell
     from iosonde.stats.table import Table
 
     from ._data import Source
@@ -32,8 +32,8 @@ class Asked:
 
 def shares(source: Source, inputs: Inputs, asked: Asked, level: float) -> tuple[list[Share], list[str]]:
     """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
-    from iosonde.model.bound import ceiling
-    from iosonde.model.bound_shares import Share, share_of
+    from iosonde.model.bound.bound import ceiling
+    from iosonde.model.bound.shares import Share, share_of
 
     cells, table = _cells(source, inputs, asked)
     if source.store is not None and "clients" not in inputs.columns and "nodes" in table.columns:
@@ -83,8 +83,9 @@ TIMES = {
 
 def _cells(source: Source, inputs: Inputs, asked: Asked) -> tuple[list[TrialCell], Table]:
     """(cells, the rows that they number)."""
-    from iosonde.stats import overview, roles
-    from iosonde.stats.cells import cells_of
+    from iosonde.stats import roles
+    from iosonde.stats.overview import overview
+    from iosonde.stats.overview.cells import cells_of
 
     if source.store is not None and not asked.response:
         cells, rows, _, _ = overview.cells_of_store(source.table, asked.clock)

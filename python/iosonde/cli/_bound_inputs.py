@@ -15,7 +15,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 if TYPE_CHECKING:
-    from iosonde.model.bound_system import System
+    from iosonde.model.bound.system import System
     from iosonde.stats.table import Table
 
 
@@ -94,7 +94,7 @@ def read(
     given: Mapping[str, Any], words: Mapping[str, Any], table: Table | None, probe: str | None, level: float
 ) -> Inputs:  # fmt: skip
     """``given``: field → text of the options; ``words``: further fields, ready. Raises InputError, DataError."""
-    from iosonde.model.bound_system import System, with_settings
+    from iosonde.model.bound.system import System, with_settings
 
     fixed, columns = dict(words), {}
     for flag, (name, parse, _, _) in OPTIONS.items():
@@ -119,7 +119,7 @@ def read(
 
 def _check_idle(given: Collection[str], measured: Collection[str]) -> None:
     """Raises InputError for what would be ignored silently."""
-    from iosonde.model.bound_system import idle
+    from iosonde.model.bound.system import idle
 
     flags = {name: flag for flag, (name, _, _, _) in OPTIONS.items()}
     flags |= {"placement": "--placement", "data_chunks": "--erasure"}

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
-from iosonde.stats.cells import show
+from iosonde.stats.overview.cells import show
 
 from ._output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall
-    from iosonde.model.bound import Ceiling
-    from iosonde.model.bound_shares import Share
+    from iosonde.model.bound.bound import Ceiling
+    from iosonde.model.bound.shares import Share
     from iosonde.report.bound_content import Roofline
 
 AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
@@ -91,7 +91,7 @@ def _x(made: Ceiling, field: str) -> float:
 
 
 def _roofline(title: str, made: Ceiling, shares: Sequence[Share], field: str, against: str) -> Roofline:
-    from iosonde.model.bound import sweep
+    from iosonde.model.bound.bound import sweep
     from iosonde.report.bound_content import Point, Roofline
 
     points = tuple(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.report.text import escape, estimate_parts, table
-from iosonde.stats.cells import show
+from iosonde.stats.overview.cells import show
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
-    from iosonde.model.bound import Ceiling
-    from iosonde.model.bound_shares import Share
+    from iosonde.model.bound.bound import Ceiling
+    from iosonde.model.bound.shares import Share
 
 _WIDTH = 79
 _MOST_ROWS = 60
@@ -23,7 +23,7 @@ MISSING = "nothing is known of {}: the true bound may be lower"
 
 def ceiling_lines(made: Ceiling, s: Estimate | None, data: tuple[str, float] | None) -> Iterator[str]:
     """The terms, the limit, what it assumes and what helps."""
-    from iosonde.model import bound_words as words
+    from iosonde.model.bound import words
 
     system = made.system
     disks = "" if system.disks is None else f", {_many(system.disks, 'disk')}"
@@ -49,7 +49,7 @@ def ceiling_lines(made: Ceiling, s: Estimate | None, data: tuple[str, float] | N
 
 
 def _sentence(made: Ceiling, s: Estimate | None, data: tuple[str, float] | None) -> str:
-    from iosonde.model import bound_words as words
+    from iosonde.model.bound import words
 
     text = f"At most {format_rate(made.s, 'bytes/s')}"
     if s is not None and s.low is not None and s.high is not None:
@@ -69,7 +69,7 @@ def _sentence(made: Ceiling, s: Estimate | None, data: tuple[str, float] | None)
 
 def share_lines(shares: Sequence[Share], level: float, warnings: Sequence[str]) -> Iterator[str]:
     """A table of the measured cells, and a sentence."""
-    from iosonde.model import bound_words as words
+    from iosonde.model.bound import words
 
     divisor, unit = human_scale(max(one.ceiling.s for one in shares), "bytes/s")
     names = list(dict.fromkeys(name for one in shares for name in one.by))
@@ -96,8 +96,8 @@ def share_lines(shares: Sequence[Share], level: float, warnings: Sequence[str]) 
 
 def closing(shares: Sequence[Share], level: float) -> str:
     """What part of the bound was delivered, what limits, and what cannot be."""
-    from iosonde.model import bound_words as words
-    from iosonde.model.bound_shares import ABOVE, CURE
+    from iosonde.model.bound import words
+    from iosonde.model.bound.shares import ABOVE, CURE
 
     above = [one for one in shares if one.verdict]
     sure = sum(one.verdict == ABOVE for one in above)

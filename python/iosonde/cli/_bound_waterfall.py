@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale
 from iosonde.report.text import estimate_parts, table
-from iosonde.stats.cells import show
+from iosonde.stats.overview.cells import show
 
 from ._bound_text import wrapped
 
 if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall
-    from iosonde.model.bound_shares import Share
+    from iosonde.model.bound.shares import Share
 
     from ._data import Source
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from iosonde.core.types import Finding, Severity
 from iosonde.report.text import escape
-from iosonde.stats.examine import Examination
+from iosonde.stats.checks.examine import Examination
 
 _WIDTH = 79
 _NAMES_SHOWN = 6

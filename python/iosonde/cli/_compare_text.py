@@ -9,10 +9,10 @@ from typing import Any
 
 from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, estimate_parts, table
-from iosonde.stats.cells import show
-from iosonde.stats.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
-from iosonde.stats.compare_words import called, ratio_text, sentence
-from iosonde.stats.words import percent
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+from iosonde.stats.estimate.compare_words import called, ratio_text, sentence
+from iosonde.stats.overview.cells import show
+from iosonde.stats.overview.words import percent
 
 Named = Sequence[tuple[dict[str, Any], Comparison]]
 _WIDTH = 79

@@ -12,7 +12,7 @@ from ._data import Source
 
 if TYPE_CHECKING:
     from iosonde.measure.design.expression import Expression
-    from iosonde.model.features import Examples, Feature
+    from iosonde.model.fit.features import Examples, Feature
 
 Broken = Callable[[Mapping[str, Any]], str | None]
 
@@ -108,7 +108,7 @@ def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] 
     """(constraint, setting) of the first setting that was measured and breaks one."""
     import numpy as np
 
-    from iosonde.model.fitted import decode
+    from iosonde.model.fit.fitted import decode
 
     _, first = np.unique(examples.cells, return_index=True)
     for row in examples.x[first]:

@@ -14,7 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from ._output import talk
 
 if TYPE_CHECKING:
-    from iosonde.stats.percentiles import TrialPercentiles
+    from iosonde.stats.estimate.percentiles import TrialPercentiles
     from iosonde.stats.table import Table
     from iosonde.store import Store
 
@@ -42,7 +42,7 @@ def split_names(text: str | None) -> list[str]:
 
 def check_level(level: float) -> float:
     """The confidence level; one below 0.9 is used and warned about on stderr."""
-    from iosonde.stats.distributions import check_level as check
+    from iosonde.stats.estimate.distributions import check_level as check
 
     check(level)
     if level < 0.9:
@@ -69,7 +69,7 @@ class Source:
         """
         if self.store is None:
             return self.table
-        from iosonde.stats import overview
+        from iosonde.stats.overview import overview
 
         table, _ = overview.trials(self.table, "all")
         if len(self.table) and not len(table):
@@ -179,7 +179,7 @@ def _of_runs(source: Source) -> list[Any]:
 
 def _percentiles(store: Store, run: Mapping[str, Any], level: float) -> list[TrialPercentiles]:
     from iosonde import _native
-    from iosonde.stats import percentiles
+    from iosonde.stats.estimate import percentiles
 
     phases = run.get("phases") or []
     exact = {p["index"]: str(p.get("operation") or p["name"]) for p in phases if p.get("recorded_all", True)}

@@ -10,8 +10,8 @@ from iosonde.report.text import table
 from ._models_text import number, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.model.describe import Description
-    from iosonde.model.fitted import Model
+    from iosonde.model.fit.describe import Description
+    from iosonde.model.fit.fitted import Model
 
 _MOST_LEVELS = 6
 

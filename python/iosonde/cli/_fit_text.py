@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ._models_text import data_line, errors_table, number, remarks, short, twins_line, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.model.choose import Choice
-    from iosonde.model.features import Examples
-    from iosonde.stats.regress import Regression
+    from iosonde.model.fit.choose import Choice
+    from iosonde.model.fit.features import Examples
+    from iosonde.stats.regression.regress import Regression
 
 _AGAINST = ("S301", "S302", "S303", "S304")  # what least squares assumes of the errors
 _MOST_RULES = 30
@@ -81,7 +81,7 @@ def _rules(made: Choice) -> Iterator[str]:
     if "nodes" not in made.model.form:
         yield f"a {made.model.family} model has no rules: --family tree or classes has"
         return
-    from iosonde.model.nodes import rules
+    from iosonde.model.families.nodes import rules
 
     found = rules(made.model.form["nodes"], made.model.form["factors"])
     for rule in found[:_MOST_RULES]:

@@ -179,7 +179,7 @@ def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: dict[s
 
 def _needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:
     """Repetitions in all that ``until`` asks for, from the pilot."""
-    from iosonde.stats import stopping
+    from iosonde.stats.estimate import stopping
 
     values = values_by_metric(store, experiment)
     return stopping.repetitions_needed(values, relative_half_width=wanted.spec.until or 1.0, level=level)

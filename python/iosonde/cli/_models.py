@@ -14,9 +14,9 @@ from iosonde.core.errors import DataError, InputError
 from ._data import Source, open_data, split_names
 
 if TYPE_CHECKING:
-    from iosonde.model.features import Examples, Feature
-    from iosonde.model.fitted import Model
-    from iosonde.model.validate import Candidate
+    from iosonde.model.fit.features import Examples, Feature
+    from iosonde.model.fit.fitted import Model
+    from iosonde.model.fit.validate import Candidate
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -39,7 +39,7 @@ def data_options(command: _F) -> _F:
 
 def open_examples(data: str, response: str | None, on: str | None, where: Sequence[str]) -> tuple[Source, Examples]:
     """The rows to learn from. Raises InputError where --response or --on is missing, DataError."""
-    from iosonde.model.features import examples
+    from iosonde.model.fit.features import examples
 
     source = open_data(data, where)
     for name, value in (("--response", response), ("--on", on)):
@@ -64,9 +64,9 @@ def _with_units(source: Source, found: Examples) -> Examples:
 
 def candidates(texts: Sequence[str], n_settings: int, terms: str | None) -> list[Candidate]:
     """``auto``, ``linear,tree``, ``tree depth=4 min_leaf=5`` → candidates, from the simplest. Raises InputError."""
-    from iosonde.model.choose import auto
     from iosonde.model.families import NAMES, checked
-    from iosonde.model.validate import Candidate
+    from iosonde.model.fit.choose import auto
+    from iosonde.model.fit.validate import Candidate
 
     found: list[Candidate] = []
     for text in texts or ("auto",):
@@ -115,7 +115,7 @@ def _option(family: str, text: str) -> tuple[str, Any]:
 
 def read_model(path: str) -> Model:
     """A model file. Raises InputError, DataError."""
-    from iosonde.model.document import MOST_BYTES, from_text
+    from iosonde.model.fit.document import MOST_BYTES, from_text
 
     try:
         with Path(path).open("rb") as file:

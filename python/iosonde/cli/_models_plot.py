@@ -14,9 +14,9 @@ from ._models_text import short
 from ._output import replace_file, talk
 
 if TYPE_CHECKING:
-    from iosonde.model.choose import Choice
-    from iosonde.model.features import Examples
-    from iosonde.model.validate import CurvePoint, Judged
+    from iosonde.model.fit.choose import Choice
+    from iosonde.model.fit.features import Examples
+    from iosonde.model.fit.validate import CurvePoint, Judged
 
 
 def draw_fit(path: str, examples: Examples, made: Choice) -> None:

@@ -11,9 +11,9 @@ from iosonde.report.text import escape, estimate_parts, table
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
-    from iosonde.model.errors_of import Noise
-    from iosonde.model.folds import Groups
-    from iosonde.model.validate import Judged
+    from iosonde.model.fit.errors_of import Noise
+    from iosonde.model.fit.folds import Groups
+    from iosonde.model.fit.validate import Judged
 
 WIDTH = 79
 _LONGEST = 24

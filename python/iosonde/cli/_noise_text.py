@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from iosonde.core.types import Estimate
 from iosonde.report.text import escape, table
-from iosonde.stats.noise import POWER, SIZES, MetricNoise, Passport
-from iosonde.stats.words import percent
+from iosonde.stats.estimate.noise import POWER, SIZES, MetricNoise, Passport
+from iosonde.stats.overview.words import percent
 
 _WIDTH = 79
 _SPLITS = {"random": "random halves", "alternating": "every other trial", "halves": "first against second half"}

@@ -20,7 +20,7 @@ from ._page_table import columns_of, summaries_of
 from .summary import pilot_of
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview import Overview
+    from iosonde.stats.overview.overview import Overview
     from iosonde.stats.table import Table
     from iosonde.store import Store
 
@@ -36,7 +36,7 @@ class Chosen:
 
     def overview(self, level: float, clock: str, latencies: bool = True) -> Overview:
         """Its numbers, computed by stats."""
-        from iosonde.stats import overview
+        from iosonde.stats.overview import overview
 
         percentiles = self.source.latencies(level) if latencies else {}
         return overview.of_store(
@@ -45,7 +45,7 @@ class Chosen:
 
     def trials(self, clock: str) -> Table:
         """One row for each trial and metric of the clock, in the order of time."""
-        from iosonde.stats import overview
+        from iosonde.stats.overview import overview
 
         return overview.trials(self.source.table, clock)[0]
 

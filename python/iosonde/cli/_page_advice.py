@@ -50,7 +50,7 @@ def asked_of(choose: str | None, given: str | None, current: str | None) -> Aske
 
 def advice_of_store(chosen: Chosen, page: Page, asked: Asked, level: float) -> Section[Advice]:
     """One part for each operation and metric that the page shows."""
-    from iosonde.stats import overview
+    from iosonde.stats.overview import overview
 
     trials = chosen.trials("last_done")
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}

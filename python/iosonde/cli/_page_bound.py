@@ -21,8 +21,8 @@ from . import _page_figures as figures
 from ._bound_data import Asked, shares
 
 if TYPE_CHECKING:
-    from iosonde.model.bound_shares import Share
-    from iosonde.model.bound_system import System
+    from iosonde.model.bound.shares import Share
+    from iosonde.model.bound.system import System
 
     from ._bound_inputs import Inputs
     from ._data import Source
@@ -93,7 +93,7 @@ def _own_probe(source: Source) -> str | None:
 
 
 def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[str] | None, level: float) -> Bound:
-    from iosonde.model import bound_words
+    from iosonde.model.bound import words as bound_words
 
     from . import _bound_text as text
     from ._bound_plots import AGAINST, rooflines
@@ -178,8 +178,8 @@ def _title(one: Share) -> str:
 
 
 def _share(one: Share, names: Sequence[str]) -> BoundShare:
-    from iosonde.model.bound_words import name as word
-    from iosonde.stats.cells import show
+    from iosonde.model.bound.words import name as word
+    from iosonde.stats.overview.cells import show
 
     levels = tuple(show(one.by.get(name)) for name in names)
     limit = tuple(word(term) for term in one.ceiling.limit)
@@ -208,7 +208,7 @@ def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, st
 
 def _shown(inputs: Inputs, name: str, reads: Any) -> str:
     """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
-    from iosonde.model.bound_system import System
+    from iosonde.model.bound.system import System
 
     if name in inputs.columns:
         return f"column {inputs.columns[name]}"
@@ -226,7 +226,7 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
 def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     """A waterfall for each cell whose operations were recorded, and why others have none."""
     from iosonde.explain.waterfall import TITLES
-    from iosonde.stats.cells import show
+    from iosonde.stats.overview.cells import show
 
     from ._bound_waterfall import said, waterfalls
 

@@ -19,8 +19,8 @@ from . import _page_what_if as what_if
 from ._rank_text import tried
 
 if TYPE_CHECKING:
-    from iosonde.model.choose import Choice
-    from iosonde.model.features import Examples
+    from iosonde.model.fit.choose import Choice
+    from iosonde.model.fit.features import Examples
     from iosonde.stats.table import Table
 
 MOST_ROWS = 2000
@@ -77,7 +77,7 @@ def _section(
 def _influence(
     title: str, table: Table, response: str, names: Sequence[str], better: Better, level: float
 ) -> content.Influence:
-    from iosonde.model.features import examples
+    from iosonde.model.fit.features import examples
 
     data = examples(table, response, names)
     missing: list[str] = []
@@ -116,8 +116,8 @@ def _ranking(data: Examples, level: float) -> content.Ranking:
 
 
 def _chosen(data: Examples, level: float) -> Choice:
-    from iosonde.model.choose import choose
-    from iosonde.model.folds import groups
+    from iosonde.model.fit.choose import choose
+    from iosonde.model.fit.folds import groups
 
     from ._models import candidates
 
@@ -151,7 +151,7 @@ def _sentence(data: Examples, made: Choice) -> str:
 
 
 def _curve(data: Examples, made: Choice, level: float) -> tuple[content.CurvePoint, ...]:
-    from iosonde.model.validate import Candidate, learning_curve
+    from iosonde.model.fit.validate import Candidate, learning_curve
 
     pair = [made.tried[made.chosen].candidate, Candidate("mean")]
     try:
@@ -165,8 +165,8 @@ def _tree(data: Examples, made: Choice) -> content.Tree | None:
     """The chosen model where it is a tree, else the small tree that was tried beside it; none where the mean is as
     good, for its branches would be noise."""
     from iosonde.model.families import checked
-    from iosonde.model.fitted import train
-    from iosonde.model.nodes import rules
+    from iosonde.model.families.nodes import rules
+    from iosonde.model.fit.fitted import train
 
     if made.model.family == "mean":
         return None

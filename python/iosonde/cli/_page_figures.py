@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.report.content import Bars, Cell, Table
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview import Overview, Row
+    from iosonde.stats.overview.overview import Overview, Row
 
     from ._data import Source
 
@@ -124,7 +124,7 @@ def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> Table | Non
 
 def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
     """(operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
-    from iosonde.stats.overview import whole_rows
+    from iosonde.stats.overview.overview import whole_rows
 
     table = source.table.take(whole_rows(source.table))
     if not len(table):

@@ -11,8 +11,8 @@ from iosonde.report.content import Latency, LatencySeries, Section, Table
 from ._page_figures import Axis, place, rest_of, said_of, title
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview import Overview
-    from iosonde.stats.shape import Shape
+    from iosonde.stats.estimate.shape import Shape
+    from iosonde.stats.overview.overview import Overview
 
     from ._data import Source
 
@@ -99,7 +99,7 @@ def _setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
 
 def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
     """The shape of every key over all complete trials; one run in memory at a time."""
-    from iosonde.stats.overview import plain
+    from iosonde.stats.overview.overview import plain
 
     found: dict[Key, Shape] = {}
     for run in source.runs():
@@ -115,7 +115,7 @@ def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
 def _run_shapes(store: Any, run: Mapping[str, Any]) -> Iterator[tuple[str, str, Shape]]:
     """(operation, kind, shape): from the operations where all were kept, else from the engine's histograms."""
     from iosonde import _native
-    from iosonde.stats import shape
+    from iosonde.stats.estimate import shape
 
     phases = run.get("phases") or []
     exact = {phase["index"]: phase["name"] for phase in phases if phase.get("recorded_all", True)}

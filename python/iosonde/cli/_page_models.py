@@ -14,10 +14,10 @@ from iosonde.report.model_content import Model, ModelPlots, Part, Term
 if TYPE_CHECKING:
     import numpy as np
 
-    from iosonde.stats.anova import Anova
-    from iosonde.stats.assumptions import Assumptions
-    from iosonde.stats.overview import Overview
-    from iosonde.stats.regress import Regression
+    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.regression.anova import Anova
+    from iosonde.stats.regression.assumptions import Assumptions
+    from iosonde.stats.regression.regress import Regression
     from iosonde.stats.table import Table
 
 LEAST_DF = 3
@@ -143,8 +143,8 @@ def of_metric(trials: Table, rows: np.ndarray[Any, Any], title: str, unit: str) 
 
 
 def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> Model:
-    from iosonde.stats.model_plots import plot_data
-    from iosonde.stats.regress import regress
+    from iosonde.stats.regression.model_plots import plot_data
+    from iosonde.stats.regression.regress import regress
 
     from ._regress_text import sentence
 
@@ -167,7 +167,7 @@ def _model(table: Table, response: str, unit: str, on: Sequence[str], level: flo
 
 def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[Part, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none."""
-    from iosonde.stats.anova import anova
+    from iosonde.stats.regression.anova import anova
 
     from .anova import sentence
 

@@ -19,8 +19,8 @@ from . import _page_models as models
 from . import _page_words as words
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview import Overview
-    from iosonde.stats.overview_types import Row
+    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.overview.types import Row
     from iosonde.stats.roles import Roles
     from iosonde.stats.table import Table
 
@@ -33,7 +33,9 @@ def page_of_table(
     command: Sequence[str],
 ) -> Page:  # fmt: skip
     """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
-    from iosonde.stats import examine, overview, roles
+    from iosonde.stats import roles
+    from iosonde.stats.checks import examine
+    from iosonde.stats.overview import overview
 
     grouped = by if by is not None else columns_of(on, table) if on else None
     seen = roles.guess(table, responses, grouped)
@@ -64,7 +66,7 @@ def page_of_table(
 
 def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[Summary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric."""
-    from iosonde.stats.cells import show
+    from iosonde.stats.overview.cells import show
 
     found: dict[tuple[str, str], list[Row]] = {}
     for row in made.rows:
@@ -88,7 +90,7 @@ def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = Non
 
 def columns_of(on: Sequence[str], table: Table) -> list[str]:
     """The columns that terms such as ``log2(size)`` and ``fs:size`` are made of."""
-    from iosonde.stats.formula import parse_terms
+    from iosonde.stats.regression.formula import parse_terms
 
     return list(dict.fromkeys(factor.column for term in parse_terms(on, table) for factor in term.factors))
 

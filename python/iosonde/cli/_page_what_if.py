@@ -9,8 +9,8 @@ from iosonde.core.types import Better, Estimate
 from iosonde.report.factor_content import WhatIf, WhatIfs
 
 if TYPE_CHECKING:
-    from iosonde.model.features import Examples, Feature
-    from iosonde.model.fitted import Model
+    from iosonde.model.fit.features import Examples, Feature
+    from iosonde.model.fit.fitted import Model
     from iosonde.stats.table import Cell
 
 _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
@@ -68,7 +68,7 @@ def _best(model: Model, setting: dict[str, Cell], feature: Feature, better: Bett
 
 
 def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
-    from iosonde.model.fitted import ask
+    from iosonde.model.fit.fitted import ask
 
     try:
         return ask(model, setting, level).value

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import format_size, human_scale, significant
-from iosonde.stats import summarise as stats
+from iosonde.stats.estimate import summarise as stats
 
 from ._responses import responses_of
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from iosonde.report.factor_panels import FactorPanel
-    from iosonde.stats.formula import Factor
-    from iosonde.stats.regress import Regression
+    from iosonde.stats.regression.formula import Factor
+    from iosonde.stats.regression.regress import Regression
     from iosonde.stats.table import Table
 
     from ._data import Source
@@ -62,7 +62,7 @@ def figure(
 
 
 def _column(table: Table, term: str) -> str:
-    from iosonde.stats.formula import parse_terms
+    from iosonde.stats.regression.formula import parse_terms
 
     factors = parse_terms([term], table)[0].factors
     if len(factors) > 1:
@@ -92,8 +92,8 @@ def _scaled(row: Sequence[FactorPanel]) -> list[FactorPanel]:
 def _panel(table: Table, response: str, term: str, units: Mapping[str, str], level: float) -> FactorPanel:
     """One response against one factor, in base units."""
     from iosonde.report.factor_panels import FactorPanel, Series
-    from iosonde.stats.formula import parse_response, parse_terms
-    from iosonde.stats.regress import regress
+    from iosonde.stats.regression.formula import parse_response, parse_terms
+    from iosonde.stats.regression.regress import regress
 
     factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
     made = regress(table, response, [term], level)
@@ -130,7 +130,7 @@ def _text(level: float, unit: str) -> str:
 def _line(made: Regression, factor: Factor, x: Sequence[float]) -> list[tuple[float, float]]:
     import numpy as np
 
-    from iosonde.stats.formula import apply
+    from iosonde.stats.regression.formula import apply
 
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in _LOGARITHMS else np.linspace(

@@ -182,7 +182,7 @@ def _node(same: Sequence[Facts], level: float) -> Facts:
 
 
 def _mean(values: list[float], level: float) -> Estimate:
-    from iosonde.stats import summarise as stats
+    from iosonde.stats.estimate import summarise as stats
 
     made = stats.mean(values, level)
     # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.

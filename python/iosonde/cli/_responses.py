@@ -26,7 +26,7 @@ def responses_of(
             yield table, title, names
         return
     from iosonde.stats import roles
-    from iosonde.stats.formula import parse_response
+    from iosonde.stats.regression.formula import parse_response
 
     table = source.trials(responses[0] if responses else None, on)
     if len(table) == 0:
@@ -47,7 +47,7 @@ def responses_of(
 
 def _metrics(source: Source, on: list[str], clock: str) -> Iterator[tuple[str, Table, list[str]]]:
     """(name of the response, its rows, the factors) of each operation and metric."""
-    from iosonde.stats import overview
+    from iosonde.stats.overview import overview
     from iosonde.stats.table import Column, Table
 
     rows, _ = overview.trials(source.table, clock)

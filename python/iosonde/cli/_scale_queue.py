@@ -12,9 +12,9 @@ from iosonde.core.units import format_rate, format_seconds, parse_seconds, signi
 from iosonde.report.text import escape, table
 
 if TYPE_CHECKING:
-    from iosonde.model.open_queues import OpenLoad
-    from iosonde.model.queueing import Load, Solution, Station
-    from iosonde.model.slowest import Phase
+    from iosonde.model.queues.open_queues import OpenLoad
+    from iosonde.model.queues.queueing import Load, Solution, Station
+    from iosonde.model.queues.slowest import Phase
 
 _WIDTH = 79
 _MOST_CLIENTS, _MOST_SERVERS = 10**6, 10**6
@@ -23,7 +23,7 @@ _STATION = re.compile(r"^\s*([^=]+?)\s*=\s*([^:]+?)\s*(?::\s*(?:(delay)|(\d+)\s*
 
 def stations_of(texts: Sequence[str]) -> list[Station]:
     """``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` → stations. Raises InputError."""
-    from iosonde.model.queueing import Kind, Station, check
+    from iosonde.model.queues.queueing import Kind, Station, check
 
     found = []
     for text in texts:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.errors import InputError
 
 if TYPE_CHECKING:
-    from iosonde.stats.compare import Group
+    from iosonde.stats.estimate.compare import Group
 
 _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
 _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
@@ -15,7 +15,7 @@ _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd
 
 def parse_summary(text: str, name: str) -> Group:
     """The side that ``text`` describes. Raises InputError naming the key."""
-    from iosonde.stats.compare import published
+    from iosonde.stats.estimate.compare import published
 
     given: dict[str, str] = {}
     for part in text.split(","):

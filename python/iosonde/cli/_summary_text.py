@@ -7,9 +7,9 @@ from itertools import groupby
 
 from iosonde.core.units import human_scale, significant
 from iosonde.report.text import escape, estimate_parts, table
-from iosonde.stats.cells import show
-from iosonde.stats.overview_types import Efficiency, Latency, Overview, Row
-from iosonde.stats.words import percent
+from iosonde.stats.overview.cells import show
+from iosonde.stats.overview.types import Efficiency, Latency, Overview, Row
+from iosonde.stats.overview.words import percent
 
 _STOPS = {
     "last_done": "until the last rank is done",

@@ -61,7 +61,7 @@ def of_store(source: Source, found: Sequence[Condition], level: float) -> tuple[
     from iosonde import _native
     from iosonde.explain.waterfall import DATA_KINDS
     from iosonde.model.time_model import classify
-    from iosonde.stats.overview import plain, settings
+    from iosonde.stats.overview.overview import plain, settings
 
     assert source.store is not None
     by = [plain(name) for name in settings(source.table)]
@@ -109,7 +109,7 @@ def _groups(source: Source, columns: Columns) -> list[tuple[str, Array, Array]]:
     """(name, sizes in bytes, times in s) of every group."""
     import numpy as np
 
-    from iosonde.stats.cells import show
+    from iosonde.stats.overview.cells import show
 
     if not columns.response or not columns.on:
         missing = "--on" if columns.response else "--response"
@@ -141,7 +141,7 @@ def _bytes(unit: str) -> float:
 
 def _of_rows(name: str, made: Classified, level: float) -> Group:
     """Rows are taken as independent: binomial limits (Clopper and Pearson)."""
-    from iosonde.stats.distributions import binomial_interval
+    from iosonde.stats.estimate.distributions import binomial_interval
 
     def of(share: float) -> Estimate:
         return Estimate(share, *binomial_interval(round(share * made.n), made.n, level), level, made.n)
@@ -156,7 +156,7 @@ def _setting(run: Mapping[str, Any], by: Sequence[str]) -> list[str]:
 
 
 def _group(name: str, trials: Sequence[Classified], level: float) -> Group:
-    from iosonde.stats.summarise import mean
+    from iosonde.stats.estimate.summarise import mean
 
     shares = {key: _share(mean([one.shares[key] for one in trials], level)) for key in trials[0].shares}
     lost, beyond = (mean([getattr(one, what) for one in trials], level) for what in ("lost", "beyond"))

@@ -149,7 +149,7 @@ class Reader:
 
     def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
         """What no term would use is a mistake, and not ignored."""
-        from iosonde.model.bound_system import idle
+        from iosonde.model.bound.system import idle
 
         lost = idle(sorted(names), {*names, *more})
         if lost:
@@ -201,7 +201,7 @@ class Reader:
         return {name: str(given[name]) for name in _WORDS if name in given}
 
     def possible(self, path: Key, build: Callable[[], Any]) -> None:
-        from iosonde.model.bound import NothingKnownError
+        from iosonde.model.bound.bound import NothingKnownError
 
         try:
             build()

@@ -47,7 +47,7 @@ def draw(path: str, cluster: Cluster | None, level: float) -> None:
 def content(cluster: Cluster, level: float) -> ClusterDrawing:
     """The cluster of today with what each part lets through."""
     from iosonde.explain.upgrade_today import today
-    from iosonde.model.bound import NothingKnownError
+    from iosonde.model.bound.bound import NothingKnownError
     from iosonde.report.cluster_figure import ClusterDrawing, shown
 
     try:
@@ -64,7 +64,7 @@ def content(cluster: Cluster, level: float) -> ClusterDrawing:
 
 
 def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
-    from iosonde.model.bound_words import names
+    from iosonde.model.bound.words import names
     from iosonde.report.cluster_figure import amount
 
     layout = _layout(cluster)
@@ -122,7 +122,7 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part
 
 def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
     """What a part lets through; a classical term whose inputs are not known says so."""
-    from iosonde.model.bound import TERMS
+    from iosonde.model.bound.bound import TERMS
     from iosonde.report.cluster_figure import Passed
 
     found = []

@@ -14,7 +14,7 @@ from ._bound_text import wrapped
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Option
     from iosonde.explain.upgrade_tables import Configuration, Cpu, Score, Step
-    from iosonde.model.bound import Ceiling
+    from iosonde.model.bound.bound import Ceiling
 
     from ._upgrade_file import Asked
 
@@ -45,7 +45,7 @@ def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
 
 def limiting(made: Ceiling) -> str:
     """What limits, as the end of a sentence: ``the disks limit``."""
-    from iosonde.model.bound_words import names
+    from iosonde.model.bound.words import names
 
     several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
     return f"{names(made.limit)} limit{'' if several else 's'}"
@@ -60,7 +60,7 @@ def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> 
 
 def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
     """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
-    from iosonde.model import bound_words as words
+    from iosonde.model.bound import words
 
     divisor, unit = human_scale(max(option.ceiling.s for option in found), "bytes/s")
     rows = []

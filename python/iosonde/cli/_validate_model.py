@@ -15,7 +15,7 @@ from ._models import rows_of
 from ._models_text import number, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.model.fitted import Model
+    from iosonde.model.fit.fitted import Model
 
 
 def judge_model(model: Model, data: str, where: Sequence[str], level: float, as_json: bool) -> None:
@@ -46,9 +46,9 @@ def held(model: Model, data: str, where: Sequence[str], level: float) -> dict[st
     """The figures, by name."""
     import numpy as np
 
-    from iosonde.model.errors_of import errors_of, grouped_mean
-    from iosonde.model.fitted import ask_all
-    from iosonde.stats.distributions import binomial_interval
+    from iosonde.model.fit.errors_of import errors_of, grouped_mean
+    from iosonde.model.fit.fitted import ask_all
+    from iosonde.stats.estimate.distributions import binomial_interval
 
     rows, table = rows_of(model, open_data(data, where))
     y = table.numbers(model.response)

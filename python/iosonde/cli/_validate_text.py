@@ -10,10 +10,10 @@ from iosonde.report.text import table
 from ._models_text import data_line, errors_table, number, remarks, short, twins_line, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.model.errors_of import Noise
-    from iosonde.model.features import Examples
-    from iosonde.model.folds import Groups
-    from iosonde.model.validate import CurvePoint, Judged
+    from iosonde.model.fit.errors_of import Noise
+    from iosonde.model.fit.features import Examples
+    from iosonde.model.fit.folds import Groups
+    from iosonde.model.fit.validate import CurvePoint, Judged
 
 
 def lines(
@@ -60,7 +60,7 @@ def _curve(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> Iterator[s
 
 def crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
     """From how many rows on each other model is better than the linear one, and whether more rows would help."""
-    from iosonde.model.validate import crossing
+    from iosonde.model.fit.validate import crossing
 
     families = [one.candidate.family for one in judged]
     told = []

@@ -128,7 +128,7 @@ def pairs_of(text: str) -> dict[str, str]:
 def _case(made: Advice, text: str, where: Sequence[str]) -> dict[str, Any]:
     """The workload of --for. Raises InputError for one that was never tried, or that --where leaves out."""
     from iosonde.core.where import matching_rows, parse_where
-    from iosonde.model.features import encode, outside
+    from iosonde.model.fit.features import encode, outside
 
     features = made.made.features
     given = pairs_of(text)

@@ -15,7 +15,7 @@ from iosonde.core.units import significant
 from ._data import check_level, open_data, options, split_names
 
 if TYPE_CHECKING:
-    from iosonde.stats.anova import Anova
+    from iosonde.stats.regression.anova import Anova
 
 _WIDTH = 79
 
@@ -36,7 +36,7 @@ def command(
 
     Every factor is taken by its levels. Unbalanced and incomplete designs are allowed, and said to be so.
     """
-    from iosonde.stats.anova import anova
+    from iosonde.stats.regression.anova import anova
 
     check_level(level)
     source = open_data(data, where)

@@ -18,7 +18,7 @@ from ._output import talk
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
-    from iosonde.model.bound import Ceiling
+    from iosonde.model.bound.bound import Ceiling
 
     from ._bound_inputs import Inputs
 
@@ -87,7 +87,7 @@ def command(
     elif plot:
         _bound_plots.draw_rooflines(plot, found, made, against)
     if as_json:
-        from iosonde.model import bound_words
+        from iosonde.model.bound import words as bound_words
 
         ceiling = made or max((one.ceiling for one in found), key=lambda one: one.s)
         if len({(one.ceiling.s, one.ceiling.limit) for one in found}) == 1:
@@ -127,7 +127,7 @@ def _show(
         click.echo(line)
     highest = max((one.ceiling for one in found), key=lambda one: one.s)
     click.echo("")
-    from iosonde.model import bound_words
+    from iosonde.model.bound import words as bound_words
 
     for line in text.wrapped(f"The bound assumes: {'; '.join(bound_words.assumptions(highest))}.", "  "):
         click.echo(line)
@@ -136,7 +136,7 @@ def _show(
 def _alone(inputs: Inputs, level: float) -> tuple[Ceiling, Estimate | None]:
     """The ceiling without DATA, and its interval where inputs were measured."""
     from iosonde.core.types import Estimate
-    from iosonde.model.bound import ceiling
+    from iosonde.model.bound.bound import ceiling
 
     made, low, high = (ceiling(one) for one in (inputs.system, inputs.worst, inputs.best))
     measured = low.s != high.s

@@ -37,7 +37,7 @@ def command(
     if noise:
         _noise(source, level, response, by, clock, as_json)
         return
-    from iosonde.stats import examine
+    from iosonde.stats.checks import examine
 
     responses = split_names(response)
     if source.store is not None and not responses:
@@ -62,7 +62,7 @@ def command(
 
 
 def _noise(source: Source, level: float, response: str | None, by: str | None, clock: str, as_json: bool) -> None:
-    from iosonde.stats import noise
+    from iosonde.stats.estimate import noise
 
     responses = split_names(response)
     if source.store is not None and not responses:
@@ -79,7 +79,7 @@ def _noise(source: Source, level: float, response: str | None, by: str | None, c
 
 
 def _whole(source: Source):  # type: ignore[no-untyped-def]
-    from iosonde.stats.overview import whole_rows
+    from iosonde.stats.overview.overview import whole_rows
 
     return source.table if source.store is None else source.table.take(whole_rows(source.table))
 

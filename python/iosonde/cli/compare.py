@@ -13,7 +13,7 @@ from ._data import Source, check_level, open_data, options, split_names
 from ._summary_option import parse_summary
 
 if TYPE_CHECKING:
-    from iosonde.stats.compare import Comparison, Group
+    from iosonde.stats.estimate.compare import Comparison, Group
     from iosonde.stats.table import Table
 
 _CELL = ("operation", "metric", "unit")
@@ -44,7 +44,7 @@ def command(
     against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
     needed.
     """
-    from iosonde.stats import compare
+    from iosonde.stats.estimate import compare
 
     check_level(level)
     sides = [parse_summary(text, name) for text, name in ((a_summary, "A"), (b_summary, "B")) if text]
@@ -116,7 +116,7 @@ def _responses(
     """A store's default: every operation and metric of the clock at every setting other than the group."""
     if source.store is None or response is not None:
         return source.trials(response, [*by, group or ""]), split_names(response), by
-    from iosonde.stats import overview
+    from iosonde.stats.overview import overview
 
     table, _ = overview.trials(source.table, clock)
     if group is None:
@@ -131,7 +131,7 @@ def _columns(
     table: Table, levels: tuple[str, ...], response: str | None, by: list[str], published: list[Group], first: bool
 ) -> Any:
     """Two columns of a wide table as A and B; with --response and a published side, that column."""
-    from iosonde.stats.compare import group
+    from iosonde.stats.estimate.compare import group
 
     names = list(levels) or split_names(response)
     if len(names) + len(published) < 2:
@@ -175,7 +175,7 @@ def _rows_of(table: Table, name: str, value: Any, column: str) -> Any:
 
 
 def _group(table: Table, name: str, value: Any, column: str, pair: list[str]) -> Group | None:
-    from iosonde.stats.compare import group
+    from iosonde.stats.estimate.compare import group
 
     values = table.numbers(column)[_rows_of(table, name, value, column)]
     return group(str(value), values) if values.size else None
@@ -183,7 +183,7 @@ def _group(table: Table, name: str, value: Any, column: str, pair: list[str]) ->
 
 def _matched(table: Table, a: Group, b: Group, name: str, column: str, pair: list[str]) -> tuple[Group, Group]:
     """The trials of A and B that have a partner, in the same order. Raises DataError where a key is not unique."""
-    from iosonde.stats.compare import group
+    from iosonde.stats.estimate.compare import group
 
     sides = []
     for one in (a, b):
@@ -204,7 +204,7 @@ def _matched(table: Table, a: Group, b: Group, name: str, column: str, pair: lis
 
 
 def _json(named: list[tuple[dict[str, Any], Comparison]], level: float, group: str | None) -> dict[str, Any]:
-    from iosonde.stats.compare_words import sentence
+    from iosonde.stats.estimate.compare_words import sentence
 
     comparisons = [{"by": cell, **one.to_json(), "sentence": sentence(one, group)} for cell, one in named]
     only = comparisons[0] if len(comparisons) == 1 else {}

@@ -17,9 +17,9 @@ from ._progress import Share
 from .regress import finite
 
 if TYPE_CHECKING:
-    from iosonde.model.choose import Choice
-    from iosonde.model.features import Examples
-    from iosonde.stats.regress import Regression
+    from iosonde.model.fit.choose import Choice
+    from iosonde.model.fit.features import Examples
+    from iosonde.stats.regression.regress import Regression
     from iosonde.stats.table import Table
 
 
@@ -44,8 +44,8 @@ def command(
     them stand the mean of everything and the noise of repeats.
     """
     check_level(level)
-    from iosonde.model import choose
-    from iosonde.model.folds import groups
+    from iosonde.model.fit import choose
+    from iosonde.model.fit.folds import groups
 
     source, examples = open_examples(data, response, on, where)
     found = candidates(family, int(examples.cells.max()) + 1, terms)
@@ -63,7 +63,7 @@ def command(
     made = replace(made, model=replace(made.model, constraints=kept, warnings=warnings))
     below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
     if output:
-        from iosonde.model.document import to_text
+        from iosonde.model.fit.document import to_text
 
         replace_file(Path(output), to_text(made.model).encode())
         talk(f"wrote {output}")
@@ -88,7 +88,7 @@ def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Reg
     """The regression of the linear model that was tried, with what speaks against it; None where none was fitted."""
     from iosonde.core.errors import IosondeError
     from iosonde.model.families.linear import expand_terms
-    from iosonde.stats.regress import regress
+    from iosonde.stats.regression.regress import regress
 
     tried = next((one for one in made.tried if one.candidate.family == "linear" and not one.refused), None)
     if tried is None:
@@ -103,7 +103,7 @@ def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Reg
 def _below_zero(examples: Examples, made: Choice, broken: Broken | None) -> dict[str, float]:
     """Model → the share of valid designs in which it predicts below 0 what never was."""
     from iosonde.model.families import checked
-    from iosonde.model.fitted import negative_share, train
+    from iosonde.model.fit.fitted import negative_share, train
 
     valid = None if broken is None else lambda setting: broken(setting) is None
     shares = {made.model.family: negative_share(made.model, valid)}

@@ -17,7 +17,7 @@ from ._models import read_model, rows_of, setting
 from ._models_text import number, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.model.fitted import Model, Prediction
+    from iosonde.model.fit.fitted import Model, Prediction
 
 
 _FEW = 3
@@ -65,7 +65,7 @@ def command(
 
 
 def _describe(model: Model, broken: Broken, as_json: bool) -> None:
-    from iosonde.model.describe import describe
+    from iosonde.model.fit.describe import describe
 
     from ._describe_text import lines
 
@@ -98,7 +98,7 @@ def _asked(
     model: Model, settings: list[dict[str, Any]], level: float, broken: Broken, place: Callable[[int], str]
 ) -> list[Prediction]:
     """The predictions. Raises InputError for the first setting that has none; ``place`` says where it stands."""
-    from iosonde.model.fitted import ask_all
+    from iosonde.model.fit.fitted import ask_all
 
     made: list[Prediction] = []
     for number_, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):

@@ -76,7 +76,7 @@ def command(
     campaign on these nodes keeps the newest probe with its own runs.
     """
     from iosonde.ranks import launch, machine, rollcall
-    from iosonde.stats.distributions import check_level
+    from iosonde.stats.estimate.distributions import check_level
 
     check_level(level)
     place = Path(target).resolve() if target is not None else None

@@ -15,7 +15,7 @@ from ._data import Source, check_level, open_data, options, split_names
 from ._responses import responses_of
 
 if TYPE_CHECKING:
-    from iosonde.model.features import Examples
+    from iosonde.model.fit.features import Examples
     from iosonde.model.sensitivity.ranking import Ranking
     from iosonde.stats.table import Table
 
@@ -114,9 +114,9 @@ def _ranked(
 ) -> Ranking:  # fmt: skip
     from dataclasses import replace
 
-    from iosonde.model.features import examples
+    from iosonde.model.fit.features import examples
     from iosonde.model.sensitivity.rank import rank
-    from iosonde.stats.formula import apply, parse_response
+    from iosonde.stats.regression.formula import apply, parse_response
     from iosonde.stats.table import Column, Table
 
     from ._rank_text import LOGARITHMS

@@ -13,7 +13,7 @@ from iosonde.core.errors import InputError
 from ._data import check_level, open_data, options, split_names
 
 if TYPE_CHECKING:
-    from iosonde.stats.regress import Regression
+    from iosonde.stats.regression.regress import Regression
 
 PLOTS = ("fit", "residuals", "order", "qq")
 
@@ -62,7 +62,7 @@ def _of_data(
     data: str | None, response: str | None, on: str | None, points: list[dict[str, str]], m: int, robust: bool,
     where: tuple[str, ...], level: float,
 ) -> Regression:  # fmt: skip
-    from iosonde.stats.regress import regress
+    from iosonde.stats.regression.regress import regress
 
     if data is None:
         raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
@@ -76,7 +76,7 @@ def _of_data(
 
 
 def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data: str | None) -> Regression:
-    from iosonde.stats.sums import regress_sums
+    from iosonde.stats.regression.sums import regress_sums
 
     if data is not None:
         raise InputError("DATA and --sums are both given", "leave one out")
@@ -95,7 +95,7 @@ def _draw(made: Regression, path: Path, kind: str | None) -> None:
     from iosonde.report import figures
     from iosonde.report.model_content import ModelPlots
     from iosonde.report.model_figures import model_figure
-    from iosonde.stats.model_plots import plot_data
+    from iosonde.stats.regression.model_plots import plot_data
 
     from ._output import replace_file, talk
 

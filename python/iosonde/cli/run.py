@@ -42,7 +42,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     before the next starts; the same command again resumes what was interrupted.
     """
     from iosonde.ranks import reserve
-    from iosonde.stats.distributions import check_level
+    from iosonde.stats.estimate.distributions import check_level
 
     check_level(level)
     wanted = campaign(asked)

@@ -111,9 +111,9 @@ def _queues(
     as_json: bool,
 ) -> None:  # fmt: skip
     """The network of queues instead of data."""
-    from iosonde.model.open_queues import open_network
-    from iosonde.model.queueing import solve
-    from iosonde.model.slowest import phase
+    from iosonde.model.queues.open_queues import open_network
+    from iosonde.model.queues.queueing import solve
+    from iosonde.model.queues.slowest import phase
 
     from . import _scale_queue as queue
     from .regress import finite
@@ -159,8 +159,8 @@ def _of_store(source: Source, on: str, by: Sequence[str], clock: str) -> tuple[l
     from dataclasses import replace
 
     from iosonde.model.scaling.series import series_of
-    from iosonde.stats import overview
     from iosonde.stats.column_units import is_rate
+    from iosonde.stats.overview import overview
 
     trials, warnings = overview.trials(source.table, clock)
     if not len(trials):

@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from ._data import Source, check_level, open_data, options, split_names
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview_types import Overview
+    from iosonde.stats.overview.types import Overview
 
 
 @click.command(epilog="Example: iosonde summary runs.csv --response real_s --by replicas --level 0.9")
@@ -62,7 +62,7 @@ def overview_of(
     source: Source, level: float, response: str | None, by: str | None, clock: str = "last_done"
 ) -> Overview:
     """The overview of an opened DATA: as a store where it is one and no response is named."""
-    from iosonde.stats import overview
+    from iosonde.stats.overview import overview
 
     if source.store is not None and response is None:
         if by:
@@ -84,7 +84,7 @@ def overview_of(
 
 def pilot_of(source: Source) -> int | None:
     """Trials of the pilot that fixed the number of trials (``run --until``); None where the number was fixed before."""
-    from iosonde.stats.stopping import PILOT
+    from iosonde.stats.estimate.stopping import PILOT
 
     assert source.store is not None
     ids: set[Any] = {run.get("experiment") for run in source.runs()}

@@ -15,7 +15,7 @@ from ._data import check_level
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
     from iosonde.explain.upgrade import Option
-    from iosonde.model.bound import Ceiling
+    from iosonde.model.bound.bound import Ceiling
 
     from ._upgrade_file import Asked
 
@@ -85,7 +85,7 @@ def command(cluster: str, order: str, model: str | None, level: float, plot: str
 def _today(asked: Asked) -> Ceiling | None:
     """The bound today; None where too little is known for one (with candidates, the file's check refuses that)."""
     from iosonde.explain.upgrade import after
-    from iosonde.model.bound import NothingKnownError
+    from iosonde.model.bound.bound import NothingKnownError
 
     try:
         return None if asked.cluster is None else after(asked.cluster)
@@ -97,8 +97,8 @@ def _predictor(path: str, asked: Asked, level: float) -> tuple[Callable[[Mapping
     """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
     a setting."""
     from iosonde.core.types import Estimate
-    from iosonde.model.features import encode
-    from iosonde.model.fitted import ask
+    from iosonde.model.fit.features import encode
+    from iosonde.model.fit.fitted import ask
     from iosonde.stats.column_units import bytes_per_s
 
     from ._models import read_model, setting

@@ -13,8 +13,8 @@ from ._data import check_level, options
 from ._models import candidates, check_terms, data_options, full_name, open_examples, read_model
 
 if TYPE_CHECKING:
-    from iosonde.model.features import Examples
-    from iosonde.model.folds import Fold, Groups
+    from iosonde.model.fit.features import Examples
+    from iosonde.model.fit.folds import Fold, Groups
 
 
 @click.command(epilog="Example: iosonde validate runs.csv --response speed --on size,fs --curve")
@@ -46,8 +46,8 @@ def command(
         return
     if sum((inverse, share is not None, leave_out is not None)) > 1:
         raise InputError("--inverse, --split and --leave-out are three ways to fold", "take one")
-    from iosonde.model import validate as validation
-    from iosonde.model.errors_of import noise_of
+    from iosonde.model.fit import validate as validation
+    from iosonde.model.fit.errors_of import noise_of
 
     _, examples = open_examples(data, response, on, where)
     chosen = candidates(family, int(examples.cells.max()) + 1, terms)
@@ -76,7 +76,7 @@ def _folds(
     leave_out: str | None,
 ) -> tuple[list[Fold], str]:  # fmt: skip
     """The folds, and what they are in words."""
-    from iosonde.model import choose, folds
+    from iosonde.model.fit import choose, folds
 
     if share is not None:
         return [folds.split(groups.of, share, seed)], f"learned from {100 * share:g} % of the rows, at random"

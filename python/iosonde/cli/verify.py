@@ -27,7 +27,7 @@ def command(store: str, experiment: str | None, where: tuple[str, ...], level: f
     changed.
     """
     from iosonde import _native
-    from iosonde.stats import verify
+    from iosonde.stats.overview import verify
 
     from .summary import pilot_of
 

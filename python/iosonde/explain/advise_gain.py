@@ -73,7 +73,7 @@ def tied(made: Instances, level: float) -> Mask:
     """Which settings cannot be told from the best of their instance: one-sided t on log means with the noise of the
     instance, Bonferroni over the other settings (comparisons with the best, Hsu 1984). Without repeats equal values
     tie."""
-    from iosonde.stats.distributions import t_quantile
+    from iosonde.stats.estimate.distributions import t_quantile
 
     values, counts, noise, df = made.values, made.trials, made.noise(), made.log_df
     gap = np.abs(np.log(values) - np.log(best_of(values, made.lower))[:, None])

@@ -77,7 +77,7 @@ def enough(gain: Estimate) -> int | None:
     n = ((t(level) + t(80 %)) · sd / mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1).
     None where there is no interval, no gain, or it would take more than a million.
     """
-    from iosonde.stats.distributions import t_critical, t_quantile
+    from iosonde.stats.estimate.distributions import t_critical, t_quantile
 
     if not gain.value or gain.value <= 0 or gain.low is None or not gain.n or gain.low == gain.value:
         return None
@@ -127,7 +127,7 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[N
 def _trials(size: float, trials: int, df: float, level: float) -> int | None:
     """How many trials of each of two settings tell a difference of ``size`` standard deviations, by a one-sided t at
     ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
-    from iosonde.stats.distributions import t_quantile
+    from iosonde.stats.estimate.distributions import t_quantile
 
     for wanted in range(trials + 1, _MOST_TRIALS + 1):
         grown = df + 2 * (wanted - trials)

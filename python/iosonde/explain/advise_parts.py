@@ -95,7 +95,7 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
 
     ``n`` counts groups; fewer than three have no interval.
     """
-    from iosonde.stats.distributions import t_critical
+    from iosonde.stats.estimate.distributions import t_critical
 
     mean, rest = float(values.mean()), values - values.mean()
     sums = rest if group is None else np.bincount(np.unique(group, return_inverse=True)[1].reshape(-1), rest)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.model.features import Feature
+from iosonde.model.fit.features import Feature
 
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]

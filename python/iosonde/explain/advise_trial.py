@@ -13,7 +13,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
-from iosonde.model.features import Feature
+from iosonde.model.fit.features import Feature
 from iosonde.stats.table import Cell, Table, tidy
 
 from .advise import DEFAULT, NOTHING, Advice

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.stats import copies
-from iosonde.stats.cells import TrialCell
+from iosonde.stats.estimate import copies
+from iosonde.stats.overview.cells import TrialCell
 
 Rows = npt.NDArray[np.intp]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model.features import Feature
+from iosonde.model.fit.features import Feature
 from iosonde.stats.table import Cell, Table, tidy
 
 from . import instance_twins

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.model.features import Feature
+from iosonde.model.fit.features import Feature
 from iosonde.stats.table import Cell, tidy
 
 from .advise_tree import Node

@@ -14,8 +14,8 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.model.bound import Ceiling, ceiling
-from iosonde.model.bound_system import System
+from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.system import System
 
 DRAWS = 400
 SEED = 1
@@ -253,7 +253,7 @@ def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str,
 
 def z_of(level: float) -> float:
     """How many standard deviations an interval of this level reaches to each side."""
-    from iosonde.stats.distributions import normal_quantile
+    from iosonde.stats.estimate.distributions import normal_quantile
 
     return normal_quantile(0.5 + level / 2)
 

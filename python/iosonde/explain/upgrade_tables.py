@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.types import Estimate
-from iosonde.stats.ratio import ratio_of_means, side
-from iosonde.stats.summarise import mean
+from iosonde.stats.estimate.ratio import ratio_of_means, side
+from iosonde.stats.estimate.summarise import mean
 
 # The seven criteria of a file system's choice (Kumar, Modeling Storage Performance in a HPC System, 2013, §3.1).
 CRITERIA = {

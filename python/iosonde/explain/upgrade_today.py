@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from iosonde.core.types import Estimate
-from iosonde.model.bound import Ceiling
+from iosonde.model.bound.bound import Ceiling
 
 from .upgrade import DRAWS, SEED, Cluster, after, draw_system, z_of
 

@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.model.bound import Ceiling
-from iosonde.stats.summarise import mean
+from iosonde.model.bound.bound import Ceiling
+from iosonde.stats.estimate.summarise import mean
 
 PARTS = ("bound", "late_start", "imbalance", "slow_operations", "tail", "calls", "fsync_close", "rest")
 TITLES = {

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.stats import ols
+from iosonde.stats.regression import ols
 
 PARTS = {
     "m": "mode switch",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from iosonde.core.errors import InputError
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.features import Array, Examples
 
 # From the simplest to what is hardest to understand: of equally good ones the first is taken.
 NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",

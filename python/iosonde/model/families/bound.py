@@ -1,6 +1,6 @@
 """The analytic bound as a model of its own: nothing is learned, S = min(N/c, N·I, M·I, P·R) and its extensions.
 
-Options are the fields of ``model.bound_system.System``, as ``iosonde bound`` has them: a number with its unit
+Options are the fields of ``model.bound.system.System``, as ``iosonde bound`` has them: a number with its unit
 (``network=117MB/s``), or the name of a factor (``clients=nodes``), whose unit is that of its column. The response must
 be a rate of bytes; where its column has no unit, ``unit=MB/s`` says it. What ``MB`` means in a column is 10⁶.
 """
@@ -14,10 +14,10 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
-from iosonde.model.bound import bound
-from iosonde.model.bound_system import FIELDS, System, with_settings
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples, Feature
+from iosonde.model.bound.bound import bound
+from iosonde.model.bound.system import FIELDS, System, with_settings
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples, Feature
 from iosonde.stats.column_units import bytes_per_s, split_unit
 
 NAME = "bound"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.features import Array, Examples
 
 from . import bound, tree
 

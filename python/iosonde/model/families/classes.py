@@ -1,6 +1,6 @@
 """Class tree: performance is put into classes, a tree says the class, the class's middle is the prediction.
 
-The classes are those of ``iosonde.model.speed_classes``; ``reading`` is one of its two. The tree is a CART
+The classes are those of ``iosonde.model.fit.speed_classes``; ``reading`` is one of its two. The tree is a CART
 classifier (Gini). Each leaf keeps how often each class was seen in it. Classes of one's own are given by their upper
 ends without the last, and by names: ``ends=25,75 names=slow,avg,fast``.
 """
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.model import nodes, speed_classes
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples
+from iosonde.model.families import nodes
+from iosonde.model.fit import speed_classes
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples
 
 from .tree import limits
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.model import nodes
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples
+from iosonde.model.families import nodes
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples
 
 from .tree import limits
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples
 
 from .neighbours import placed
 

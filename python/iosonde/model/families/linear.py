@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples
-from iosonde.stats import formula, ols
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples
 from iosonde.stats.column_units import split_unit
+from iosonde.stats.regression import formula, ols
 from iosonde.stats.table import Column, Table
 
 NAME = "linear"

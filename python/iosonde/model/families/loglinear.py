@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.features import Array, Examples
 
 from . import linear
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.features import Array, Examples
 
 NAME = "mean"
 OPTIONS: dict[str, Any] = {}

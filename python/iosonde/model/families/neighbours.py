@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.model.coding import coded_columns, factors_json
-from iosonde.model.features import Array, Examples
+from iosonde.model.fit.coding import coded_columns, factors_json
+from iosonde.model.fit.features import Array, Examples
 
 NAME = "neighbours"
 OPTIONS: dict[str, Any] = {"k": 5}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iosonde.model import nodes
-from iosonde.model.coding import factors_json
-from iosonde.model.features import Array, Examples
+from iosonde.model.families import nodes
+from iosonde.model.fit.coding import factors_json
+from iosonde.model.fit.features import Array, Examples
 
 NAME = "tree"
 OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0}

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.scaling import efficiencies
-from iosonde.stats.summarise import mean
+from iosonde.stats.estimate.scaling import efficiencies
+from iosonde.stats.estimate.summarise import mean
 
 from . import laws as words
 from .intervals import bootstrap_ends, profile_interval

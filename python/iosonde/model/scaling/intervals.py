@@ -53,7 +53,7 @@ def profile_interval(fitted: Fit, points: Points, name: str, level: float, size:
 
 def threshold(law: Law, points: Points, least: float, level: float) -> float:
     """The sum of squares up to which a held value is believed."""
-    from iosonde.stats.distributions import t_critical
+    from iosonde.stats.estimate.distributions import t_critical
 
     df = points.n - law.n_parameters
     return least * (1 + t_critical(level, df) ** 2 / df)
@@ -73,7 +73,7 @@ def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -
 
 def _excess(loss: Excess, least: float, df: int, level: float) -> Excess:
     """How far outside a value is, in standard errors or so: nearly linear in the value, and 0 at the ends."""
-    from iosonde.stats.distributions import t_critical
+    from iosonde.stats.estimate.distributions import t_critical
 
     t = t_critical(level, df)
 

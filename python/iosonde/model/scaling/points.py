@@ -46,7 +46,7 @@ class Points:
     def lack_of_fit_p(self, sse: float, parameters: int) -> float:
         """P that a right law misses the means by so much (F test against the spread of the trials); 1 where it
         cannot be tested."""
-        from iosonde.stats.distributions import f_upper_p
+        from iosonde.stats.estimate.distributions import f_upper_p
 
         df = len(self) - parameters
         if df < 1 or self.spread_df < 1:

@@ -126,7 +126,7 @@ def _loss(points: Points, borders: tuple[int, ...], which: int) -> Callable[[flo
 
 def _p(loss: Callable[[float], float], jump: float, least: float, df: int) -> float:
     """P of the jump if its factor were the least that counts."""
-    from iosonde.stats.distributions import f_upper_p
+    from iosonde.stats.estimate.distributions import f_upper_p
 
     held = loss(math.copysign(math.log(LEAST_FACTOR), jump))
     return f_upper_p(max(held - least, 0.0) / (least / df), 1, df)

@@ -17,7 +17,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
-from iosonde.stats.distributions import f_upper_p, t_critical
+from iosonde.stats.estimate.distributions import f_upper_p, t_critical
 
 from .additive import basis, columns, residuals
 from .design import LEAST_DF, SCATTERED, Design

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.model.features import Examples, Feature
-from iosonde.stats.distributions import chi2_upper_p
+from iosonde.model.fit.features import Examples, Feature
+from iosonde.stats.estimate.distributions import chi2_upper_p
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-from iosonde.stats.distributions import normal_quantile
+from iosonde.stats.estimate.distributions import normal_quantile
 from iosonde.stats.table import Cell, tidy
 
 from .design import Codes, Design

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from iosonde.stats.distributions import chi2_quantile, normal_quantile, t_critical
+from iosonde.stats.estimate.distributions import chi2_quantile, normal_quantile, t_critical
 
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 

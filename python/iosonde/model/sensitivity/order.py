@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.distributions import normal_quantile, t_critical
+from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 
 from .ranking import Shares
 from .variances import Array

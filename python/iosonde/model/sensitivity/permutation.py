@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iosonde.stats.distributions import f_upper_p
+from iosonde.stats.estimate.distributions import f_upper_p
 
 from .additive import left_by_others
 from .design import FRACTION, SCATTERED, Design

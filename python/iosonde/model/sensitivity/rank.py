@@ -14,8 +14,8 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.model.features import Examples
-from iosonde.stats.distributions import check_level
+from iosonde.model.fit.features import Examples
+from iosonde.stats.estimate.distributions import check_level
 
 from . import factorial, scattered, warnings
 from .blocks import enter

@@ -6,7 +6,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
-from iosonde.stats import ols
+from iosonde.stats.regression import ols
 
 from .design import Design
 from .ranking import Slope

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.core.types import Estimate
-from iosonde.stats.distributions import f_upper_p
+from iosonde.stats.estimate.distributions import f_upper_p
 
 from . import surrogate
 from .design import FACTORIAL, FRACTION, Design

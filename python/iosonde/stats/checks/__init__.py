@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Finding, Severity
 
-from ..cells import TrialCell
+from ..overview.cells import TrialCell
 from ..table import Table
 
 if TYPE_CHECKING:
-    from ..assumptions import Assumptions
-    from ..ols import Fit
-    from ..regress import Point
+    from ..regression.assumptions import Assumptions
+    from ..regression.ols import Fit
+    from ..regression.regress import Point
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10

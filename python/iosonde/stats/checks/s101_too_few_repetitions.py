@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from ..summarise import least_trials_for_median
+from ..estimate.summarise import least_trials_for_median
 from . import SHOWN, Subject, some
 
 CODE = "S101"

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from ..trend import trend
+from ..estimate.trend import trend
 from . import FAMILY_ALPHA, SHOWN, Subject, families
 
 CODE = "S103"

@@ -32,7 +32,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_size
 
 from . import SHOWN, Subject
-from ._runs import read_facts
+from .runs import read_facts
 
 CODE = "S104"
 

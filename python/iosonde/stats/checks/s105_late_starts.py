@@ -27,7 +27,7 @@ from statistics import median
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
-from ._runs import together_by_setting
+from .runs import together_by_setting
 
 CODE = "S105"
 SHARE = 0.01

@@ -30,9 +30,9 @@ from typing import Any
 
 from iosonde.core.types import Finding, Severity
 
-from ..distributions import binomial_cdf
+from ..estimate.distributions import binomial_cdf
 from . import FAMILY_ALPHA, SHOWN, Subject
-from ._runs import together_by_setting
+from .runs import together_by_setting
 
 CODE = "S106"
 EXCESS = 0.10

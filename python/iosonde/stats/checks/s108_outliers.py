@@ -28,7 +28,7 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..outliers import far_off
+from ..estimate.outliers import far_off
 from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S108"

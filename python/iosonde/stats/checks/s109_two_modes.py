@@ -26,7 +26,7 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..modes import two_modes
+from ..estimate.modes import two_modes
 from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S109"

@@ -33,8 +33,8 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..cells import TrialCell, show
-from ..copies import Copies, Pattern, find
+from ..estimate.copies import Copies, Pattern, find
+from ..overview.cells import TrialCell, show
 from ..table import Table
 from . import SHOWN, Subject, families
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from ..copies import find
+from ..estimate.copies import find
 from . import Subject, families
 
 CODE = "S122"

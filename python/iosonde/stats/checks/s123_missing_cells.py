@@ -32,7 +32,7 @@ from typing import Any
 
 from iosonde.core.types import Finding, Severity
 
-from ..cells import TrialCell, missing_values, show
+from ..overview.cells import TrialCell, missing_values, show
 from ..table import Cell as Level
 from ..table import Table
 from . import SHOWN, Subject, families, some

@@ -29,7 +29,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..autocorrelation import autocorrelation
+from ..estimate.autocorrelation import autocorrelation
 from . import FAMILY_ALPHA, Subject, families
 
 CODE = "S124"

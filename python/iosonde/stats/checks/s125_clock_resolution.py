@@ -30,8 +30,8 @@ import numpy as np
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..cells import TrialCell
-from ..ticks import tick
+from ..estimate.ticks import tick
+from ..overview.cells import TrialCell
 from . import SHOWN, Subject, families
 
 CODE = "S125"

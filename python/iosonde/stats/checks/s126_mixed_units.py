@@ -34,8 +34,8 @@ import numpy.typing as npt
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..cells import TrialCell, show
 from ..column_units import bytes_per_s
+from ..overview.cells import TrialCell, show
 from ..table import Table
 from . import SHOWN, Subject, families
 

@@ -30,8 +30,8 @@ import numpy as np
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
-from ..cells import TrialCell
 from ..column_units import bytes_per_s
+from ..overview.cells import TrialCell
 from . import SHOWN, Subject, families
 
 CODE = "S127"

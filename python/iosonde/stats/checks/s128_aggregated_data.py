@@ -32,8 +32,8 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..cells import TrialCell
-from ..ticks import ENDLESS, decimals
+from ..estimate.ticks import ENDLESS, decimals
+from ..overview.cells import TrialCell
 from . import Subject, families
 
 CODE = "S128"

@@ -1,0 +1,82 @@
+"""Stripes over s of M servers: the busiest server limits, not the mean one.
+
+F files of equal size, each on s servers, make F·s loads. All is done when the busiest server is, which carries
+max(X) of them where the mean is F·s/M: the servers together then deliver the share (F·s/M) ÷ max(X) of their sum.
+Dealt out in turn (round robin) max(X) = ⌈F·s/M⌉, which is the best case. Chosen at random it is the maximum of
+a balls-into-bins process (Raab & Steger, RANDOM 1998), whose mean is estimated by drawing placements. Written copies
+are loads of their own: F·s·r.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from .system import READ, System
+
+_DRAWS = 2000
+_LEAST_DRAWS = 40
+_WORK = 4_000_000  # file × server × draw
+_SEED = 1
+
+
+def balance(system: System) -> float:
+    """The share of the servers' sum that the placement lets through: 1 where nothing is said about stripes."""
+    if system.stripe_count is None:
+        return 1.0
+    files = int(system.files if system.files is not None else system.clients)
+    stripes, servers, copies = int(system.stripe_count), int(system.servers), _copies(system)
+    if system.placement != "random":
+        return in_turn(files, stripes * copies, servers)
+    if stripes * copies > servers:
+        return random_share(files * copies, stripes, servers)[0]
+    return random_share(files, stripes * copies, servers)[0]
+
+
+def _copies(system: System) -> int:
+    """How many copies of a file carry load: all when it is written, one when it is read. Those of one file lie on
+    servers of their own, as far as there are so many."""
+    replicated = system.operation != READ and system.redundancy in ("client", "chained")
+    return int(system.replicas) if replicated else 1
+
+
+def in_turn(files: int, stripes: int, servers: int) -> float:
+    """The share of the best case: loads dealt out in turn."""
+    return files * stripes / servers / math.ceil(files * stripes / servers)
+
+
+@lru_cache(maxsize=256)
+def random_share(files: int, stripes: int, servers: int, level: float = 0.95) -> tuple[float, float, float]:
+    """(mean, low, high) of the share when every file takes ``stripes`` servers at random: ``level`` of the
+    placements lie between low and high."""
+    import numpy as np
+
+    if stripes == servers:
+        return 1.0, 1.0, 1.0
+    size = files * servers
+    if size * _LEAST_DRAWS > _WORK:
+        busiest = _busiest_of_many(files, stripes, servers)
+        return tuple(files * stripes / servers / one for one in busiest)  # type: ignore[return-value]
+    draws = max(_LEAST_DRAWS, min(_DRAWS, _WORK // size))
+    rng, found = np.random.default_rng(_SEED), []
+    at_once = max(1, _WORK // 4 // size)
+    while len(found) < draws:
+        keys = rng.random((min(at_once, draws - len(found)), files, servers), dtype=np.float32)
+        chosen = np.argpartition(keys, stripes - 1, axis=2)[:, :, :stripes].reshape(len(keys), -1)
+        found += [int(np.bincount(one).max()) for one in chosen]
+    shares = files * stripes / servers / np.array(found)
+    tail = (1 - level) / 2
+    return float(shares.mean()), float(np.quantile(shares, tail)), float(np.quantile(shares, 1 - tail))
+
+
+def _busiest_of_many(files: int, stripes: int, servers: int) -> tuple[float, float, float]:
+    """(mean, 97.5 %, 2.5 %) of the largest of so many binomial loads, taken as independent: near enough for many."""
+    import numpy as np
+    from scipy.special import bdtr
+
+    mean = files * stripes / servers
+    counts = np.arange(int(mean), int(mean + 12 * math.sqrt(mean) + 20))
+    below = bdtr(counts, files, stripes / servers) ** servers
+    expected = counts[0] + float(np.sum(1 - below))
+    quantiles = [float(counts[int(np.searchsorted(below, p))]) for p in (0.975, 0.025)]
+    return expected, quantiles[0], quantiles[1]

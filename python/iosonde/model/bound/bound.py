@@ -1,0 +1,164 @@
+"""The analytic ceiling S = min(N/c, N·I, M·I, P·R), T = D/S, extended by what real file systems add.
+
+The four terms and their assumptions are of Cheng, "Performance Analysis of Cluster File System on Linux" (CHEP 2004).
+Every further term names its own source. A term whose inputs are not known is left out, and said to be: the true
+ceiling can only be lower than S.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+
+from .balance import balance
+from .system import READ, WRITE, System, check, with_settings
+from .traffic import Traffic, traffic
+
+_TIED = 1e-9
+CHENG = "Cheng, CHEP 2004"
+# Term → (formula, source), in the order in which they are shown.
+TERMS = {
+    "cpu": ("N/c", CHENG),
+    "network_clients": ("N·I", CHENG),
+    "network_servers": ("M·I", CHENG),
+    "disks": ("P·R", CHENG),
+    "fabric": ("F", "bisection bandwidth: Dally & Towles 2004, §3.3"),
+    "server_cpu": ("M/c", "utilisation law: Lazowska et al. 1984, ch. 3"),
+    "memory_copy": ("N·B/copies", "STREAM copy: McCalpin 1995"),
+    "latency": ("N·q·b/L", "Little's law: Little 1961, Operations Research 9(3)"),
+    "metadata": ("K·f/o", "utilisation law: Lazowska et al. 1984, ch. 3"),
+}
+
+
+class NothingKnownError(InputError):
+    """Of a system nothing is known that could limit it."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """One resource: what it lets through, in bytes/s of the application."""
+
+    name: str
+    bytes_per_s: float
+    formula: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """S and what it is the minimum of. ``missing`` are the classical terms whose inputs are not known."""
+
+    system: System
+    terms: tuple[Term, ...]
+    missing: tuple[str, ...]
+    balance: float
+
+    @property
+    def s(self) -> float:
+        """The most that can be delivered, bytes/s."""
+        return min(term.bytes_per_s for term in self.terms)
+
+    @property
+    def limit(self) -> tuple[str, ...]:
+        """The limiting terms, by name."""
+        return tuple(term.name for term in self.terms if term.bytes_per_s <= self.s * (1 + _TIED))
+
+    @property
+    def relieved(self) -> float | None:
+        """S if what limits now did not, bytes/s; None where nothing else is known."""
+        others = [term.bytes_per_s for term in self.terms if term.name not in self.limit]
+        return min(others) if others else None
+
+    def seconds(self, data: float) -> float:
+        """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
+        seconds = data / self.s
+        if not math.isfinite(seconds):
+            raise InputError(f"{data:g} bytes take longer than any number says", "look at the units")
+        return seconds
+
+
+def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
+    """S of a system in bytes/s, with some of its fields set anew (see :class:`System`). Raises InputError."""
+    return ceiling(with_settings(system, settings or {})).s
+
+
+def ceiling(system: System) -> Ceiling:
+    """All terms of a system. Raises InputError for one that cannot be, NothingKnownError."""
+    check(system)
+    moved, share = traffic(system), balance(system)
+    values = _values(system, moved, share)
+    if not values:
+        raise NothingKnownError("nothing is known that could limit", "give at least a network, a disk or a CPU time")
+    wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
+    if wild is not None:
+        raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")
+    terms = tuple(Term(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
+    classical = ("network_clients", "network_servers", "disks")
+    missing = tuple(name for name in classical if name not in values)
+    return Ceiling(system, terms, missing, share)
+
+
+def sweep(system: System, name: str, values: Sequence[float]) -> dict[str, list[float]]:
+    """Every term's value, and ``s``, while one field takes each of ``values``: the lines of a roofline."""
+    found: dict[str, list[float]] = {}
+    for value in values:
+        made = ceiling(with_settings(system, {name: value}))
+        for term in made.terms:
+            found.setdefault(term.name, []).append(term.bytes_per_s)
+        found.setdefault("s", []).append(made.s)
+    return found
+
+
+def _values(system: System, moved: Traffic, share: float) -> dict[str, float]:
+    n, m = system.clients, system.servers
+    client_link = system.client_network if system.client_network is not None else system.network
+    server_link = system.server_network if system.server_network is not None else system.network
+    found: dict[str, float] = {}
+    if system.cpu:
+        found["cpu"] = n / system.cpu
+    if client_link is not None:
+        found["network_clients"] = n * client_link / moved.clients
+    if server_link is not None:
+        found["network_servers"] = m * server_link * share / moved.servers
+    seconds = _disk_seconds(system, moved)
+    if system.disks is not None and seconds is not None:
+        found["disks"] = system.disks * share / seconds
+    if system.fabric is not None:
+        found["fabric"] = system.fabric / moved.fabric
+    if system.server_cpu:
+        found["server_cpu"] = m * share / (system.server_cpu * moved.servers)
+    if system.memory_copy is not None:
+        found["memory_copy"] = n * system.memory_copy / system.copies
+    if system.latency and system.request_size:
+        found["latency"] = n * system.queue_depth * system.request_size / system.latency
+    if system.metadata_rate is not None and system.file_size is not None:
+        found["metadata"] = system.metadata_rate * system.file_size / system.metadata_operations
+    return found
+
+
+def _disk_seconds(system: System, moved: Traffic) -> float | None:
+    """How long one disk works for one byte of the application; None where its rate is not known."""
+    seconds = 0.0
+    for operation, amount in ((WRITE, moved.disk_written), (READ, moved.disk_read)):
+        rate = system.disk_rate(operation)
+        if amount and rate is None:
+            return None
+        seconds += amount / rate if amount and rate is not None else 0.0
+    return seconds
+
+
+def _said(name: str, moved: Traffic, share: float) -> tuple[str, str]:
+    """The formula with what multiplies it here, and the source."""
+    formula, source = TERMS[name]
+    amounts = {"network_clients": moved.clients, "network_servers": moved.servers, "fabric": moved.fabric,
+               "server_cpu": moved.servers, "disks": moved.disk_written + moved.disk_read}  # fmt: skip
+    amount = amounts.get(name, 1.0)
+    if abs(amount - 1) > _TIED:
+        formula += f"/{amount:.4g}"
+    if share < 1 - _TIED and name in ("network_servers", "disks", "server_cpu"):
+        formula += f"·{share:.3g}"
+    return formula, source

@@ -1,0 +1,74 @@
+"""Measurements against the bound: what share of it each cell delivered, and which ones cannot be true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.summarise import mean
+
+from .bound import Ceiling
+
+ABOVE, PERHAPS = "above the bound", "may be above the bound"
+CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
+
+
+@dataclass(frozen=True)
+class Share:
+    """One cell: its settings, the bound there, the mean in bytes/s and its share of the bound as Estimates.
+
+    ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
+    the ids of the trials, where they come from a store.
+    """
+
+    by: dict[str, Any]
+    operation: str
+    metric: str
+    ceiling: Ceiling
+    measured: Estimate
+    share: Estimate
+    verdict: str
+    runs: tuple[str, ...] = ()
+
+    def used(self) -> dict[str, float]:
+        """Term → the share of its capacity that the mean used."""
+        rate = self.measured.value
+        return {} if rate is None else {term.name: rate / term.bytes_per_s for term in self.ceiling.terms}
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {
+            "by": self.by, "operation": self.operation or None, "metric": self.metric, "n": self.measured.n,
+            "s": self.ceiling.s, "limit": list(self.ceiling.limit), **self.measured.flat("mean"),
+            **self.share.flat("share"), "used": self.used(), "verdict": self.verdict or None,
+            "warnings": list(dict.fromkeys((*self.measured.warnings, *self.share.warnings))),
+        }  # fmt: skip
+
+
+def share_of(
+    values: npt.NDArray[np.float64], made: Ceiling, level: float, low: float | None = None, high: float | None = None
+) -> tuple[Estimate, Estimate, str]:
+    """(mean, share, verdict) of trials in bytes/s. ``low`` and ``high``: what S may be, where its inputs are measured;
+    the share's interval is then that of the mean over both (not narrower than ``level`` says)."""
+    measured = mean(values, level)
+    if measured.low is not None and measured.low < 0:
+        measured = replace(measured, low=0.0)
+    share = _over(measured, made.s, made.s if low is None else low, made.s if high is None else high)
+    return measured, share, _verdict(share)
+
+
+def _over(measured: Estimate, s: float, low: float, high: float) -> Estimate:
+    if measured.value is None:
+        return measured
+    ends = [None if end is None else end / by for end, by in ((measured.low, high), (measured.high, low))]
+    return replace(measured, value=measured.value / s, low=ends[0], high=ends[1])
+
+
+def _verdict(share: Estimate) -> str:
+    if share.value is None or share.value <= 1:
+        return ""
+    return ABOVE if share.low is not None and share.low > 1 else PERHAPS

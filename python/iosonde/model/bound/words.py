@@ -1,0 +1,91 @@
+"""What a bound says in words: the case that it is, what it assumes, what helps against what limits."""
+
+from __future__ import annotations
+
+from .bound import Ceiling
+from .system import READ, System
+
+# The four of Cheng (CHEP 2004), said with every bound.
+ASSUMPTIONS = (
+    "data is processed in the clients only",
+    "servers only store, and serve file operations",
+    "traffic with the metadata server is small",
+    "handling a request takes far less time than moving its data",
+)
+
+# Limiting term → what helps. The talk's seven methods, each with the term that it moves.
+ADVICE = {
+    "cpu": "faster or more client CPUs, or less work for each byte (checksums, compression, encryption)",
+    "network_clients": "a faster network at the clients, a better transfer protocol, or more clients at once",
+    "network_servers": "more servers, or a faster network at the servers, or a better transfer protocol",
+    "disks": "faster disks or more of them; stripe files, so that all disks work at once",
+    "fabric": "a fabric with more bisection bandwidth (less oversubscription), or data nearer to its clients",
+    "server_cpu": "more servers or faster server CPUs; a file-system design with less work in the servers",
+    "memory_copy": "fewer copies (O_DIRECT, mmap, zero-copy protocols), or faster memory",
+    "latency": "larger requests, more of them under way (queue depth, more processes), or less latency",
+    "metadata": "more capable metadata servers, or fewer and larger files",
+}
+_NAMES = {
+    "cpu": "the clients' CPUs", "network_clients": "the clients' network", "network_servers": "the servers' network",
+    "disks": "the disks", "fabric": "the fabric between", "server_cpu": "the servers' CPUs",
+    "memory_copy": "copying in the clients' memory", "latency": "waiting for each request",
+    "metadata": "the metadata servers",
+}  # fmt: skip
+
+
+def name(term: str) -> str:
+    """A term as it stands in a sentence."""
+    return _NAMES[term]
+
+
+def names(terms: tuple[str, ...]) -> str:
+    """Several terms in a sentence."""
+    said = [_NAMES[term] for term in terms]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+def assumptions(made: Ceiling) -> list[str]:
+    """The four, and what the extensions of this system assume."""
+    system, found = made.system, list(ASSUMPTIONS)
+    if system.stripe_count is None:
+        found.append("load is spread evenly over servers and disks (--stripe says how it really is)")
+    elif system.placement == "random":
+        found.append("servers are chosen at random: S is the mean over placements, the busiest server limits")
+    else:
+        found.append("servers are dealt out in turn: the best case of a stripe")
+    if system.redundancy == "erasure" and system.operation != READ and None in (
+        system.chunk_size, system.request_size):  # fmt: skip
+        found.append("only full stripes are written (--chunk and --request say what they are)")
+    pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
+    if pieces > system.servers:
+        found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")
+    if system.redundancy != "none":
+        found.append("links are full duplex, disks are not")
+    return found
+
+
+def case(system: System) -> str:
+    """Which of Cheng's cases this is, from N, M, R and I; also the one that he leaves out."""
+    link = system.network if system.network is not None else system.server_network
+    rate = system.disk_rate(system.operation)
+    if link is None or rate is None:
+        return "cannot be told without a network and a disk"
+    one = system.clients == 1 or system.servers == 1
+    who = "one client or one server" if one else "several clients and several servers"
+    per_server = rate * (system.disks or system.servers) / system.servers
+    behind = "" if (per_server < link) == (rate < link) else "; but the disks of one server together outrun its link"
+    if rate > link:
+        depends = "the network alone (I)" if one else "the number of clients and of servers (N·I, M·I)"
+        return f"{who}, a disk faster than a link: S depends on {depends}"
+    slower = "a disk slower than a link" if rate < link else "a disk as fast as a link"
+    if one:
+        return f"{who}, {slower}: S depends on the network and the disks (I, P·R){behind}"
+    return (
+        f"{who}, {slower}: S depends on clients, servers and disks (N·I, M·I, P·R; none of the three cases of Cheng)"
+        f"{behind}"
+    )
+
+
+def advice(made: Ceiling) -> list[str]:
+    """What helps against each limiting term."""
+    return [ADVICE[term] for term in made.limit]

@@ -1,0 +1,180 @@
+"""A regression tree as a list of plain nodes: read out of scikit-learn, predicted by our own few lines, told as rules.
+
+A branch is ``{"factor": "size", "at_most": 6144, "yes": 1, "no": 4}`` or ``{"factor": "fs", "is": "nfs", …}``; ``yes``
+and ``no`` are places in the list, always further on, so that no file can send a prediction in circles. A leaf is
+``{"value": 81.2, "n": 12}``. Every node says how many measurements it saw.
+
+Trees learn from the rank of a value among those that occur: what they do then depends on the order alone, and not on
+the 32 bits in which scikit-learn keeps its columns. A threshold lies in the middle between two neighbouring levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..fit.coding import Coded, coded_columns
+from ..fit.features import Array
+
+Node = dict[str, Any]
+Factors = Sequence[Mapping[str, Any]]
+_TWO = 2
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A matrix by ranks, and the values that the ranks stand for, column by column."""
+
+    ranks: npt.NDArray[np.float32]
+    levels: tuple[Array, ...]
+
+
+def ranked(matrix: Array) -> Ranked:
+    """Each value as its place among the distinct values of its column."""
+    found = [np.unique(column, return_inverse=True) for column in matrix.T]
+    ranks = np.column_stack([inverse for _, inverse in found]).astype(np.float32)
+    return Ranked(ranks, tuple(levels for levels, _ in found))
+
+
+def read_out(tree: Any, factors: Factors, seen: Ranked, leaves: Sequence[Node]) -> list[Node]:
+    """The nodes of a scikit-learn ``tree_`` that learned from ``seen.ranks``. ``leaves`` holds a leaf's content for
+    every node number. scikit-learn numbers depth first, so children come after their parent."""
+    columns = coded_columns([dict(factor) for factor in factors])
+    feature, thresholds = tree.feature, np.zeros(tree.node_count)
+    for number, levels in enumerate(seen.levels):
+        here = feature == number
+        thresholds[here] = _between(levels, tree.threshold[here])
+    numbers = zip(feature.tolist(), thresholds.tolist(), tree.children_left.tolist(), tree.children_right.tolist(),
+                  tree.n_node_samples.tolist(), leaves, strict=True)  # fmt: skip
+    nodes: list[Node] = []
+    for at, threshold, left, right, n, leaf in numbers:
+        if left < 0:
+            nodes.append({**leaf, "n": n})
+            continue
+        factor, code = factors[columns[at].index], columns[at].code
+        if code is None:
+            nodes.append({"factor": factor["name"], "at_most": threshold, "yes": left, "no": right, "n": n})
+        else:  # its rank is 1 where it is this level: the right-hand child
+            nodes.append({"factor": factor["name"], "is": factor["levels"][code], "yes": right, "no": left, "n": n})
+    return nodes
+
+
+def _between(levels: Array, ranks: Array) -> Array:
+    """The values at ranks such as 2.5: the middle between two levels, in 6 digits where these tell them apart."""
+    exact = np.interp(ranks, np.arange(levels.size), levels)
+    short = np.array([float(f"{value:.6g}") for value in exact])
+    low, high = (
+        levels[np.floor(ranks).astype(int)],
+        levels[np.minimum(np.floor(ranks).astype(int) + 1, levels.size - 1)],
+    )
+    return np.where((low <= short) & (short < high), short, exact)
+
+
+def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np.intp]:
+    """The place of the leaf that each row ends in. Raises ValueError where the nodes are no tree."""
+    places = {factor["name"]: index for index, factor in enumerate(factors)}
+    n = len(nodes)
+    column, code = np.zeros(n, np.intp), np.full(n, -1.0)
+    at_most, yes, no = np.zeros(n), np.arange(n), np.arange(n)
+    for number, node in enumerate(nodes):
+        if "factor" not in node:
+            continue
+        column[number] = places[node["factor"]]
+        if "is" in node:
+            code[number] = list(factors[column[number]]["levels"]).index(node["is"])
+        else:
+            at_most[number] = node["at_most"]
+        yes[number], no[number] = node["yes"], node["no"]
+        if not (number < yes[number] < n and number < no[number] < n):
+            raise ValueError(f"node {number} leads to no later node")
+    at = np.zeros(len(x), np.intp)
+    moving = np.arange(len(x))
+    while moving.size:
+        here = at[moving]
+        value = x[moving, column[here]]
+        right = np.where(code[here] >= 0, value == code[here], value <= at_most[here])
+        at[moving] = np.where(right, yes[here], no[here])
+        moving = moving[at[moving] != here]
+    return at
+
+
+def predict(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
+    """The value of the leaf that each row ends in."""
+    values = np.array([node.get("value", np.nan) for node in nodes], dtype=float)
+    return values[leaf_of(nodes, factors, x)]
+
+
+def depth(nodes: Sequence[Node]) -> int:
+    """Questions until the deepest leaf."""
+    deep = [0] * len(nodes)
+    for number, node in enumerate(nodes):
+        if "factor" in node:
+            deep[node["yes"]] = deep[node["no"]] = deep[number] + 1
+    return max(deep)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One leaf as a rule: the conditions that lead to it, in words, and the leaf."""
+
+    conditions: tuple[str, ...]
+    leaf: Node
+
+    def __str__(self) -> str:
+        return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
+
+
+def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[Rule]:
+    """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``; where ``factors`` are
+    given, what is not one of two levels is the other."""
+    pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
+    found: list[Rule] = []
+    waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
+    while waiting:
+        number, path = waiting.pop()
+        node = nodes[number]
+        if "factor" not in node:
+            found.append(Rule(_joined(path), node))
+            continue
+        kind = "is" if "is" in node else "at_most"
+        other = {"is": "is not", "at_most": "above"}[kind]
+        away = (node["factor"], other, node[kind])
+        levels = pairs.get(node["factor"], [])
+        if kind == "is" and len(levels) == _TWO:
+            away = (node["factor"], "is", levels[1 - levels.index(node["is"])])
+        waiting.append((node["no"], (*path, away)))
+        waiting.append((node["yes"], (*path, (node["factor"], kind, node[kind]))))
+    return found
+
+
+def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
+    told = []
+    for factor in dict.fromkeys(name for name, _, _ in path):
+        mine = {kind: [value for name, k, value in path if name == factor and k == kind]
+                for kind in ("is", "is not", "at_most", "above")}  # fmt: skip
+        low, high = max(mine["above"], default=None), min(mine["at_most"], default=None)
+        if mine["is"]:
+            told.append(f"{factor} = {mine['is'][0]}")
+        elif mine["is not"]:
+            told.append(f"{factor} is not {' or '.join(map(str, mine['is not']))}")
+        elif low is not None and high is not None:
+            told.append(f"{_number(low)} < {factor} <= {_number(high)}")
+        elif low is not None:
+            told.append(f"{factor} > {_number(low)}")
+        else:
+            told.append(f"{factor} <= {_number(high)}")
+    return tuple(told)
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def matrix_of(factors: Factors, x: Array) -> tuple[Ranked, list[Coded]]:
+    """What a tree learns from: the coded columns by ranks."""
+    columns = coded_columns([dict(factor) for factor in factors])
+    return ranked(np.column_stack([column.values(x) for column in columns])), columns

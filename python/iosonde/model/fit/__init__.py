@@ -1,0 +1,1 @@
+"""From examples to a validated model: features, folds, choice, errors, the stored document."""

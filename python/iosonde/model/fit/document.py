@@ -1,0 +1,168 @@
+"""A model as text and back: JSON that a person can read, with its version, its schema and a hash of its content.
+
+Reading one executes nothing. A text of another version, that was cut short or edited, is refused in one sentence: a
+number that nobody computed would look like one that was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError, SchemaTooNewError
+
+from ..families import family
+from .calibration import Calibration
+from .features import Feature
+from .fitted import Model
+from .repeats import Repeats
+
+VERSION = 1
+MOST_BYTES = 100 * 2**20
+_DIGITS = 18  # of a whole number: what is longer fits in no array
+_AGAIN = "fit it again: iosonde fit DATA … -o FILE"
+
+
+def to_text(model: Model) -> str:
+    """The model file. Raises InputError for one that would be too large to be read again."""
+    content: dict[str, Any] = {
+        "iosonde_model": VERSION, "family": model.family, "options": dict(model.options), "seed": model.seed,
+        "response": {"name": model.response, "unit": model.unit, "low": model.low, "high": model.high},
+        "factors": [feature.to_json() for feature in model.features],
+        "constraints": list(model.constraints), "data": {"rows": model.rows, "settings": model.settings},
+        "errors": dict(model.errors),
+        "warnings": list(model.warnings), "form": dict(model.form),
+        "interval": model.calibration.to_json() if model.calibration else None,
+        "repeats": [one.to_json() for one in model.repeats],
+    }  # fmt: skip
+    content["sha256"] = _hash(content)
+    text = _laid_out(content)
+    if len(text.encode()) > MOST_BYTES:
+        raise InputError(f"the {model.name} model is larger than {MOST_BYTES >> 20} MiB",
+                         "limit it: --family 'forest depth=8', or fewer trees")  # fmt: skip
+    return text
+
+
+def from_text(text: bytes, source: str) -> Model:
+    """The model of a file called ``source``. Raises DataError, SchemaTooNewError."""
+    content = _parsed(text, source)
+    version = content.get("iosonde_model")
+    if version is None:
+        raise DataError(f"{source} is no model of iosonde", "make one: iosonde fit DATA --response Y --on a,b -o FILE")
+    if isinstance(version, int) and version > VERSION:
+        raise SchemaTooNewError(f"{source} is a model of version {version}; this iosonde reads {VERSION}",
+                                "update iosonde, or fit it again")  # fmt: skip
+    if version != VERSION:
+        raise DataError(f"{source} is a model of version {version}; this iosonde reads {VERSION}", _AGAIN)
+    said = content.pop("sha256", None)
+    if not said or said != _hash(content):
+        raise DataError(f"{source} was changed after it was fitted: its content does not have its hash", _AGAIN)
+    _check({**content, "sha256": said}, source)
+    return _tried(_model(content), source)
+
+
+def _parsed(text: bytes, source: str) -> dict[str, Any]:
+    if len(text) > MOST_BYTES:
+        raise DataError(f"{source} is larger than {MOST_BYTES >> 20} MiB: no model is", "name a model file")
+    try:
+        content = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_int=_whole)
+    except RecursionError as error:
+        raise DataError(f"{source} is nested deeper than any model", "name a model file") from error
+    except ValueError as error:
+        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise DataError(f"{source} is no whole JSON ({where})", _AGAIN) from error
+    if not isinstance(content, dict):
+        raise DataError(f"{source} holds no JSON object", "name a model file")
+    return content
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"{text[:_DIGITS]}… has more digits than any number of a model")
+    return int(text)
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical text; empty where there is none, as for a number beyond all numbers."""
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _check(content: Mapping[str, Any], source: str) -> None:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    wrong = best_match(Draft202012Validator(_schema()).iter_errors(content))
+    if wrong is not None:
+        key = ".".join(str(part) for part in wrong.absolute_path) or "the file"
+        raise DataError(f"{source}, {key}: {wrong.message[:200]}", _AGAIN)
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return json.loads(files(__package__).joinpath("model.schema.json").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def _model(content: Mapping[str, Any]) -> Model:
+    response, interval = content["response"], content["interval"]
+    return Model(
+        content["family"], content["options"], content["seed"],
+        tuple(Feature.from_json(factor) for factor in content["factors"]), response["name"], response["unit"],
+        response["low"], response["high"], content["data"]["rows"], content["data"]["settings"], content["form"],
+        Calibration.from_json(interval) if interval else None, content["errors"], tuple(content["warnings"]),
+        tuple(content["constraints"]), tuple(Repeats.from_json(one) for one in content.get("repeats", ())),
+    )  # fmt: skip
+
+
+def _tried(model: Model, source: str) -> Model:
+    """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
+    family reads."""
+    module = family(model.family)
+    ends = np.array([[feature.low, feature.high] if feature.numeric else [0.0, len(feature.levels) - 1.0]
+                     for feature in model.features])  # fmt: skip
+    try:
+        with np.errstate(all="ignore"):
+            said = module.predict(model.form, ends.T)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, MemoryError, ArithmeticError) as error:
+        raise DataError(f"{source} holds no {model.family} model", _AGAIN) from error
+    if np.shape(said) != (2,):
+        raise DataError(f"{source} holds no {model.family} model", _AGAIN)
+    return model
+
+
+def _laid_out(content: Mapping[str, Any]) -> str:
+    """JSON with one line for each key, and for each entry of a long list: nodes, terms and settings are lines."""
+    return _value(content, 0) + "\n"
+
+
+def _value(value: Any, deep: int) -> str:
+    inner, outer = "  " * (deep + 1), "  " * deep
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False) if deep >= 4 or _is_short(value) else ""
+    if flat:
+        return flat
+    if isinstance(value, Mapping):
+        rows = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_value(item, deep + 1)}" for key, item in value.items()
+        ]
+        return "{\n" + ",\n".join(rows) + f"\n{outer}}}"
+    rows = [inner + _value(item, deep + 1) for item in value]
+    return "[\n" + ",\n".join(rows) + f"\n{outer}]"
+
+
+def _is_short(value: Any) -> bool:
+    """A number, a text, or a list or object of such."""
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return not any(isinstance(item, (Mapping, list, tuple)) and item for item in items)

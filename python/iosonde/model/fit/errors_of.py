@@ -1,0 +1,120 @@
+"""How wrong predictions are: mean absolute, relative and class error, R² off-sample, and the two ends to hold them
+against: the mean of everything, and the noise of repeats.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import t_critical
+from iosonde.stats.regression.ols import r2_of_predictions
+
+from . import speed_classes
+from .features import Array, Examples
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Of predictions on rows that the model has not seen. ``mae`` is in the response's unit; ``relative`` is the
+    mean of |error| ÷ |observed| over rows that are not 0; ``class_error`` the mean distance in speed classes; ``r2``
+    is 1 - SSE ÷ SST (below 0: worse than the mean of these rows). None where it does not exist."""
+
+    mae: float
+    relative: float | None
+    class_error: float | None
+    r2: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """All by name."""
+        return dict(vars(self))
+
+
+def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
+    """The errors; ``bounds`` are the upper ends of the speed classes, where there are any. Raises DataError where a
+    prediction is so far off that its square is no number."""
+    off = np.abs(predicted - observed)
+    there = observed != 0
+    with np.errstate(over="ignore"):
+        r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
+        relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
+    if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
+        raise DataError("it is wrong beyond all numbers on rows that it has not seen", "use another family")
+    apart = None
+    if bounds is not None:
+        steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)
+        apart = float(np.abs(steps).mean())
+    return Errors(float(off.mean()), relative, apart, r2)
+
+
+def class_bounds(y: Array, reading: str = "width") -> Array | None:
+    """The speed classes of a response up to its largest value; None for one that is below 0 in places."""
+    return speed_classes.upper_bounds(float(y.max()), reading) if y.min() >= 0 and y.max() > 0 else None
+
+
+def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
+    """The mean of ``values``, which are sizes of errors, with an interval that counts groups, not rows.
+
+    The mean is a ratio, Σ values ÷ rows; its variance is that of the groups' sums about it (the linearised ratio
+    estimator: Cochran 1977, §6.3), with Student's t on groups - 1. Errors of one cross-validation share their
+    training rows; the interval is that of these models. It ends at 0.
+    """
+    numbers, index = np.unique(group, return_inverse=True)
+    g = numbers.size
+    mean = float(values.mean())
+    if g < 2:
+        return Estimate(mean, None, None, level, g, ("one group has no spread: measure more settings",))
+    half = t_critical(level, g - 1) * standard_error(values, index)
+    return Estimate(mean, max(0.0, mean - half), mean + half, level, g)
+
+
+def standard_error(values: Array, group: Rows) -> float:
+    """The standard error of the mean of ``values`` over groups (see ``grouped_mean``)."""
+    numbers, index = np.unique(group, return_inverse=True)
+    g = numbers.size
+    sums = np.bincount(index, values - values.mean())
+    return math.sqrt(float(sums @ sums) * g / (g - 1)) / values.size if g > 1 else math.inf
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What repeats of one setting differ by: the floor that no model can pass. ``mae`` is the mean distance of a
+    trial from its setting's true mean; ``sd`` their standard deviation; ``share`` the part of the variance of all
+    rows; ``n`` the rows of settings that were repeated."""
+
+    mae: float
+    sd: float
+    share: float
+    n: int
+
+    def to_json(self) -> dict[str, Any]:
+        """All by name."""
+        return dict(vars(self))
+
+
+def noise_of(examples: Examples) -> Noise | None:
+    """The noise of repeats; None where no setting was repeated.
+
+    A trial is nearer to the mean of its own r repeats than to the true one, by √(1 - 1/r) for even errors: that
+    is put right.
+    """
+    sizes = np.bincount(examples.cells)
+    repeated = sizes[examples.cells] > 1
+    if not repeated.any():
+        return None
+    means = np.bincount(examples.cells, examples.y) / np.maximum(sizes, 1)
+    off = (examples.y - means[examples.cells])[repeated]
+    r = sizes[examples.cells][repeated]
+    df = repeated.sum() - np.unique(examples.cells[repeated]).size
+    variance = float(off @ off) / float(df)
+    total = float(np.var(examples.y))
+    return Noise(float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))), math.sqrt(variance),
+                 min(1.0, variance / total) if total else 0.0, int(repeated.sum()))  # fmt: skip

@@ -1,0 +1,240 @@
+"""A fitted model: its form, the range it was fitted in, how wrong it was on unseen rows; and asking it.
+
+A prediction beyond the range says so and has no interval; further beyond it than the range is wide, or at a level of
+text that was never tried, there is none. A response that is never below 0 is never predicted below 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.types import Estimate
+from iosonde.stats.table import Cell, tidy
+
+from ..families import family, nodes
+from .calibration import Calibration, groups_needed
+from .features import Array, Examples, Feature, encode, outside
+from .repeats import ENOUGH, Repeats, repeats_of
+
+MOST_DESIGNS = 20_000
+
+
+@dataclass(frozen=True)
+class Model:
+    """A map from factors to a response. ``low`` and ``high`` are the smallest and largest response that was
+    measured; ``settings`` the number of different ones; ``errors`` what validation said (JSON); ``constraints`` are
+    expressions that a setting must fulfil, for whoever reads them; ``repeats`` the settings that were measured often
+    enough to speak for themselves."""
+
+    family: str
+    options: Mapping[str, Any]
+    seed: int
+    features: tuple[Feature, ...]
+    response: str
+    unit: str
+    low: float
+    high: float
+    rows: int
+    settings: int
+    form: Mapping[str, Any]
+    calibration: Calibration | None
+    errors: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    repeats: tuple[Repeats, ...] = ()
+
+    @cached_property
+    def repeats_at(self) -> dict[tuple[float, ...], Repeats]:
+        """``repeats`` by their setting."""
+        return {one.at: one for one in self.repeats}
+
+    def values(self, x: Array) -> Array:
+        """The prediction at rows × features, as the form has it; infinite or NaN where that is no number."""
+        with np.errstate(all="ignore"):
+            return family(self.family).predict(self.form, x)
+
+    @property
+    def name(self) -> str:
+        """The family with the numbers among its options that differ from the defaults; texts (terms, the inputs of a
+        bound) are in its form."""
+        defaults = family(self.family).OPTIONS
+        told = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
+        return " ".join([self.family, *told])
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One setting: the value with the interval for one new trial there, and whether it is beyond what was tried.
+    ``n_alike``: of a tree, the measurements in the leaf that it comes from; None of other families. ``repeats``: the
+    trials of this very setting, where the interval is theirs."""
+
+    at: Mapping[str, Cell]
+    value: Estimate
+    extrapolated: bool
+    n_alike: int | None = None
+    repeats: Repeats | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form: fit, low, high, level, n, interval_of, repeats_mean, n_alike, extrapolated, warnings."""
+        e = self.value
+        source = None if e.low is None else "repeats" if self.repeats else "settings"
+        return {
+            "at": dict(self.at), "fit": e.value, "low": e.low, "high": e.high, "level": e.level, "n": e.n,
+            "interval_of": source, "repeats_mean": self.repeats.mean if self.repeats else None,
+            "n_alike": self.n_alike, "extrapolated": self.extrapolated, "warnings": list(e.warnings),
+        }  # fmt: skip
+
+
+def train(
+    examples: Examples, name: str, options: Mapping[str, Any], seed: int, calibration: Calibration | None = None,
+    errors: Mapping[str, Any] | None = None, warnings: Sequence[str] = (),
+) -> Model:  # fmt: skip
+    """The model of all rows. Raises DataError where the family cannot be fitted to them."""
+    form = family(name).fit(examples, options, seed)
+    return Model(name, dict(options), seed, examples.features, examples.response, examples.unit,
+                 float(examples.y.min()), float(examples.y.max()), len(examples), int(np.unique(examples.cells).size),
+                 form, calibration, dict(errors or {}), tuple(warnings), repeats=repeats_of(examples))  # fmt: skip
+
+
+def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
+    """The response at one setting. Raises InputError for a setting far outside, or a prediction that cannot be."""
+    (made,) = ask_all(model, [setting], level)
+    if isinstance(made, IosondeError):
+        raise made
+    return made
+
+
+def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
+    """The response at each setting, or why there is none; the model is read once for all of them."""
+    found: list[Prediction | IosondeError | Array] = []
+    for setting in settings:
+        try:
+            row = encode(model.features, setting)
+            _refuse_far(model.features, row)
+            found.append(row)
+        except IosondeError as error:
+            found.append(error)
+    rows = np.array([row for row in found if isinstance(row, np.ndarray)])
+    said = iter(zip(model.values(rows), _n_alike(model, rows), strict=True)) if rows.size else iter(())
+    for place, (setting, row) in enumerate(zip(settings, found, strict=True)):
+        if isinstance(row, np.ndarray):
+            try:
+                found[place] = _answer(model, setting, row, level, *next(said))
+            except IosondeError as error:
+                found[place] = error
+    return found  # type: ignore[return-value]
+
+
+def _answer(
+    model: Model, setting: Mapping[str, Cell], row: Array, level: float, value: float, n_alike: int | None
+) -> Prediction:
+    value = float(value)
+    if not np.isfinite(value):
+        raise DataError(f"the {model.name} model predicts no number there", "stay within what was tried")
+    if value < 0 <= model.low:
+        raise InputError(
+            f"the {model.name} model predicts {model.response} = {value:.4g} there, which cannot be: "
+            f"it was never below {tidy(model.low)}",
+            f"fit --family {'loglinear or tree, which stay' if model.low > 0 else 'tree, which stays'} above 0",
+        )
+    at = {feature.name: setting[feature.name] for feature in model.features}
+    beyond = outside(model.features, row)
+    why = _no_interval(model, row, beyond, level)
+    own = model.repeats_at.get(tuple(row.tolist()))
+    if own is not None and (why or own.n >= ENOUGH):
+        return Prediction(at, _of_repeats(value, own, model.low >= 0, level), False, n_alike, own)
+    found = None if why or model.calibration is None else model.calibration.interval(value, level)
+    low, high = found or (None, None)
+    n = model.calibration.groups if model.calibration else 0
+    return Prediction(at, Estimate(value, low, high, level, n, (*beyond, *why)), bool(beyond), n_alike)
+
+
+def _of_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
+    """The model's value with the interval that the setting's own trials give."""
+    low, high = own.interval(level)
+    low = max(0.0, low) if floor else low
+    said = f"the model's value is outside what the {own.n} trials of this setting say: their mean is {own.mean:.4g}"
+    return Estimate(value, low, high, level, own.n, () if low <= value <= high else (said,))
+
+
+def _n_alike(model: Model, rows: Array) -> Sequence[int | None]:
+    if "nodes" not in model.form:
+        return [None] * len(rows)
+    leaves = nodes.leaf_of(model.form["nodes"], model.form["factors"], rows)
+    return [int(model.form["nodes"][leaf]["n"]) for leaf in leaves]
+
+
+def _refuse_far(features: Sequence[Feature], row: Array) -> None:
+    for feature, value in zip(features, row, strict=True):
+        if not feature.numeric:
+            continue
+        width = feature.high - feature.low
+        if not feature.low - width <= value <= feature.high + width:
+            raise InputError(
+                f"{feature.name}={tidy(float(value))} is far outside {tidy(feature.low)} to {tidy(feature.high)}: "
+                "nothing that was measured speaks of it",
+                f"measure there, or stay between {tidy(feature.low)} and {tidy(feature.high)}",
+            )
+
+
+def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
+    """Why there is no interval, with the cure; empty where there is one."""
+    if beyond:
+        return ("no interval: errors within what was tried say nothing of what lies beyond; measure there",)
+    between = [
+        feature.name
+        for feature, value in zip(model.features, row, strict=True)
+        if feature.numeric and tidy(float(value)) not in feature.levels and 2 * len(feature.levels) <= model.settings
+    ]
+    if between:
+        return (
+            f"no interval: this {' and '.join(between)} was never tried; "
+            f"validate --leave-out '{between[0]}' says how wrong models are at such levels",
+        )
+    if model.calibration is None:
+        return ("no interval: the model was fitted without validation",)
+    needed = groups_needed(level)
+    if model.calibration.groups < needed:
+        return (
+            f"no interval: {100 * level:g} % needs {needed} settings, and {model.calibration.groups} were measured",
+        )
+    return ()
+
+
+def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
+    """The share of the designs that the tried levels allow where the model predicts below 0, though the response
+    never was; 0 where it was."""
+    if model.low < 0:
+        return 0.0
+    designs, _ = designs_of(model, valid)
+    return float(np.mean(model.values(designs) < 0)) if len(designs) else 0.0
+
+
+def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> tuple[Array, bool]:
+    """(designs × factors, whether these are all): every combination of the tried levels, or 20,000 at random; of them
+    those that are ``valid``."""
+    axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
+    total = 1
+    for axis in axes:
+        total *= axis.size
+    if total <= MOST_DESIGNS:
+        designs = np.array(list(itertools.product(*axes)))
+    else:
+        rng = np.random.default_rng(model.seed)
+        designs = np.column_stack([rng.choice(axis, MOST_DESIGNS) for axis in axes])
+    if valid is not None:
+        designs = designs[[valid(decode(model.features, row)) for row in designs]]
+    return designs, total <= MOST_DESIGNS
+
+
+def decode(features: Sequence[Feature], row: Array) -> dict[str, Cell]:
+    """A row of ``x`` as a setting: the inverse of ``encode``."""
+    return {f.name: tidy(float(value)) if f.numeric else f.levels[int(value)]
+            for f, value in zip(features, row, strict=True)}  # fmt: skip

@@ -1,0 +1,62 @@
+"""What a setting's own trials say of one more: where it was measured often enough, no model is needed.
+
+Student's t of the trials: mean ± t(n - 1)·s·√(1 + 1/n) holds one new trial of the same setting (Jain 1991, §13.2, for
+a single observation; Hahn & Meeker, *Statistical Intervals*, 1991, §4.7). It takes trials for normal and the new one
+for made as they were; a model's errors elsewhere play no part in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.stats.estimate.distributions import t_critical
+
+from .features import Examples
+
+FEWEST = 3  # trials that say anything of another
+ENOUGH = 5  # from which on they are asked before the model's errors: the spread of fewer swings too much
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """``n`` trials of one setting: their mean and standard deviation, in the response's unit. ``at`` is the setting as
+    models see it: numbers, and the number of a text's level."""
+
+    at: tuple[float, ...]
+    n: int
+    mean: float
+    sd: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a model file."""
+        return {"at": list(self.at), "n": self.n, "mean": self.mean, "sd": self.sd}
+
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> Repeats:
+        """The inverse of ``to_json``."""
+        return Repeats(tuple(map(float, content["at"])), content["n"], content["mean"], content["sd"])
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """For one new trial of this setting."""
+        half = t_critical(level, self.n - 1) * self.sd * math.sqrt(1 + 1 / self.n)
+        return self.mean - half, self.mean + half
+
+
+def repeats_of(examples: Examples) -> tuple[Repeats, ...]:
+    """The settings with 3 trials or more. Those whose trials are all equal are left out: a copy is no repeat."""
+    n = np.bincount(examples.cells)
+    means = np.bincount(examples.cells, examples.y) / np.maximum(n, 1)
+    squares = np.bincount(examples.cells, (examples.y - means[examples.cells]) ** 2)
+    _, first = np.unique(examples.cells, return_index=True)
+    return tuple(
+        Repeats(
+            tuple(examples.x[row].tolist()), int(n[cell]), float(means[cell]), math.sqrt(squares[cell] / (n[cell] - 1))
+        )
+        for cell, row in zip(examples.cells[first], first, strict=True)
+        if n[cell] >= FEWEST and squares[cell] > 0
+    )

@@ -1,0 +1,177 @@
+"""An honest error: every model is judged on rows that it has not seen, all on the same folds.
+
+Cross-validation as such: Stone, J. Royal Statistical Society B 36, 1974. Inverse folds (learn from one, be judged by
+the others) make a learning curve; folds of whole levels ask what a model says of a level that it has never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.types import Estimate
+
+from ..families import checked, family
+from .errors_of import Errors, class_bounds, errors_of, grouped_mean
+from .features import Array, Examples
+from .folds import Fold, Groups, groups, inverse, k_folds
+from .work import Work
+
+Rows = npt.NDArray[np.intp]
+_LAST_BITS = 1e-12
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A family with its options."""
+
+    family: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The family, and the options that were given: ``tree depth=4``."""
+        return " ".join([self.family, *(f"{key}={value}" for key, value in self.options.items())])
+
+
+@dataclass(frozen=True)
+class FoldResult:
+    """One fold: rows to learn from and to be judged by, and the errors on the latter."""
+
+    name: str
+    n_train: int
+    n_test: int
+    errors: Errors
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {"name": self.name or None, "n_train": self.n_train, "n_test": self.n_test, **self.errors.to_json()}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate on all folds. ``rows`` are the row numbers that were predicted (several times each by inverse
+    folds), ``predicted`` what the model said. ``refused`` says why a candidate could not be fitted; it then has
+    nothing else."""
+
+    candidate: Candidate
+    folds: tuple[FoldResult, ...]
+    rows: Rows
+    predicted: Array
+    mae: Estimate
+    errors: Errors | None
+    refused: str = ""
+
+    def extremes(self, key: str) -> tuple[float, float] | None:
+        """The smallest and the largest of the folds' values of ``mae``, ``relative``, ``class_error`` or ``r2``."""
+        known = [value for fold in self.folds if (value := getattr(fold.errors, key)) is not None]
+        return (min(known), max(known)) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form: r2, mae, mae_low, mae_high, relative, class_error, folds."""
+        all_rows = self.errors.to_json() if self.errors else {"relative": None, "class_error": None, "r2": None}
+        return {
+            "model": self.candidate.name, "family": self.candidate.family, "options": dict(self.candidate.options),
+            **all_rows, **self.mae.flat("mae"), "level": self.mae.level, "n_groups": self.mae.n,
+            "refused": self.refused or None, "folds": [fold.to_json() for fold in self.folds],
+        }  # fmt: skip
+
+
+def judge(
+    examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Rows, level: float, seed: int,
+    bounds: Array | None = None, work: Work | None = None,
+) -> Judged:  # fmt: skip
+    """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
+    that does not exist raises InputError."""
+    options = checked(candidate.family, candidate.options)
+    module = family(candidate.family)
+    bounds = class_bounds(examples.y) if bounds is None else bounds
+    largest = float(np.abs(examples.y).max())
+    results, rows, said = [], [], []
+    try:
+        for fold in folds:
+            form = module.fit(examples.take(fold.train), options, seed)
+            with np.errstate(all="ignore"):
+                predicted = module.predict(form, examples.x[fold.test])
+            if not np.isfinite(predicted).all():
+                raise DataError("it predicts what is no number on rows that it has not seen", "use another family")
+            # Least squares of points on a line misses them by their last bits: that is no error.
+            observed = examples.y[fold.test]
+            predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
+            errors = errors_of(observed, predicted, bounds)
+            results.append(FoldResult(fold.name, fold.train.size, fold.test.size, errors))
+            rows.append(fold.test)
+            said.append(predicted)
+            if work:
+                work.fitted(candidate.family, fold.train.size)
+    except IosondeError as error:
+        return refused(candidate, f"{error.message} (learning from {fold.train.size} of {len(examples)} rows)", level)
+    at, predicted = np.concatenate(rows), np.concatenate(said)
+    mae = grouped_mean(np.abs(predicted - examples.y[at]), group[at], level)
+    return Judged(candidate, tuple(results), at, predicted, mae, errors_of(examples.y[at], predicted, bounds))
+
+
+def refused(candidate: Candidate, why: str, level: float) -> Judged:
+    """A candidate that could not be fitted."""
+    empty = np.array([], dtype=np.intp)
+    return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The error after learning from ``n_train`` rows (the mean over folds), for each candidate in its order."""
+
+    n_train: int
+    mae: tuple[float | None, ...]
+
+    def to_json(self, names: Sequence[str]) -> dict[str, Any]:
+        """``{"n_train", "mae": {model: error}}``."""
+        return {"n_train": self.n_train, "mae": dict(zip(names, self.mae, strict=True))}
+
+
+def learning_curve(
+    examples: Examples, candidates: Sequence[Candidate], together: Groups, seed: int, level: float = 0.95
+) -> list[CurvePoint]:
+    """Errors by the number of rows to learn from: inverse folds (from one of 32, 16, 8, 4, 2), then folds of 4 and
+    8. Raises DataError where there are too few settings for any of them."""
+    points = []
+    for k in (32, 16, 8, 4, 2, -4, -8):
+        if abs(k) * 2 > together.n:
+            continue
+        folds = k_folds(together.of, abs(k), seed)
+        folds = inverse(folds) if k > 0 else folds
+        judged = [judge(examples, candidate, folds, together.of, level, seed) for candidate in candidates]
+        n_train = round(float(np.mean([fold.train.size for fold in folds])))
+        points.append(CurvePoint(n_train, tuple(one.errors.mae if one.errors else None for one in judged)))
+    if not points:
+        raise DataError(f"{together.n} settings are too few for a learning curve", "measure 4 settings or more")
+    return points
+
+
+def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None:
+    """The number of rows from which on candidate ``model`` is better than ``other`` at every larger one; None
+    where it is not so at the largest."""
+    better_from = None
+    for point in points:
+        mine, theirs = point.mae[model], point.mae[other]
+        if mine is None or theirs is None or mine >= theirs:
+            better_from = None
+        elif better_from is None:
+            better_from = point.n_train
+    return better_from
+
+
+def groups_for(examples: Examples, together: str, k: int) -> Groups:
+    """The groups, refused with the cure where there are fewer than ``k``. Raises InputError, DataError."""
+    found = groups(examples, together)
+    if found.n < 2:
+        raise InputError("all rows are of one setting, or copies of each other: nothing can be learned from them",
+                         "measure other settings")  # fmt: skip
+    if found.n < k:
+        raise DataError(f"{found.n} settings cannot make {k} folds", f"use --folds {found.n} or fewer")
+    return found

@@ -1,0 +1,1 @@
+"""Networks of queues, closed and open, and the wait for the slowest rank."""

@@ -1,0 +1,137 @@
+"""What ``check`` says: every finding about a table or a store, how its columns were read, what could not be seen.
+
+Silence is no praise: where there are too few trials or facts for a check to see anything, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Finding, Severity
+
+from .. import checks
+from ..estimate import autocorrelation, modes, outliers
+from ..overview.cells import cells_of
+from ..overview.overview import CLOCKS, cells_of_store, plain
+from ..roles import Roles, guess
+from ..table import Table
+
+# Checks of a plain table. S110 asks about columns that were not grouped by: here the user chose them, or none are left.
+_OF_RUNS = ("S102", "S104", "S105", "S106", "S107")
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What was looked at, and what was found. ``unseen``: what could not be told, and what it would need."""
+
+    findings: tuple[Finding, ...]
+    unseen: tuple[str, ...]
+    responses: tuple[str, ...]
+    settings: tuple[str, ...]
+    ignored: tuple[str, ...]
+    n_rows: int
+    n_cells: int
+    n_checks: int
+    fewest: int
+    most: int
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether anything worse than information was found."""
+        return any(finding.severity is not Severity.INFO for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form of ``iosonde check --json``."""
+        return {
+            "findings": [finding.to_json() for finding in self.findings],
+            "unseen": list(self.unseen),
+            "responses": list(self.responses), "settings": list(self.settings), "ignored": list(self.ignored),
+            "n_rows": self.n_rows, "n_cells": self.n_cells, "n_checks": self.n_checks,
+            "trials": {"fewest": self.fewest, "most": self.most},
+        }  # fmt: skip
+
+
+def of_table(
+    table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None,
+    bound: float | None = None, limit: float | None = None,
+) -> Examination:  # fmt: skip
+    """Everything that is suspicious in a plain table; columns are read as ``roles.guess`` does. Raises DataError."""
+    if len(table) == 0:
+        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
+    roles = guess(table, responses, by)
+    ordered = _in_time(table, roles)
+    cells = [cell for cell in cells_of(ordered, roles.responses, roles.settings) if cell.values.size]
+    ignored = (*roles.numbering, *roles.remarks)
+    subject = checks.Subject(cells, level, table=ordered, bound=bound, limit=limit)
+    return _examine(subject, roles.responses, roles.settings, ignored)
+
+
+def of_store(
+    results: Table, level: float, runs: Sequence[Mapping[str, Any]], bound: float | None = None, clock: str = CLOCKS[0],
+    problems: Sequence[Finding] = (), planned: Sequence[str] = (),
+) -> Examination:  # fmt: skip
+    """Everything that is suspicious in a store; ``problems`` are those of its files, ``planned`` the factors that its
+    experiments set. Raises DataError for an unknown clock."""
+    cells, table, by, hidden = cells_of_store(results, clock)
+    observed = [name for name in by if planned and plain(name) not in planned]
+    subject = checks.Subject(cells, level, runs, table, hidden, bound, observed=observed)
+    metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in cells))
+    return _examine(subject, metrics, tuple(by), (), problems)
+
+
+def _examine(
+    subject: checks.Subject, responses: Sequence[str], settings: Sequence[str], ignored: Sequence[str],
+    problems: Sequence[Finding] = (),
+) -> Examination:  # fmt: skip
+    codes = [code for code in checks.modules() if code in checks.CHECK and (subject.runs or code not in _OF_RUNS)]
+    sizes = [int(cell.values.size) for cell in subject.cells if cell.values.size]
+    return Examination(
+        tuple(checks.worst_first([*problems, *checks.run(subject, codes)])), tuple(_unseen(subject, sizes)),
+        tuple(responses), tuple(settings), tuple(ignored),
+        0 if subject.table is None else len(subject.table), len(sizes), len(codes),
+        min(sizes, default=0), max(sizes, default=0),
+    )  # fmt: skip
+
+
+def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
+    most, found = max(sizes, default=0), []
+    repeated = sum(size for size in sizes if size >= 3)
+    if most < 2:
+        return ["one trial a setting: spread, drift, dependence and outliers cannot be seen"] + _unbounded(subject)
+    if repeated < autocorrelation.LEAST:
+        found.append(f"drift and dependence need at least {autocorrelation.LEAST} repeated trials")
+    if most < outliers.LEAST:
+        found.append(f"outliers need at least {outliers.LEAST} trials in a cell")
+    if most < modes.LEAST:
+        found.append(f"two modes need at least {modes.LEAST} trials in a cell")
+    return found + _unbounded(subject)
+
+
+def _unbounded(subject: checks.Subject) -> list[str]:
+    found = (
+        []
+        if (subject.bound, subject.limit) != (None, None)
+        else ["values above what the hardware can carry need --bound"]
+    )
+    if not subject.runs:
+        found.append("caches, loads and clocks of a table's machines are not known")
+    return found
+
+
+def _in_time(table: Table, roles: Roles) -> Table:
+    """The rows by the first column of dates, where there is one."""
+    dated = next((name for name in roles.numbering if not table.column(name).numeric), None)
+    if dated is None:
+        return table
+    try:
+        moments = [datetime.fromisoformat(str(value)) for value in table.column(dated).values]
+        order = sorted(range(len(table)), key=lambda row: moments[row])
+    except (ValueError, TypeError):  # a missing date, or some with a time zone and some without
+        return table
+    return table.take(np.array(order, dtype=np.intp))

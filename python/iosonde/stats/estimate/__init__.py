@@ -1,0 +1,1 @@
+"""Estimators and tests: samples of trials in, Estimates and p-values out."""

@@ -1,0 +1,172 @@
+"""The noise passport: how often ``compare`` cries wolf on this very data, and how small a difference it can see.
+
+A/A: the trials of one cell are split in two and compared as if they were A and B. There is no difference, so
+every "different" is a false alarm. Splitting at random asks about the form of the distribution, splitting into
+first and second half about drift and dependence: before and after are measured like that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.types import Estimate
+
+from ..overview.cells import TrialCell, cells_of
+from ..overview.overview import cells_of_store
+from ..regression.components import Components, components
+from ..roles import guess
+from ..table import Table
+from .distributions import binomial_interval
+from .power import smallest_difference
+from .ratio import ratio_of_means, side
+
+SIZES = (6, 10, 20, 50)
+POWER = 0.8
+LEAST = 6  # trials in a cell, three a side
+_SPLITS = 200  # random ones of each cell
+_OWN = "_own"
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MetricNoise:
+    """One metric: ``sd_log`` of its trials inside the cells (near the coefficient of variation), the variance
+    inside a trial where ranks are known, and the smallest difference for each number of trials a side."""
+
+    operation: str
+    metric: str
+    n_cells: int
+    n_trials: int
+    sd_log: float | None
+    components: Components | None
+    smallest: dict[int, Estimate]
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        parts = self.components
+        return {
+            "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
+            "n_trials": self.n_trials, "sd_log": self.sd_log,
+            "between_trials": None if parts is None else parts.between.to_json(),
+            "within_trial": None if parts is None else parts.within.to_json(),
+            "between_share": None if parts is None else parts.share.to_json(),
+            "smallest_difference": [{"n": n, "power": POWER, **e.flat("difference")} for n, e in self.smallest.items()],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Passport:
+    """False alarms as shares of comparisons that should find nothing: of random splits, of every other trial, of
+    first against second half; and the noise of every metric."""
+
+    level: float
+    random: Estimate
+    alternating: Estimate
+    halves: Estimate
+    metrics: tuple[MetricNoise, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form of ``iosonde check --noise --json``."""
+        return {
+            "level": self.level, "power": POWER,
+            "false_alarms": {"random": self.random.to_json(), "alternating": self.alternating.to_json(),
+                             "halves": self.halves.to_json()},
+            "metrics": [metric.to_json() for metric in self.metrics],
+        }  # fmt: skip
+
+
+def of_table(table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Passport:
+    """The passport of a plain table; columns are read as ``roles.guess`` does."""
+    roles = guess(table, responses, by)
+    return passport(cells_of(table, roles.responses, roles.settings), level, {})
+
+
+def of_store(results: Table, level: float, clock: str) -> Passport:
+    """The passport of a store, with the ranks' own rates as the values inside a trial."""
+    cells, rows, _, _ = cells_of_store(results, clock)
+    return passport(cells, level, _own_rates(results, rows, cells))
+
+
+def passport(
+    cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
+) -> Passport:  # fmt: skip
+    """``inside``: id of a cell → for each of its trials the values inside. Raises DataError without repeats."""
+    positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
+    if not any(cell.values.size > 1 for cell in positive):
+        raise DataError(
+            "no cell has two trials (above 0): there is no noise to look at", "repeat every cell, 6 times or more"
+        )
+    families: dict[tuple[str, str], list[TrialCell]] = {}
+    for cell in positive:
+        families.setdefault((cell.operation, cell.metric), []).append(cell)
+    metrics = tuple(_metric(name, found, level, inside) for name, found in families.items())
+    enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
+    halves = [_differs(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
+    alternating = [_differs(x[::2], x[1::2], level) for x in enough]
+    return Passport(level, _random_splits(enough, level), _share(alternating, level),
+                    _share(halves, level), metrics)  # fmt: skip
+
+
+def _differs(a: Array, b: Array, level: float) -> bool:
+    """Whether the interval that decides in ``compare`` excludes 1."""
+    ratio = ratio_of_means(side(b), side(a), level)
+    return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
+
+
+def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
+    """The mean over cells of each cell's share. Splits of one cell are no independent samples, cells are: the
+    limits are those of as many yes-or-no answers as there are cells, which vary more than shares do."""
+    rng = np.random.default_rng(1)
+    splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))
+    shares = []
+    for x in samples:
+        mixed = [rng.permutation(x) for _ in range(splits)]
+        shares.append(float(np.mean([_differs(m[: x.size // 2], m[x.size // 2 :], level) for m in mixed])))
+    if not shares:
+        return _share([], level)
+    low, high = binomial_interval(sum(shares), len(shares), level)
+    return Estimate(float(np.mean(shares)), low, high, level, len(shares))
+
+
+def _share(hits: Sequence[bool], level: float) -> Estimate:
+    if not hits:
+        return Estimate(None, None, None, level, 0, (f"needs cells of at least {LEAST} trials",))
+    low, high = binomial_interval(sum(hits), len(hits), level)
+    return Estimate(sum(hits) / len(hits), low, high, level, len(hits))
+
+
+def _metric(
+    name: tuple[str, str], cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
+) -> MetricNoise:
+    logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
+    df = sum(x.size - 1 for x in logs)
+    variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
+    smallest = {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {}
+    nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
+    return MetricNoise(name[0], name[1], len(cells), sum(cell.values.size for cell in cells),
+                       variance**0.5 if df else None, components(nested, level), smallest)  # fmt: skip
+
+
+def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
+    """Cell → for each of its trials the rates of its ranks (metric ``rate_own``, ``bandwidth_own``)."""
+    if "rank" not in results.columns:
+        return {}
+    metric, values = results.columns["metric"].values, results.numbers("value")
+    found: dict[tuple[str, str, str], list[float]] = {}
+    runs, operations = results.columns["run"].values, results.columns["operation"].values
+    for row in np.flatnonzero(~results.columns["rank"].missing):
+        if str(metric[row]).endswith(_OWN) and values[row] > 0:
+            key = (str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN))
+            found.setdefault(key, []).append(float(values[row]))
+    run_of = rows.columns["run"].values if "run" in rows.columns else ()
+    return {
+        id(cell): [np.array(found.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
+                   for row in (cell.rows if cell.rows is not None else ())]
+        for cell in cells
+    }  # fmt: skip

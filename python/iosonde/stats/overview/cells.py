@@ -1,0 +1,103 @@
+"""Rows → cells: the trials at one setting, with what may have varied inside them unseen.
+
+A cell is what a statistic is computed over: one response at one combination of the columns that were grouped
+by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+
+from ..table import Cell as Level
+from ..table import Table
+
+
+@dataclass(frozen=True)
+class TrialCell:
+    """The trials of one response at one setting, in the order of the table (or of time where known).
+
+    ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
+    """
+
+    by: dict[str, Level]
+    metric: str
+    unit: str
+    values: npt.NDArray[np.float64]
+    operation: str = ""
+    rows: npt.NDArray[np.intp] | None = None
+    places: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The cell in words: ``create, nodes=2``; the metric where nothing else tells."""
+        parts = ([self.operation] if self.operation else []) + [
+            f"{key}={show(value)}" for key, value in self.by.items()
+        ]
+        return ", ".join(parts) or self.metric
+
+
+def show(level: Level) -> str:
+    """A level as text; a missing one is said to be."""
+    return "(missing)" if level is None else str(level)
+
+
+def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
+    """One cell per group and response; missing responses are left out (and counted by :func:`missing_values`).
+
+    Raises DataError for an empty table, a response that is no number, a response that is grouped by.
+    """
+    if len(table) == 0:
+        raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
+    found = []
+    for response in responses:
+        column, values = table.column(response), table.numbers(response)
+        if column.name in [table.column(name).name for name in by]:
+            raise DataError(f"column '{column.name}' is both the response and grouped by", "leave it out of --by")
+        if np.all(np.isnan(values)):
+            raise DataError(
+                f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
+            )
+        for key, rows in table.groups(by):
+            present = rows[~np.isnan(values[rows])]
+            places = tuple(table.place(int(row)) for row in present[:1000])
+            names = [table.column(name).name for name in by]
+            found.append(TrialCell(dict(zip(names, key, strict=True)), column.name, column.unit, values[present], "",
+                                   present, places))  # fmt: skip
+    return found
+
+
+def missing_values(table: Table, response: str) -> list[str]:
+    """Where a response has no value."""
+    return [table.place(int(row)) for row in np.flatnonzero(np.isnan(table.numbers(response)))]
+
+
+def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Columns that were not grouped by and vary inside a cell: column → names of the cells.
+
+    A column that only numbers the trials of a cell (all values distinct inside every cell), or that is another
+    measurement (hardly any value twice), is not a factor. Missing cells tell nothing.
+    """
+    used = {name for cell in cells for name in cell.by} | {cell.metric for cell in cells} | set(leave_out)
+    found = {}
+    for name, column in table.columns.items():
+        if name in used:
+            continue
+        codes, levels = column.codes()
+        known = [level for level in levels if level is not None]
+        if len(known) < 2 or 2 * len(known) > len(table):
+            continue
+        present = ~column.missing
+        inside = [codes[cell.rows[present[cell.rows]]] for cell in cells if cell.rows is not None]
+        # Numbers that never come twice in any cell count its trials; text that does so may still be a setting.
+        if column.numeric and all(np.unique(seen).size == seen.size for seen in inside):
+            continue
+        varying = [cell.name for cell, seen in zip(cells, inside, strict=True) if np.unique(seen).size > 1]
+        if varying:
+            found[name] = list(dict.fromkeys(varying))
+    return found

@@ -1,0 +1,106 @@
+"""What a summary is made of: one Row a cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.types import Estimate, Finding
+
+from ..table import Cell as Level
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell: the trials of one response at one setting. Values in ``unit``, ``cv`` a fraction; None: cannot
+    tell."""
+
+    operation: str
+    metric: str
+    unit: str
+    by: dict[str, Level]
+    n: int
+    mean: Estimate
+    median: Estimate
+    sd: float | None
+    cv: float | None
+    harmonic_mean: float | None  # of rates only
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its numbers cannot tell."""
+        return tuple(dict.fromkeys(self.mean.warnings + self.median.warnings))
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form: one key a number."""
+        return {
+            "operation": self.operation or None, "metric": self.metric, "unit": self.unit or None,
+            "by": self.by, "n": self.n,
+            **self.mean.flat("mean"), "sd": self.sd, "cv": self.cv, **self.median.flat("median"),
+            "harmonic_mean": self.harmonic_mean, "warnings": list(self.warnings),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One percentile of the durations of one kind of operation in a phase, over trials; in seconds."""
+
+    operation: str
+    kind: str
+    by: dict[str, Level]
+    percentile: float
+    n_operations: int  # in the shortest trial
+    duration: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form, in seconds."""
+        return {"operation": self.operation, "kind": self.kind, "by": self.by,
+                "percentile": self.percentile, "unit": "s", "n": self.duration.n,
+                "n_operations": self.n_operations, **self.duration.flat("duration"),
+                "warnings": list(self.duration.warnings)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Efficiency:
+    """E(size) against the smallest size of the same operation: 1 is linear."""
+
+    operation: str
+    metric: str
+    by: dict[str, Level]
+    factor: str
+    base: float
+    size: float
+    efficiency: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {"operation": self.operation, "metric": self.metric, "by": self.by, "factor": self.factor,
+                "base": self.base, "size": self.size, "n": self.efficiency.n, **self.efficiency.flat("efficiency"),
+                "warnings": list(self.efficiency.warnings)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What a summary says. ``by`` are the columns that the rows are grouped by."""
+
+    rows: tuple[Row, ...]
+    latency: tuple[Latency, ...]
+    efficiency: tuple[Efficiency, ...]
+    findings: tuple[Finding, ...]
+    sentence: str
+    level: float
+    by: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form of ``iosonde summary --json``."""
+        return {
+            "level": self.level,
+            "by": list(self.by),
+            "groups": [row.to_json() for row in self.rows],
+            "latency": [item.to_json() for item in self.latency],
+            "efficiency": [item.to_json() for item in self.efficiency],
+            "findings": [finding.to_json() for finding in self.findings],
+            "warnings": list(self.warnings),
+            "sentence": self.sentence,
+        }

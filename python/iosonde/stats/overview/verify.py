@@ -1,0 +1,152 @@
+"""Every stored number again: rates from operations, the summary from those rates, and what differs."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core import decision
+from iosonde.core.types import Experiment
+
+from ..column_units import is_rate
+from ..estimate.distributions import t_critical
+from ..table import Table
+from .overview import cells_of_store, row_of
+from .recompute import Key, rates
+
+TOLERANCE = 1e-9  # relative
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number that is not what comes out now. ``recomputed`` is None where nothing comes out."""
+
+    what: str
+    stored: float | None
+    recomputed: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {"what": self.what, "stored": self.stored, "recomputed": self.recomputed}
+
+
+@dataclass
+class Verified:
+    """How many numbers of results and of the summary came out the same, which did not, and what could not be told
+    (reason → how many numbers)."""
+
+    n_runs: int = 0
+    n_results: int = 0
+    n_summary: int = 0
+    different: list[Difference] = field(default_factory=list)
+    untold: dict[str, int] = field(default_factory=dict)
+    decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; empty: it holds
+
+    @property
+    def good(self) -> bool:
+        """Whether something was computed again, nothing differs and no seal is broken."""
+        return self.n_results > 0 and not self.different and not any(self.decisions.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form of ``iosonde verify --json``."""
+        return {
+            "good": self.good, "n_runs": self.n_runs, "n_results": self.n_results, "n_summary": self.n_summary,
+            "different": [item.to_json() for item in self.different], "untold": self.untold,
+            "decisions": {name: {"holds": not why, "why": why} for name, why in self.decisions.items()},
+        }  # fmt: skip
+
+
+def of_store(
+    results: Table, runs: Iterable[tuple[Mapping[str, Any], Any]], kinds: Sequence[str],
+    experiments: Sequence[Experiment], level: float, pilot: int | None = None,
+) -> Verified:  # fmt: skip
+    """``results`` as the store gives them, ``runs`` (content of run.json, its operations), one in memory at a time."""
+    made, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
+    again = values.copy()
+    first_trial: dict[str, str] = {}
+    for run, operations in runs:
+        name = str(run.get("experiment"))
+        first_trial[name] = min(first_trial.get(name, str(run["started_at"])), str(run["started_at"]))
+        if run.get("missing"):
+            _untold(made, "runs that are incomplete", 1)
+            continue
+        made.n_runs += 1
+        computed = rates(run, operations, kinds)
+        for row, key in by_run.get(str(run["id"]), ()):
+            if key in computed:
+                again[row] = computed.pop(key)
+                made.n_results += 1
+                _compare(made, f"run {run['id']}: {_name(key)}", float(values[row]), float(again[row]))
+            else:
+                _untold(made, _why_not(run, key), 1)
+        made.different += [Difference(f"run {run['id']}: {_name(key)}", None, v) for key, v in computed.items()]
+    _summary(made, results, again, level, pilot)
+    for experiment in experiments:
+        sealed = experiment.settings.get(decision.KEY)
+        if sealed:
+            made.decisions[experiment.id] = decision.broken(sealed, experiment.id, first_trial.get(experiment.id))
+    return made
+
+
+def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
+    columns = {name: results.columns[name].values for name in ("run", "operation", "metric", "rank")}
+    missing = results.columns["rank"].missing
+    found: dict[str, list[tuple[int, Key]]] = {}
+    for row in range(len(results)):
+        rank = None if missing[row] else int(columns["rank"][row])
+        key = (str(columns["operation"][row]), str(columns["metric"][row]), rank)
+        found.setdefault(str(columns["run"][row]), []).append((row, key))
+    return found
+
+
+def _why_not(run: Mapping[str, Any], key: Key) -> str:
+    phases = {str(phase.get("operation")): phase for phase in run.get("phases", ())}
+    phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
+    if phase is None or "command" in phase:
+        return "numbers that came from another tool"
+    return "rates of which no operations back them" if phase.get("recorded_all") else (
+        "rates of which only a sample of the operations was kept")  # fmt: skip
+
+
+def _summary(made: Verified, results: Table, again: Any, level: float, pilot: int | None) -> None:
+    """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
+    if "run" not in results.columns or not len(results):
+        return
+    place = {(str(run), key): row for run, rows in _rows_of(results).items() for row, key in rows}
+    cells, table, _, _ = cells_of_store(results, "all")
+    run_of = table.columns["run"].values
+    for cell in cells:
+        assert cell.rows is not None
+        trials = [float(again[place[str(run_of[row]), (cell.operation, cell.metric, None)]]) for row in cell.rows]
+        shown, n = row_of(cell, level, pilot), len(trials)
+        center = math.fsum(trials) / n
+        told: dict[str, tuple[float | None, float]] = {
+            "mean": (shown.mean.value, center), "median": (shown.median.value, statistics.median(trials))}  # fmt: skip
+        if n > 1:
+            told["sd"] = (shown.sd, statistics.stdev(trials))
+        if n > 1 and (pilot is None or n <= pilot):
+            half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
+            low = center - half
+            if is_rate(cell.unit) and min(trials) > 0:
+                low = max(0.0, low)  # the mean of a rate cannot be negative
+            told |= {"mean_low": (shown.mean.low, low), "mean_high": (shown.mean.high, center + half)}
+        for number, (stored, recomputed) in told.items():
+            made.n_summary += 1
+            _compare(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))
+
+
+def _compare(made: Verified, what: str, stored: float | None, recomputed: float, scale: float | None = None) -> None:
+    allowed = TOLERANCE * (abs(recomputed) if scale is None else max(scale, abs(recomputed)))
+    if stored is None or not abs(stored - recomputed) <= allowed:
+        made.different.append(Difference(what, stored, recomputed))
+
+
+def _untold(made: Verified, why: str, n: int) -> None:
+    made.untold[why] = made.untold.get(why, 0) + n
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]} {key[1]}" + ("" if key[2] is None else f" of rank {key[2]}")

@@ -1,0 +1,1 @@
+"""Least squares and analysis of variance: fits, their assumptions, contrasts."""

@@ -1,0 +1,243 @@
+"""Analysis of variance: which factors the variation of a response belongs to, in sums of squares, shares, F and
+p.
+
+Every factor is taken by its levels. Sums of squares are of type II (each term after all terms that do not
+contain it; Langsrud, Statistics and Computing 13, 2003): in a balanced design the classic ones (Jain 1991, ch.
+18, 20-22), in an unbalanced one the ones that test main effects without assuming empty interactions away. Type
+I (sequential) and type III (each after all others, levels counted as deviations from their mean; Yates 1934,
+Herr, The American Statistician 40, 1986) on request.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Finding
+
+from .. import checks
+from ..estimate.distributions import check_level, f_quantile, f_upper_p
+from ..table import Table
+from . import ols
+from .assumptions import Assumptions, look
+from .contrasts import Cells, Contrast, contrast
+from .formula import Factor, Term
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Source:
+    """One line of the table: ``share`` is of the total sum of squares."""
+
+    name: str
+    ss: float
+    df: int
+    share: float
+    f: float
+    f_critical: float
+    p: float
+    block: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return vars(self)
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The table. ``balanced``: every combination of levels equally often; then the kind of sums does not
+    matter."""
+
+    response: str
+    level: float
+    n: int
+    sources: tuple[Source, ...]
+    ss_residual: float
+    df_residual: int
+    ss_total: float
+    balanced: bool
+    kind: int
+    contrasts: tuple[Contrast, ...]
+    assumptions: Assumptions | None
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def s_e(self) -> float:
+        """Standard deviation of the errors."""
+        return math.sqrt(self.ss_residual / self.df_residual)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            "response": self.response, "level": self.level, "n": self.n, "terms": [s.to_json() for s in self.sources],
+            "residual": {"ss": self.ss_residual, "df": self.df_residual, "share": self.ss_residual / self.ss_total,
+                         "ms": self.ss_residual / self.df_residual},
+            "total": {"ss": self.ss_total, "df": self.n - 1}, "s_e": self.s_e, "balanced": self.balanced,
+            "ss_type": self.kind, "contrasts": [c.to_json() for c in self.contrasts],
+            "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
+            "findings": [f.to_json() for f in self.findings],
+            "warnings": [*self.warnings, *(f.sentence for f in self.findings)],
+        }  # fmt: skip
+
+
+def anova(
+    table: Table, response: str, on: Sequence[str], level: float, *, block: str | None = None, kind: int = 2,
+    contrasts: Sequence[str] = (),
+) -> Anova:  # fmt: skip
+    """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
+
+    ``block`` is a factor whose effect is taken out and not asked about. Raises InputError, DataError.
+    """
+    check_level(level)
+    if kind not in (1, 2, 3):
+        raise InputError(f"sums of squares of type {kind} are not offered", "use 1 (sequential), 2 or 3")
+    names = _names(on, block, table)
+    factors = {name: _factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
+    if table.column(response).name in factors:
+        raise InputError(f"'{response}' is both the response and a factor", "leave it out of --on")
+    y_all = table.numbers(response)
+    keep = ~np.isnan(y_all)
+    for name in factors:
+        keep &= ~table.column(name).missing
+    rows = np.flatnonzero(keep)
+    if rows.size and np.ptp(y_all[rows]) == 0:
+        where = f"{table.source}: " if table.source else ""
+        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+                        "choose another response")  # fmt: skip
+    data = _compressed(table.take(rows), y_all[rows], list(factors))
+    terms = [Term(tuple(factors[part] for part in term)) for term in names]
+    blocks = {table.column(block).name} if block else set()
+    return _table(table, response, terms, factors, data, level, blocks, kind, contrasts, rows, len(table))
+
+
+def _table(
+    table: Table, response: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells, level: float,
+    blocks: set[str], kind: int, contrasts: Sequence[str], rows: npt.NDArray[np.intp], n_rows: int,
+) -> Anova:  # fmt: skip
+    sse, rank = data.explained(terms)
+    df = data.n - rank
+    if df < 1:
+        raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
+                        "repeat the measurements, or leave the highest interaction out")  # fmt: skip
+    total, _ = data.explained([])
+    sources = []
+    for place, term in enumerate(terms):
+        base = _base(terms, place, kind)
+        without, rank_without = data.explained(base, effects=kind == 3)
+        with_it, rank_with = data.explained([*base, term], effects=kind == 3)
+        sources.append(
+            _source(term, max(0.0, without - with_it), rank_with - rank_without, sse / df, df, total, level, blocks)
+        )
+    warnings = (
+        [f"{n_rows - rows.size} of {n_rows} rows with a missing value are left out"] if rows.size < n_rows else []
+    )
+    cells = math.prod(len(factor.levels or ()) for factor in factors.values())
+    balanced = len(data.counts) == cells and np.ptp(data.counts) == 0
+    if not balanced:
+        warnings.append(
+            f"the cells are not equally filled: sums of squares of type {'I' * kind}, shares do not add up to 1"
+        )
+    if len(data.counts) < cells:
+        absent = f"{cells - len(data.counts)} of {cells} combinations of levels were never measured"
+        warnings.append(absent + (": sums of type III depend on which" if kind == 3 else ""))
+    assumptions, findings = _assumptions(table, response, terms, factors, data, rows, level)
+    made = tuple(contrast(text, terms, factors, data, sse / df, df, level) for text in contrasts)
+    return Anova(response, level, data.n, tuple(sources), sse, df, total, bool(balanced), kind, made, assumptions,
+                 tuple(findings), tuple(warnings))  # fmt: skip
+
+
+def _source(
+    term: Term, ss: float, df: int, mse: float, df_residual: int, total: float, level: float, blocks: set[str]
+) -> Source:
+    if df < 1:
+        raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
+    f = ss / df / mse if mse > 0 else math.inf
+    p = f_upper_p(f, df, df_residual) if math.isfinite(f) else 0.0
+    return Source(term.name, ss, df, ss / total, f, f_quantile(level, df, df_residual), p,
+                  {factor.column for factor in term.factors} <= blocks)  # fmt: skip
+
+
+def _base(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
+    """The terms that a term is judged after: those before it, those that do not contain it, or all others."""
+    term = terms[place]
+    if kind == 1:
+        return list(terms[:place])
+    return [other for other in terms if other is not term and (kind == 3 or not _contains(other, term))]
+
+
+def _contains(bigger: Term, smaller: Term) -> bool:
+    inside = {factor.column for factor in smaller.factors}
+    return inside <= {factor.column for factor in bigger.factors}
+
+
+def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
+    """Terms as tuples of column names, main effects first; ``a*b`` is spelled out."""
+    if not on:
+        raise InputError("no factor is named", f"--on takes columns: {', '.join(table.names)}")
+    found: list[tuple[str, ...]] = [(table.column(block).name,)] if block else []
+    for text in on:
+        if text in table.columns:
+            found.append((text,))
+            continue
+        parts = [table.column(part.strip()).name for part in re.split(r"[:*]", text)]
+        if "*" in text:
+            for mask in range(1, 2 ** len(parts)):
+                found.append(tuple(part for i, part in enumerate(parts) if mask >> i & 1))
+        else:
+            found.append(tuple(parts))
+    return sorted(dict.fromkeys(found), key=len)
+
+
+def _factor(table: Table, name: str) -> Factor:
+    levels = tuple(level for level in table.column(name).codes()[1] if level is not None)
+    if len(levels) < 2:
+        raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
+    return Factor(name, "", levels)
+
+
+def _compressed(table: Table, y: Array, names: list[str]) -> Cells:
+    if y.size < 2:
+        raise DataError("fewer than two rows have all of these values", "choose other columns")
+    groups = table.groups(names)
+    counts = np.array([rows.size for _, rows in groups], dtype=float)
+    means = np.array([y[rows].mean() for _, rows in groups])
+    pure = float(sum(((y[rows] - mean) ** 2).sum() for (_, rows), mean in zip(groups, means, strict=True)))
+    values = {}
+    for place, name in enumerate(names):
+        cells = np.empty(len(groups), dtype=object)
+        cells[:] = [key[place] for key, _ in groups]
+        values[name] = cells
+    return Cells(values, counts, means, pure, int(y.size))
+
+
+def _assumptions(
+    table: Table, response: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells,
+    rows: npt.NDArray[np.intp], level: float,
+) -> tuple[Assumptions | None, list[Finding]]:  # fmt: skip
+    """What the residuals say; None where combinations are missing, so that the matrix has no full rank."""
+    values: dict[str, npt.NDArray[np.generic]] = {}
+    for name in factors:
+        codes, levels = table.column(name).codes()
+        cells = np.empty(len(levels), dtype=object)
+        cells[:] = levels
+        values[name] = cells[codes[rows]]
+    columns = [column for term in terms for column in term.columns(values)]
+    try:
+        fit = ols.fit(
+            np.column_stack([x for _, x in columns]), table.numbers(response)[rows], [n for n, _ in columns], level
+        )
+    except DataError:
+        return None, []
+    seen = look(fit, values)
+    places = [table.place(int(rows[row])) for row in seen.influential_rows]
+    found = checks.run_fit(checks.FitSubject(fit, seen, level, (), response, places))
+    return seen, [finding for finding in found if finding.code in ("S302", "S303", "S304", "S305")]

@@ -1,0 +1,221 @@
+"""Is the model allowed? What least squares assumes, as values; the findings put them into words.
+
+Linearity (lack of fit against the pure error of repeats), normal residuals, equal variance, independence of the
+run order, no single point that decides, predictors that can be told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..estimate.distributions import chi2_upper_p, f_quantile, f_upper_p, normal_two_sided_p, t_two_sided_p
+from ..estimate.trend import trend
+from .ols import Fit
+
+Array = npt.NDArray[np.float64]
+_SHAPIRO_MOST = 5000
+_LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
+_TREND_MOST = 2000
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashing (Knuth, vol. 3, §6.4)
+
+
+@dataclass(frozen=True)
+class LackOfFit:
+    """Sums of squares of the lack of fit and of the pure error (between repeats), F and p (Jain 1991, §15;
+    Draper & Smith)."""
+
+    ss_lack_of_fit: float
+    ss_pure_error: float
+    df_lack_of_fit: int
+    df_pure_error: int
+    f: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Values of every check; None where the data do not allow it. ``influential_rows`` count within the rows
+    used."""
+
+    lack_of_fit: LackOfFit | None
+    repeats: bool  # whether any setting occurs twice
+    design_like: bool  # every setting once, on a grid of few levels: rows may be means
+    shapiro_w: float | None
+    shapiro_p: float | None
+    qq_correlation: float
+    breusch_pagan_p: float
+    brown_forsythe_p: float | None
+    autocorrelation: float
+    autocorrelation_p: float
+    trend_tau: float | None
+    trend_p: float | None
+    largest_cook: float
+    cook_limit: float
+    largest_studentized: float
+    studentized_p: float  # Bonferroni over all rows
+    influential_rows: list[int]
+    vif: dict[str, float]
+    condition_number: float
+
+    def to_json(self) -> dict[str, Any]:
+        """All values by name."""
+        return asdict(self)
+
+
+def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
+    """Every check of one fit; ``values`` are the raw predictors, by which repeats are known."""
+    residuals, cells = fit.residuals, _cells(values, fit.n)
+    scale = float(np.sqrt(fit.sse / fit.n))
+    exact = scale <= 1e-12 * (abs(fit.mean_y) + float(np.abs(fit.y).max()) if fit.y is not None else 1.0)
+    blind = exact or fit.df < _LEAST_DF
+    cook, studentized = _influence(fit)
+    limit = f_quantile(0.5, len(fit.names), fit.df)
+    worst = float(np.abs(studentized).max())
+    outlier_p = min(1.0, fit.n * t_two_sided_p(worst, fit.df - 1)) if not blind else 1.0
+    above = np.flatnonzero(cook > limit)
+    named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
+    if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
+        named.append(int(np.abs(studentized).argmax()))
+    w, w_p = _shapiro(residuals, blind)
+    r1, r1_p = _autocorrelation(residuals, blind)
+    drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
+    return Assumptions(
+        lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
+        design_like=_design_like(values, cells, fit.n), shapiro_w=w, shapiro_p=w_p,
+        qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
+        brown_forsythe_p=None if exact else _brown_forsythe(residuals, cells), autocorrelation=r1,
+        autocorrelation_p=r1_p,
+        trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
+        largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
+        influential_rows=[] if blind else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
+    )  # fmt: skip
+
+
+def qq_points(residuals: Array) -> tuple[Array, Array]:
+    """(normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
+    from scipy.special import ndtri
+
+    n = residuals.size
+    return ndtri((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
+
+
+def jain_quantile(q: Array) -> Array:
+    """Jain's approximation 4.91·(q^0.14 - (1-q)^0.14) of the normal quantile, as the lecture's Q-Q plot has it;
+    for checking it."""
+    return 4.91 * (q**0.14 - (1 - q) ** 0.14)
+
+
+def qq_correlation(residuals: Array) -> float:
+    """The straightness of the Q-Q plot; 1 for normal residuals."""
+    quantiles, ordered = qq_points(residuals)
+    return float(np.corrcoef(quantiles, ordered)[0, 1]) if np.ptp(ordered) > 0 else 1.0
+
+
+def _cells(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray[np.intp]:
+    """The number of each row's setting: rows with equal predictors are repeats.
+
+    Rows are told apart by a 64-bit hash: among a million rows two settings fall together with a chance of 10⁻⁷.
+    """
+    keys = np.zeros(n, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in values.values():
+            bits = _codes(column) if column.dtype == object else (column.astype(float) + 0.0).view(np.uint64)
+            keys = (keys ^ (bits * _MIX)) * _MIX
+            keys ^= keys >> np.uint64(29)
+    return np.unique(keys, return_inverse=True)[1]
+
+
+def _codes(column: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+    known: dict[object, int] = {}
+    return np.fromiter((known.setdefault(cell, len(known)) for cell in column), np.uint64, len(column))
+
+
+def _design_like(values: Mapping[str, npt.NDArray[np.generic]], cells: npt.NDArray[np.intp], n: int) -> bool:
+    if cells.max() + 1 < n:
+        return False
+    if len(values) == 1:
+        return n <= 12
+    return all(
+        2 * np.unique(_codes(column) if column.dtype == object else column).size <= n for column in values.values()
+    )
+
+
+def _lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFit | None:
+    assert fit.y is not None
+    sizes = np.bincount(cells)
+    df_pure, df_lack = fit.n - sizes.size, sizes.size - len(fit.names)
+    if df_pure < 1 or df_lack < 1 or exact:
+        return None
+    means = np.bincount(cells, fit.y) / sizes
+    pure = float(np.sum((fit.y - means[cells]) ** 2))
+    lack = max(0.0, fit.sse - pure)
+    f = lack / df_lack / (pure / df_pure) if pure > 0 else math.inf
+    return LackOfFit(lack, pure, df_lack, df_pure, f, f_upper_p(f, df_lack, df_pure) if math.isfinite(f) else 0.0)
+
+
+def _shapiro(residuals: Array, exact: bool) -> tuple[float | None, float | None]:
+    if not 3 <= residuals.size <= _SHAPIRO_MOST or exact:
+        return None, None
+    from scipy.stats import shapiro
+
+    found = shapiro(residuals)
+    return float(found.statistic), float(found.pvalue)
+
+
+def _breusch_pagan(fit: Fit, residuals: Array) -> float:
+    """Koenker's studentised form (J. Econometrics 17, 1981): n·R² of the squared residuals on the
+    predictors."""
+    assert fit.x is not None
+    squared = residuals**2
+    fitted = fit.x @ (fit.unscaled @ (fit.x.T @ squared))
+    total = float(np.sum((squared - squared.mean()) ** 2))
+    r2 = 1 - float(np.sum((squared - fitted) ** 2)) / total if total > 0 else 0.0
+    return chi2_upper_p(fit.n * max(0.0, r2), fit.k)
+
+
+def _brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
+    """Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
+    repeats."""
+    sizes = np.bincount(cells)
+    groups = [residuals[cells == cell] for cell in np.flatnonzero(sizes >= 3)[:200]]
+    if len(groups) < 2 or all(np.ptp(group) == 0 for group in groups):
+        return None
+    from scipy.stats import levene
+
+    return float(levene(*groups, center="median").pvalue)
+
+
+def _autocorrelation(residuals: Array, exact: bool) -> tuple[float, float]:
+    """(r of neighbours in the order of the rows, p): under independence r is about normal, mean -1/n, variance
+    1/n."""
+    total = float(residuals @ residuals)
+    if exact or total == 0:
+        return 0.0, 1.0
+    r = float(residuals[1:] @ residuals[:-1]) / total
+    n = residuals.size
+    return r, normal_two_sided_p((r + 1 / n) * math.sqrt(n))
+
+
+def _influence(fit: Fit) -> tuple[Array, Array]:
+    """(Cook's distances (Technometrics 19, 1977), externally studentised residuals)."""
+    assert fit.leverage is not None
+    residuals, h = fit.residuals, np.minimum(fit.leverage, 1 - 1e-12)
+    if fit.mse <= 0:
+        return np.zeros(fit.n), np.zeros(fit.n)
+    cook = residuals**2 * h / (len(fit.names) * fit.mse * (1 - h) ** 2)
+    without = np.maximum(fit.sse - residuals**2 / (1 - h), 1e-300) / max(1, fit.df - 1)
+    return cook, residuals / np.sqrt(without * (1 - h))
+
+
+def _vif(fit: Fit) -> dict[str, float]:
+    """Variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is much."""
+    assert fit.triangle is not None
+    inverse = np.linalg.inv(fit.triangle)
+    factors = np.einsum("ij,ij->i", inverse, inverse)
+    return {name: float(factor) for name, factor in zip(fit.names[1:], factors, strict=True)}

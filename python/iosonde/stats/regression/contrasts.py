@@ -1,0 +1,131 @@
+"""Cells of an analysis of variance, and differences between the least-squares means of a factor's levels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Estimate
+
+from ..estimate.distributions import t_critical, t_two_sided_p
+from ..table import Cell
+from .formula import Factor, Term
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The response by cell: how often, mean, and the sum of squares inside. ``values`` are the factors of each
+    cell."""
+
+    values: dict[str, npt.NDArray[np.generic]]
+    counts: Array
+    means: Array
+    pure: float
+    n: int
+
+    def explained(self, terms: Sequence[Term], effects: bool = False) -> tuple[float, int]:
+        """(SSE of the model with these terms, number of its independent parameters).
+
+        With ``effects`` each level counts as its deviation from the mean of all (sum-to-zero coding), so that a main
+        effect may leave while its interactions stay, as sums of squares of type III want it.
+        """
+        x = (self._deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
+        y = self.means * np.sqrt(self.counts)
+        beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
+        return float(np.sum((y - x @ beta) ** 2)) + self.pure, int(rank)
+
+    def matrix(self, terms: Sequence[Term]) -> Array:
+        """The design matrix, a row for each cell."""
+        columns = [values for term in terms for _, values in term.columns(self.values)]
+        return np.column_stack([np.ones(len(self.counts)), *columns])
+
+    def _deviations(self, terms: Sequence[Term]) -> Array:
+        columns = [np.ones(len(self.counts))]
+        for term in terms:
+            made = [np.ones(len(self.counts))]
+            for factor in term.factors:
+                cells, levels = self.values[factor.column], factor.levels or ()
+                last = np.array([cell == levels[-1] for cell in cells], dtype=float)
+                own = [np.array([cell == level for cell in cells], dtype=float) - last for level in levels[:-1]]
+                made = [a * b for a in made for b in own]
+            columns += made
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Σ cᵢ·(least-squares mean of level i), with its interval."""
+
+    text: str
+    estimate: Estimate
+    std_error: float
+    t: float
+    p: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {"contrast": self.text, **self.estimate.flat("estimate"), "std_error": self.std_error, "t": self.t,
+                "p": self.p}  # fmt: skip
+
+
+def contrast(
+    text: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells, mse: float, df: int, level: float
+) -> Contrast:
+    """``version: after - before`` of least-squares means: the model's mean of a level, over all levels of the
+    others alike."""
+    name, weights = _weights(text, factors)
+    row = sum(
+        (weight * _mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()), start=np.zeros(1)
+    )
+    x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
+    inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
+    beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
+    value, error = float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row)))
+    half = t_critical(level, df) * error
+    t = value / error if error > 0 else math.inf
+    p = t_two_sided_p(t, df) if math.isfinite(t) else 0.0
+    return Contrast(text, Estimate(value, value - half, value + half, level, data.n), error, t, p)
+
+
+def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, Factor]) -> Array:
+    """The design row of a level, averaged over every combination of the other factors' levels."""
+    others = [factor for factor in factors.values() if factor.column != name]
+    grid = np.meshgrid(*[np.arange(len(factor.levels or ())) for factor in others], indexing="ij")
+    size = grid[0].size if others else 1
+    values: dict[str, npt.NDArray[np.generic]] = {}
+    for factor, places in zip(others, grid, strict=True):
+        cells = np.empty(size, dtype=object)
+        cells[:] = [(factor.levels or ())[place] for place in places.ravel()]
+        values[factor.column] = cells
+    cells = np.empty(size, dtype=object)
+    cells[:] = [chosen] * size
+    values[name] = cells
+    columns = [column for term in terms for _, column in term.columns(values)]
+    return np.column_stack([np.ones(size), *columns]).mean(axis=0)
+
+
+def _weights(text: str, factors: Mapping[str, Factor]) -> tuple[str, dict[Cell, float]]:
+    name, colon, body = (part.strip() for part in text.partition(":"))
+    if not colon or name not in factors:
+        raise InputError(f"the contrast '{text}' names no factor", f"write it like '{next(iter(factors))}: a - b'")
+    known = {str(level): level for level in factors[name].levels or ()}
+    weights: dict[Cell, float] = {}
+    pieces = re.findall(r"([+-]?)\s*(?:([\d.]+)\s*\*\s*)?([^\s+*-][^+*]*?)\s*(?=\s[+-]\s|$)", body)
+    for sign, number, label in pieces:
+        if label not in known:
+            raise InputError(f"the contrast '{text}': {name} has no level '{label}'", f"its levels: {', '.join(known)}")
+        weights[known[label]] = weights.get(known[label], 0.0) + (-1 if sign == "-" else 1) * float(number or 1)
+    if not weights or abs(sum(weights.values())) > 1e-9:
+        raise InputError(
+            f"the weights of the contrast '{text}' do not add up to 0", f"write it like '{name}: a - 0.5*b - 0.5*c'"
+        )
+    return name, weights

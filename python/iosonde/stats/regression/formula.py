@@ -1,0 +1,146 @@
+"""``--on 'replicas, fs, replicas:fs, log2(record)'`` → the columns of a design matrix, with a name for each.
+
+A term is a column, a transformed column, ``C(column)`` (its levels, even if they are numbers), or several of
+these joined by ``:`` (their interaction). A text column is always taken by its levels: treatment coding against
+the first. A column whose name looks like a term is the column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+
+from ..overview.cells import show
+from ..table import Cell, Table
+
+_CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
+_TRANSFORMS: dict[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "square": np.square,
+    "inverse": lambda x: 1 / x,
+}
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor of a term: a column, with a transform (``levels`` is None) or by its levels."""
+
+    column: str
+    transform: str = ""
+    levels: tuple[Cell, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """As it is written in a term."""
+        return f"{self.transform}({self.column})" if self.transform else self.column
+
+    def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
+        """(name, values) of its columns of the design matrix, for rows given by column name."""
+        here = values[self.column]
+        if self.levels is None:
+            return [(self.name, apply(self.transform, here.astype(float), self.column))]
+        return [(f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
+                for level in self.levels[1:]]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Term:
+    """Factors whose product it is; one factor is a main effect."""
+
+    factors: tuple[Factor, ...]
+
+    @property
+    def name(self) -> str:
+        """As it is written."""
+        return ":".join(factor.name for factor in self.factors)
+
+    def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
+        """(name, values) of its columns of the design matrix."""
+        made = self.factors[0].columns(values)
+        for factor in self.factors[1:]:
+            made = [(f"{a}:{b}", x * y) for a, x in made for b, y in factor.columns(values)]
+        return made
+
+
+def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
+    """The terms, with their levels looked up in the table. Raises InputError, DataError (with the nearest
+    names)."""
+    if not texts:
+        raise InputError("no predictor is named", f"--on takes columns: {', '.join(table.names)}")
+    terms = []
+    for text in texts:
+        parts = [text] if text in table.columns else text.split(":")
+        term = Term(tuple(_factor(part.strip(), table) for part in parts))
+        if term.name in [other.name for other in terms]:
+            raise InputError(f"'{text}' is named twice", "leave one out")
+        terms.append(term)
+    return terms
+
+
+def parse_response(text: str, table: Table) -> Factor:
+    """A numeric column or a transform of one."""
+    factor = _factor(text, table, response=True)
+    if factor.levels is not None:
+        table.numbers(factor.column)  # refuses, with the cell that is no number
+        raise InputError(f"the response '{text}' cannot be a set of levels", "name a numeric column")
+    return factor
+
+
+def apply(transform: str, values: Array, column: str) -> Array:
+    """The transformed values; NaN stays. Raises DataError where it is not defined."""
+    if not transform:
+        return values
+    with np.errstate(all="ignore"):
+        made = _TRANSFORMS[transform](values)
+    if np.any(~np.isfinite(made) & ~np.isnan(values)):
+        bad = values[~np.isfinite(made) & ~np.isnan(values)][0]
+        raise DataError(f"{transform}({column}) does not exist for {bad:g}", "filter such rows out with --where")
+    return made
+
+
+def column_values(table: Table, factor: Factor) -> npt.NDArray[np.generic]:
+    """A factor's raw cells: numbers, or levels as they are shown."""
+    if factor.levels is None:
+        return table.numbers(factor.column)
+    codes, levels = table.column(factor.column).codes()
+    cells = np.empty(len(levels), dtype=object)
+    cells[:] = levels
+    return cells[codes]
+
+
+def _factor(text: str, table: Table, response: bool = False) -> Factor:
+    call = None if text in table.columns else _CALL.match(text)
+    function, name = (call[1], call[2].strip()) if call else ("", text)
+    if function and function != "C" and function not in _TRANSFORMS:
+        if any(column.label == text for column in table.columns.values()):
+            function, name = "", text
+        else:
+            raise InputError(f"there is no transform '{function}'", f"use C, {', '.join(_TRANSFORMS)}")
+    column = table.column(name)
+    if column.missing.all():
+        return Factor(column.name, function)
+    if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):
+        levels = tuple(level for level in column.codes()[1] if level is not None)
+        if not response and len(levels) < 2:
+            raise DataError(f"column '{column.name}' has one level: it cannot explain anything", "leave it out of --on")
+        return Factor(column.name, "", levels)
+    table.numbers(column.name)
+    return Factor(column.name, function)
+
+
+def _is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:
+    """A text column of numbers with a slip in it: that slip is an error and not a level."""
+    present = [str(cell) for cell in cells[:10_000] if cell is not None]
+    readable = sum(bool(re.match(r"^[-+]?[\d.,]+(?:[eE][-+]?\d+)?$", cell)) for cell in present)
+    return bool(present) and 2 * readable > len(present)

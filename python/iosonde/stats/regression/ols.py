@@ -1,0 +1,229 @@
+"""Ordinary least squares on raw repeats: coefficients, allocation of variation, intervals, leverage.
+
+By the R of a QR of the design matrix, its columns scaled to length 1, and corrected seminormal equations (Björck,
+Linear Algebra and its Applications 88/89, 1987): as accurate as QR, without keeping Q.
+Formulas: Jain 1991, ch. 14-15; robust errors HC3: MacKinnon & White, J. Econometrics 29, 1985.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+
+from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_sided_p
+
+Array = npt.NDArray[np.float64]
+_DEPENDENT = 1e-10
+_BLOCK = 8192
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One parameter with its interval at the fit's level."""
+
+    name: str
+    estimate: float
+    std_error: float
+    low: float
+    high: float
+    t: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted line. ``ssr`` is the sum of squares that the regression explains, ``sse`` that of the residuals.
+
+    ``df`` are the residual's degrees of freedom, n - k - 1. ``covariance`` is that of the coefficients;
+    ``unscaled`` is (X'X)⁻¹.
+    """
+
+    names: tuple[str, ...]
+    beta: Array
+    covariance: Array
+    unscaled: Array
+    n: int
+    df: int
+    ssr: float
+    sse: float
+    mean_y: float
+    level: float
+    robust: bool = False
+    x: Array | None = None
+    y: Array | None = None
+    leverage: Array | None = None
+    triangle: Array | None = None  # R of the centred predictors, each of length 1
+
+    @property
+    def k(self) -> int:
+        """Parameters without the intercept."""
+        return len(self.names) - 1
+
+    @property
+    def r2(self) -> float:
+        """SSR ÷ SST."""
+        return self.ssr / (self.ssr + self.sse)
+
+    @property
+    def adjusted_r2(self) -> float:
+        """1 - (n - 1)/(n - k - 1)·(1 - R²)."""
+        return adjusted_r2(self.r2, self.n, self.k)
+
+    @property
+    def mse(self) -> float:
+        """SSE ÷ df."""
+        return self.sse / self.df
+
+    @property
+    def s_e(self) -> float:
+        """Standard deviation of the errors, √MSE."""
+        return math.sqrt(self.mse)
+
+    @property
+    def f(self) -> float:
+        """(SSR ÷ k) ÷ MSE; infinite where nothing is left over."""
+        return self.ssr / self.k / self.mse if self.mse > 0 else math.inf
+
+    @property
+    def f_p(self) -> float:
+        """P(F >= f) if no predictor had an effect."""
+        return f_upper_p(self.f, self.k, self.df) if math.isfinite(self.f) else 0.0
+
+    @property
+    def f_critical(self) -> float:
+        """The level-quantile of F(k, df)."""
+        return f_quantile(self.level, self.k, self.df)
+
+    @property
+    def residuals(self) -> Array:
+        """y - ŷ in the order of the rows."""
+        assert self.x is not None and self.y is not None
+        return self.y - self.x @ self.beta
+
+    def coefficients(self) -> list[Coefficient]:
+        """Each parameter with standard error, interval, t and p; t has df degrees of freedom, not n."""
+        critical = t_critical(self.level, self.df)
+        made = []
+        for i, name in enumerate(self.names):
+            estimate, error = float(self.beta[i]), math.sqrt(max(0.0, float(self.covariance[i, i])))
+            t = estimate / error if error > 0 else math.inf
+            p = t_two_sided_p(t, self.df) if math.isfinite(t) else 0.0
+            made.append(
+                Coefficient(name, estimate, error, estimate - critical * error, estimate + critical * error, t, p)
+            )
+        return made
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """At one point: the fit, the interval of the mean response, and that of the mean of ``m`` new
+    observations."""
+
+    fit: float
+    mean_low: float
+    mean_high: float
+    low: float
+    high: float
+    std_error_mean: float
+    std_error_new: float
+    m: int
+    leverage: float
+
+
+def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = False) -> Fit:
+    """y on the columns of x (the intercept is added). Raises DataError where that is not possible or says
+    nothing."""
+    n = y.size
+    matrix = np.column_stack([np.ones(n), x])
+    labels = ("intercept", *names)
+    if n <= matrix.shape[1]:
+        rows = "1 row" if n == 1 else f"{n} rows"
+        raise DataError(
+            f"{rows} cannot fit {matrix.shape[1]} parameters and leave an error to judge them by",
+            "measure more, or use fewer predictors",
+        )
+    if np.ptp(y) == 0:
+        raise DataError(
+            f"the response is the same in all {n} rows: there is nothing to explain", "choose another response"
+        )
+    lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    triangle = _triangle(matrix, np.where(lengths > 0, lengths, 1.0))
+    _refuse_dependent(triangle, lengths, labels)
+    inverse = np.linalg.inv(triangle) / lengths[:, None]
+    unscaled = inverse @ inverse.T
+    beta = unscaled @ (matrix.T @ y)
+    # One correction makes the seminormal equations as accurate as Q would be (Björck 1987).
+    beta = beta + unscaled @ (matrix.T @ (y - matrix @ beta))
+    projected = matrix @ inverse
+    residuals, leverage = y - matrix @ beta, np.einsum("ij,ij->i", projected, projected)
+    mean_y = float(np.mean(y))
+    sse, sst = float(residuals @ residuals), float(np.sum((y - mean_y) ** 2))
+    df = n - matrix.shape[1]
+    covariance = unscaled * (sse / df)
+    if robust:
+        half = (matrix * (residuals / (1 - np.minimum(leverage, 1 - 1e-12)))[:, None]) @ unscaled
+        covariance = half.T @ half
+    centered = triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0)
+    return Fit(labels, beta, covariance, unscaled, n, df, max(0.0, sst - sse), sse, mean_y, level, robust, matrix, y,
+               leverage, centered)  # fmt: skip
+
+
+def predict(model: Fit, point: Array, m: int = 1) -> Prediction:
+    """The response at ``point`` (a row of the design matrix, the 1 of the intercept first) with Student's t on
+    df.
+
+    For the mean of ``m`` new observations the error is s_e·√(1/m + h), h = x₀'(X'X)⁻¹x₀.
+    """
+    h = float(point @ model.unscaled @ point)
+    error_mean = math.sqrt(max(0.0, float(point @ model.covariance @ point)))
+    error_new = math.sqrt(error_mean**2 + model.mse / m)
+    value, critical = float(point @ model.beta), t_critical(model.level, model.df)
+    return Prediction(value, value - critical * error_mean, value + critical * error_mean, value - critical * error_new,
+                      value + critical * error_new, error_mean, error_new, m, h)  # fmt: skip
+
+
+def adjusted_r2(r2: float, n: int, k: int) -> float:
+    """1 - (n - 1)/(n - k - 1)·(1 - R²) for k predictors."""
+    return 1 - (n - 1) / (n - k - 1) * (1 - r2)
+
+
+def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
+    """1 - SSE/SST of predictions that were not fitted to y; below 0 they are worse than the mean of y."""
+    observed, guessed = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
+    return float(1 - np.sum((observed - guessed) ** 2) / np.sum((observed - observed.mean()) ** 2))
+
+
+def _triangle(matrix: Array, lengths: Array) -> Array:
+    """R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): in cache, and without a Q."""
+    if len(matrix) <= _BLOCK:
+        return np.linalg.qr(matrix / lengths, mode="r")
+    from threadpoolctl import threadpool_limits
+
+    # Threads that share so small a block wait for each other longer than they work.
+    with threadpool_limits(1, "blas"):
+        rows = [np.linalg.qr(matrix[at : at + _BLOCK] / lengths, mode="r") for at in range(0, len(matrix), _BLOCK)]
+    return np.linalg.qr(np.vstack(rows), mode="r")
+
+
+def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> None:
+    """Raises DataError with the columns that are constant or combinations of others."""
+    centered = triangle[1:, 1:]  # the intercept comes first, so the rest is the R of the centred columns
+    spread = np.linalg.norm(centered, axis=0)
+    for name, deviation, length in zip(names[1:], spread, lengths[1:], strict=True):
+        if length == 0 or deviation <= _DEPENDENT:
+            raise DataError(f"'{name}' is the same in every row: it cannot explain anything", "leave it out of --on")
+    _, values, vectors = np.linalg.svd(centered / spread)
+    if values[-1] > _DEPENDENT * values[0]:
+        return
+    weights = np.abs(vectors[-1])
+    guilty = [name for name, weight in zip(names[1:], weights, strict=True) if weight > 1e-3 * weights.max()]
+    raise DataError(
+        f"the predictors {', '.join(guilty)} are combinations of one another: their effects cannot be told apart",
+        f"leave one of them out, as {guilty[-1]}",
+    )

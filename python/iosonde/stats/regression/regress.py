@@ -1,0 +1,183 @@
+"""Regression of a table or of published sums, with everything that says whether to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Finding
+
+from .. import checks
+from ..table import Table
+from . import ols
+from .assumptions import Assumptions, look
+from .formula import Factor, Term, apply, column_values, parse_response, parse_terms
+
+
+@dataclass(frozen=True)
+class Point:
+    """A prediction, and the values of the predictors it is at. ``extrapolated``: None where the range is not
+    known."""
+
+    at: dict[str, Any]
+    prediction: ols.Prediction
+    extrapolated: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
+        p = self.prediction
+        return {"at": self.at, "fit": p.fit, "mean_low": p.mean_low, "mean_high": p.mean_high, "low": p.low,
+                "high": p.high,
+                "std_error_mean": p.std_error_mean, "std_error_new": p.std_error_new, "m": p.m,
+                "extrapolated": self.extrapolated}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Regression:
+    """What ``iosonde regress`` says. ``assumptions`` is None where only sums are known."""
+
+    response: str
+    terms: tuple[str, ...]
+    fit: ols.Fit
+    points: tuple[Point, ...]
+    assumptions: Assumptions | None
+    findings: tuple[Finding, ...]
+    warnings: tuple[str, ...]
+    model: Model | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        f = self.fit
+        return {
+            "response": self.response, "level": f.level, "n": f.n, "df": f.df, "r2": f.r2, "adj_r2": f.adjusted_r2,
+            "unexplained": 1 - f.r2, "s_e": f.s_e, "mean_y": f.mean_y, "ssr": f.ssr, "sse": f.sse, "mse": f.mse,
+            "f": f.f, "f_p": f.f_p, "f_critical": f.f_critical, "robust": f.robust,
+            "terms": [vars(c) for c in f.coefficients()],
+            "at": [point.to_json() for point in self.points],
+            "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
+            "findings": [finding.to_json() for finding in self.findings],
+            "warnings": [*self.warnings, *(finding.sentence for finding in self.findings)],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fit that can be asked at any point: the terms, and the values that were used."""
+
+    fit: ols.Fit
+    terms: tuple[Term, ...]
+    response: Factor
+    values: dict[str, npt.NDArray[np.generic]]
+    rows: npt.NDArray[np.intp]
+
+    def row(self, at: Mapping[str, str]) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
+        """A row of the design matrix at the named values, and these values read. Raises InputError."""
+        read: dict[str, Any] = {}
+        for factor in self.factors():
+            if factor.column not in at:
+                raise InputError(f"--at does not say {factor.column}", f"write --at {_example(self.factors())}")
+            read[factor.column] = _read(factor, at[factor.column])
+        unknown = sorted(set(at) - set(read))
+        if unknown:
+            raise InputError(f"--at names {unknown[0]}, which is no predictor", f"predictors: {', '.join(read)}")
+        cells = {name: _one(value) for name, value in read.items()}
+        columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
+        return np.array([1.0, *columns]), read
+
+    def factors(self) -> list[Factor]:
+        """Every factor once, by its column."""
+        return list({factor.column: factor for term in self.terms for factor in term.factors}.values())
+
+
+def fit_table(
+    table: Table, response: str, on: Sequence[str], level: float, robust: bool = False
+) -> tuple[Model, list[str]]:
+    """The model, and what was left out. Raises InputError, DataError."""
+    y_factor, terms = parse_response(response, table), parse_terms(on, table)
+    factors = {factor.column: factor for term in terms for factor in term.factors}
+    if y_factor.column in factors:
+        raise InputError(f"'{response}' is both the response and a predictor", "leave it out of --on")
+    raw = {name: column_values(table, factor) for name, factor in factors.items()}
+    y = apply(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
+    keep = ~np.isnan(y)
+    for name in factors:
+        keep &= ~table.column(name).missing
+    rows = np.flatnonzero(keep)
+    left_out = (
+        [f"{len(table) - rows.size} of {len(table)} rows with a missing value are left out"]
+        if rows.size < len(table)
+        else []
+    )
+    if rows.size == 0:
+        raise DataError(f"{table.source or 'the table'} has no row with all of these values", "choose other columns")
+    if np.ptp(y[rows]) == 0 and rows.size > 1:
+        where = f"{table.source}: " if table.source else ""
+        raise DataError(f"{where}'{response}' is the same in all {rows.size} rows: there is nothing to explain",
+                        "choose another response")  # fmt: skip
+    values = {name: cells[rows] for name, cells in raw.items()}
+    columns = [column for term in terms for column in term.columns(values)]
+    x = np.column_stack([values for _, values in columns])
+    model = ols.fit(x, y[rows], [name for name, _ in columns], level, robust)
+    return Model(model, tuple(terms), y_factor, values, rows), left_out
+
+
+def regress(
+    table: Table, response: str, on: Sequence[str], level: float, *, at: Sequence[Mapping[str, str]] = (), m: int = 1,
+    robust: bool = False,
+) -> Regression:  # fmt: skip
+    """The regression of ``response`` on the terms ``on``, with predictions at the points ``at``."""
+    model, warnings = fit_table(table, response, on, level, robust)
+    points = []
+    for point in at:
+        row, read = model.row(point)
+        prediction = ols.predict(model.fit, row, m)
+        points.append(Point(read, prediction, _extrapolated(model, read, prediction)))
+    assumptions = look(model.fit, model.values)
+    places = (
+        [table.place(int(row)) for row in model.rows[assumptions.influential_rows]]
+        if assumptions.influential_rows
+        else []
+    )
+    subject = checks.FitSubject(model.fit, assumptions, level, tuple(points), response, places)
+    return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
+                      tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
+
+
+def _extrapolated(model: Model, at: Mapping[str, Any], prediction: ols.Prediction) -> bool:
+    """Outside the range of any predictor, or outside the cloud of them all (leverage above every row's)."""
+    for factor in model.factors():
+        if factor.levels is None:
+            seen = model.values[factor.column].astype(float)
+            if not seen.min() <= at[factor.column] <= seen.max():
+                return True
+    assert model.fit.leverage is not None
+    return prediction.leverage > float(model.fit.leverage.max()) * (1 + 1e-9)
+
+
+def _read(factor: Factor, text: str) -> Any:
+    if factor.levels is not None:
+        found = [level for level in factor.levels if str(level) == text]
+        if not found:
+            raise InputError(
+                f"{factor.column} has no level '{text}'", f"its levels: {', '.join(map(str, factor.levels))}"
+            )
+        return found[0]
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{factor.column}={text} is not a number", "write it like --at size=4096") from None
+
+
+def _one(value: Any) -> npt.NDArray[np.generic]:
+    cells = np.empty(1, dtype=float if isinstance(value, float) else object)
+    cells[0] = value
+    return cells
+
+
+def _example(factors: Sequence[Factor]) -> str:
+    return ",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in factors)

@@ -1,0 +1,80 @@
+"""Regression from what a publication prints: n, Σx, Σx², b0, b1, SSR, SSE. For one predictor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Finding
+
+from .. import checks
+from . import ols
+from .regress import Point, Regression
+
+_NEEDED = ("n", "sum_x", "sum_x2", "b0", "b1", "ssr", "sse")
+_ROUNDING = 0.01
+
+
+def regress_sums(
+    given: Mapping[str, Any],
+    level: float,
+    *,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
+    source: str = "the sums",
+) -> Regression:
+    """The whole report from sufficient statistics. Optional keys: ``x`` (the predictor's name), ``response``,
+    ``x_min``, ``x_max``.
+
+    Raises InputError naming the key.
+    """
+    lowered = {str(key).lower(): value for key, value in given.items()}
+    numbers = {key: _number(lowered, key, source) for key in _NEEDED}
+    name, response = str(lowered.get("x", "x")), str(lowered.get("response", "y"))
+    n, sum_x, sum_x2, ssr, sse = (numbers[key] for key in ("n", "sum_x", "sum_x2", "ssr", "sse"))
+    sxx = sum_x2 - sum_x**2 / n
+    if n != int(n) or n < 3 or sxx <= 0 or ssr < 0 or sse < 0 or ssr + sse == 0:
+        raise InputError(
+            f"{source}: n={n:g}, sum_x={sum_x:g}, sum_x2={sum_x2:g}, SSR={ssr:g}, SSE={sse:g} cannot be of one fit",
+            "n is a whole number from 3, sum_x2 > sum_x²/n, and no sum of squares is below 0",
+        )
+    mean_x, df = sum_x / n, int(n) - 2
+    unscaled = np.array([[1 / n + mean_x**2 / sxx, -mean_x / sxx], [-mean_x / sxx, 1 / sxx]])
+    beta = np.array([numbers["b0"], numbers["b1"]])
+    fit = ols.Fit(("intercept", name), beta, unscaled * (sse / df), unscaled, int(n), df, ssr, sse,
+                  float(beta[0] + beta[1] * mean_x), level)  # fmt: skip
+    points = tuple(_point(fit, name, point, lowered, m, source) for point in at)
+    warnings = _doubts(beta[1] ** 2 * sxx, ssr)
+    if points and points[0].extrapolated is None:
+        warnings.append("whether a point lies outside the data is not known: give x_min and x_max")
+    findings: list[Finding] = checks.run_fit(checks.FitSubject(fit, None, level, points, response))
+    return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
+
+
+def _doubts(explained: float, ssr: float) -> list[str]:
+    if abs(explained - ssr) <= _ROUNDING * max(ssr, explained):
+        return []
+    return [f"the printed figures contradict each other: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}"]
+
+
+def _point(fit: ols.Fit, name: str, at: Mapping[str, str], given: Mapping[str, Any], m: int, source: str) -> Point:
+    if set(at) != {name}:
+        raise InputError(f"--at must name {name} and nothing else", f"write --at {name}=9")
+    try:
+        x = float(at[name])
+    except ValueError:
+        raise InputError(f"{name}={at[name]} is not a number", f"write --at {name}=9") from None
+    known = given.get("x_min") is not None and given.get("x_max") is not None
+    outside = not _number(given, "x_min", source) <= x <= _number(given, "x_max", source) if known else None
+    return Point({name: x}, ols.predict(fit, np.array([1.0, x]), m), outside)
+
+
+def _number(given: Mapping[str, Any], key: str, source: str) -> float:
+    value = given.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+        what = "is missing" if value is None else f"is {value!r} and not a number"
+        raise InputError(f"{source}: {key} {what}", f"needed: {', '.join(_NEEDED)}")
+    return float(value)
