@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iosonde.core.table import Table, table_of
 from iosonde.core.types import Estimate
 from iosonde.explain.advise import DEFAULT, NOTHING, RULES, Advice, advise
 from iosonde.explain.advise_gain import tied
 from iosonde.explain.advise_needs import enough, needs
 from iosonde.explain.advise_parts import mean_estimate
 from iosonde.explain.instances import instances
-from iosonde.stats.table import Table, table_of
 
 SETTINGS = 8
 NOISE = 0.1

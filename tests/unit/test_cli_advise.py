@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli import advise
+from iosonde.cli.commands import advise
 from iosonde.core.errors import InputError, IosondeError
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")

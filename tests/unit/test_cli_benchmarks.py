@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.plan import command as plan
-from iosonde.cli.run import command as run
+from iosonde.cli.commands.plan import command as plan
+from iosonde.cli.commands.run import command as run
 from iosonde.core.errors import InputError
 from iosonde.measure import benchmarks
 from iosonde.store import Store

@@ -15,7 +15,7 @@ _native = pytest.importorskip("iosonde._native")
 from stats_sample import store  # noqa: E402
 
 from iosonde.cli._bound_inputs import OPTIONS  # noqa: E402
-from iosonde.cli.bound import command  # noqa: E402
+from iosonde.cli.commands.bound import command  # noqa: E402
 from iosonde.core.errors import IosondeError  # noqa: E402
 
 WRITES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")

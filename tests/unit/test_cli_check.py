@@ -12,7 +12,7 @@ from click.testing import CliRunner
 _native = pytest.importorskip("iosonde._native")
 from stats_sample import run, store  # noqa: E402
 
-from iosonde.cli import check, verify  # noqa: E402
+from iosonde.cli.commands import check, verify  # noqa: E402
 from iosonde.core.errors import InputError, IosondeError  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
 from iosonde.stats.overview.recompute import rates  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import compare
+from iosonde.cli.commands import compare
 from iosonde.core.errors import DataError, InputError
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
@@ -120,7 +120,7 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
     pytest.importorskip("iosonde._native")
     from stats_sample import store
 
-    from iosonde.cli import anova, regress
+    from iosonde.cli.commands import anova, regress
 
     store(tmp_path / "s")
     one = ("--where", "operation=create", "--where", "metric=rate_last_done")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import fit, predict, validate
+from iosonde.cli.commands import fit, predict, validate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.store import Store

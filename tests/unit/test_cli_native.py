@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import explain_difference, run, show
+from iosonde.cli.commands import explain_difference, run, show
 from iosonde.core.errors import InputError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import advise, report
+from iosonde.cli.commands import advise, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.store import Store

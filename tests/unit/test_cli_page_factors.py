@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from iosonde.cli import _page_factors as factors
+from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Estimate
 from iosonde.report.factor_charts import factor_charts
 from iosonde.report.factor_content import CurvePoint, FactorShare, Tree
 from iosonde.report.factor_drawings import BAR_WIDTH, bar_shapes, share_parts, tree_shapes
-from iosonde.stats.table import Column, Table
 
 
 def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):

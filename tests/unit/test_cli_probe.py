@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.probe import command
+from iosonde.cli.commands.probe import command
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.measure import probe_local
 from iosonde.store import Store

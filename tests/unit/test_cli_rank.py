@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.rank import command
+from iosonde.cli.commands.rank import command
 from iosonde.core.errors import DataError, InputError
 from rank_sample import rows
 from sample_store import main as make_store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import regress
+from iosonde.cli.commands import regress
 from iosonde.core.errors import DataError, InputError
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
@@ -119,7 +119,7 @@ def test_a_plot_needs_a_figures_name_and_data(tmp_path, sums):
 
 
 def test_the_bands_are_those_of_the_predictions():
-    from iosonde.cli._data import open_data
+    from iosonde.data.source import open_data
     from iosonde.stats.regression.model_plots import plot_data
     from iosonde.stats.regression.regress import regress as fit
 

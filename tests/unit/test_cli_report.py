@@ -10,9 +10,9 @@ import stats_sample
 from click.testing import CliRunner
 
 from iosonde.cli import _page_timelines as timelines
-from iosonde.cli import plot, report
 from iosonde.cli._page import choose, page_of
 from iosonde.cli._page_figures import Axis, title
+from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Run
 from iosonde.store import Store
@@ -154,7 +154,7 @@ def test_wrong_input_to_report(whole, tmp_path):
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monkeypatch):
     (tmp_path / "page.html").write_text("old")
-    monkeypatch.setattr("iosonde.cli._output.Path.replace", _full)
+    monkeypatch.setattr("iosonde.cli.output.Path.replace", _full)
     assert run(report.command, whole, "-o", tmp_path / "page.html")[0] == 2
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
 

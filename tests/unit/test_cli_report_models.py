@@ -8,11 +8,11 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
-from iosonde.cli import report
-from iosonde.cli._data import open_data
 from iosonde.cli._page import choose, page_of
+from iosonde.cli.commands import report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Observation
+from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 from iosonde.store import Store
@@ -172,9 +172,9 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 def test_a_headline_over_many_factors_names_no_levels():
     from iosonde.cli._page_table import _headline
+    from iosonde.core.table import table_of
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell
-    from iosonde.stats.table import table_of
 
     def made(**by):
         cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]

@@ -9,7 +9,7 @@ import pytest
 import stats_sample
 from click.testing import CliRunner
 
-from iosonde.cli import scale
+from iosonde.cli.commands import scale
 from iosonde.core.errors import DataError, InputError, IosondeError
 
 PROCESSES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")

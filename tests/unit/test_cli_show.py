@@ -12,8 +12,8 @@ import pytest
 import store_samples
 from click.testing import CliRunner, Result
 
-from iosonde.cli import show
-from iosonde.cli import store as store_command
+from iosonde.cli.commands import show
+from iosonde.cli.commands import store as store_command
 from iosonde.core.errors import DataError, IncompleteError, InputError
 from iosonde.core.types import Observation
 from iosonde.store import Store

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 pytest.importorskip("iosonde._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
-from iosonde.cli import explain, summary  # noqa: E402
+from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
+from iosonde.core.table import table_of  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import TrialCell  # noqa: E402
-from iosonde.stats.table import table_of  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iosonde.cli._data import open_data
+from iosonde.data.source import open_data
 from iosonde.model.fit import fitted
 from iosonde.model.fit.choose import choose
 from iosonde.model.fit.features import examples

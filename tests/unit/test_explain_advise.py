@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli._csv import read_csv
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Table, table_of
+from iosonde.data.csv_text import read_csv
 from iosonde.explain import advise_defaults
 from iosonde.explain.advise import advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
@@ -23,7 +24,6 @@ from iosonde.explain.advise_tree import choices, cut, grow
 from iosonde.explain.advise_trial import against
 from iosonde.explain.instances import instances
 from iosonde.explain.rules import rules
-from iosonde.stats.table import Table, table_of
 
 SIEVING = Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv"
 CHOOSE, GIVEN = ["servers", "stripe", "sieving"], ["op", "hole_kib", "block_kib"]

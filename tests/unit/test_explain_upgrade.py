@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli.upgrade import command
+from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Estimate
 from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity, after, options, path, totals
@@ -296,7 +296,7 @@ def test_a_model_needs_settings_to_be_asked_at(tmp_path):
      ("time_s", lambda n: 100 - 9 * n, 8.1, False)],
 )  # fmt: skip
 def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too_fast):
-    from iosonde.cli.fit import command as fit
+    from iosonde.cli.commands.fit import command as fit
 
     rows = [f"network,{name}"] + [f"{n},{value(n) + r * 0.01:.2f}" for n in (1, 2, 4, 10) for r in range(8)]
     (tmp_path / "d.csv").write_text("\n".join(rows) + "\n")

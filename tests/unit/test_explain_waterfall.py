@@ -115,7 +115,7 @@ def place(tmp_path) -> str:
 
 
 def invoke(*args: str) -> str:
-    from iosonde.cli.bound import command
+    from iosonde.cli.commands.bound import command
 
     done = CliRunner().invoke(command, list(args), catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -155,7 +155,7 @@ def test_a_roofline_by_hand_against_servers_and_request(tmp_path):
 
 
 def test_a_waterfall_needs_a_store_and_a_figure_a_format(place):
-    from iosonde.cli.bound import command
+    from iosonde.cli.commands.bound import command
     from iosonde.core.errors import InputError
 
     for args in (["--servers", "2", "--net", "1GB/s", "--waterfall"], [place, "--net", "1MB/s", "--plot", "x.gif"]):

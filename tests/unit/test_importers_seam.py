@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.import_ import command as import_command
-from iosonde.cli.parse import command as parse_command
+from iosonde.cli.commands.import_ import command as import_command
+from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, InputError
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module

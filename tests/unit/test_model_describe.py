@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from iosonde.core.table import table_of
 from iosonde.model.fit import fitted
 from iosonde.model.fit.describe import describe
 from iosonde.model.fit.features import examples
 from iosonde.model.fit.fitted import train
-from iosonde.stats.table import table_of
 
 
 def model(family="linear", terms="a,b,a:b", n=5):

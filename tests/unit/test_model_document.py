@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, IosondeError, SchemaTooNewError
+from iosonde.core.table import table_of
 from iosonde.model.families import NAMES, checked
 from iosonde.model.fit import document
 from iosonde.model.fit.choose import choose
@@ -18,7 +19,6 @@ from iosonde.model.fit.features import examples
 from iosonde.model.fit.fitted import train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate
-from iosonde.stats.table import table_of
 
 
 def data():

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.families import NAMES, checked, family, linear, nodes
 from iosonde.model.fit.features import examples
-from iosonde.stats.table import table_of
 
 FILE_SYSTEMS = ("ext4", "nfs", "lustre")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.fit import features
-from iosonde.stats.table import table_of
 
 TABLE = table_of(
     {

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.table import table_of
 from iosonde.model.fit import document
 from iosonde.model.fit.choose import choose
 from iosonde.model.fit.describe import describe
@@ -16,7 +17,6 @@ from iosonde.model.fit.features import examples
 from iosonde.model.fit.fitted import ask_all, negative_share
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate
-from iosonde.stats.table import table_of
 
 FAMILIES = ["mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "kcca"]
 NUMBERS = st.one_of(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.fit.calibration import Calibration, calibrate, groups_needed
 from iosonde.model.fit.choose import auto, choose, standard_folds
 from iosonde.model.fit.errors_of import standard_error
@@ -15,7 +16,6 @@ from iosonde.model.fit.features import examples
 from iosonde.model.fit.fitted import ask, ask_all, negative_share, train
 from iosonde.model.fit.folds import Groups, groups
 from iosonde.model.fit.validate import Candidate
-from iosonde.stats.table import table_of
 
 
 def fitted(d, *candidates, n_folds=None, level=0.95):

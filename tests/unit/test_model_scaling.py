@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.scaling import ceilings, intervals, laws, rational, words
 from iosonde.model.scaling.analyse import analyse
 from iosonde.model.scaling.points import points_of
 from iosonde.model.scaling.regimes import changes_in
 from iosonde.model.scaling.series import series_of
-from iosonde.stats.table import table_of
 
 SIZES = (1, 2, 4, 8, 16, 32)
 
@@ -265,7 +265,7 @@ def test_bad_rows_are_named(n, rate, said):
 
 
 def test_a_time_is_no_rate_unless_said_so():
-    from iosonde.stats.table import Column, Table
+    from iosonde.core.table import Column, Table
 
     table = Table({"n": Column("n", np.array([1.0, 2.0])), "t (s)": Column("t (s)", np.array([4.0, 2.0]), "t", "s")})
     with pytest.raises(InputError, match="is a time and no rate"):

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import Share
-from iosonde.stats.table import table_of
 from settings_table import data_of, grid
 
 # The coefficients of a published regression (write speed of a parallel file system) and the levels it was made of.

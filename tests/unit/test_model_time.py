@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.cli.time_model import command
+from iosonde.cli.commands.time_model import command
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.model.time_model import Part, best_case, classify, conditions, diagnose, fit_line, mixture
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
 from iosonde.model.fit import folds, speed_classes
 from iosonde.model.fit.errors_of import class_bounds, errors_of, grouped_mean, noise_of
 from iosonde.model.fit.features import examples
 from iosonde.model.fit.validate import Candidate, CurvePoint, crossing, groups_for, judge, learning_curve
-from iosonde.stats.table import table_of
 
 
 def data(cells: int = 40, repeats: int = 3, seed: int = 1, noise: float = 2.0, copies: int = 0):
@@ -173,7 +173,7 @@ def shared_data() -> Path | None:
 
 @pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_published_errors_of_the_class_tree_come_out():
-    from iosonde.cli._csv import read_csv
+    from iosonde.data.csv_text import read_csv
 
     table = read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv")
     size, _, sieving, buffer, fill, speed = table.names

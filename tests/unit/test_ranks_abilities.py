@@ -8,7 +8,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli import doctor
+from iosonde.cli.commands import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import Ability, kernel, mpi, software, target_checks

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from iosonde.cli._upgrade_file import read
 from iosonde.cli._upgrade_plot import content
-from iosonde.cli.upgrade import command
+from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate

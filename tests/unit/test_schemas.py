@@ -11,7 +11,7 @@ import store_samples
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from iosonde.cli import parse, show
+from iosonde.cli.commands import parse, show
 from iosonde.importers import read, understand
 from iosonde.store import Store
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from statsmodels.formula.api import ols as formula_ols
 from statsmodels.stats.anova import anova_lm
 
-from iosonde.cli import anova as command
-from iosonde.cli._data import open_data
+from iosonde.cli.commands import anova as command
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Table, table_of
+from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova
-from iosonde.stats.table import Table, table_of
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iosonde.core.table import table_of
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
 from iosonde.stats.estimate import copies
 from iosonde.stats.estimate.ticks import chance_of_ties, decimals, tick
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.table import table_of
 
 
 def cells(values) -> list[TrialCell]:
@@ -138,7 +138,7 @@ def shared_data() -> Path | None:
 
 @pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_copied_cells_of_a_published_table_are_found():
-    from iosonde.cli._csv import read_csv
+    from iosonde.data.csv_text import read_csv
 
     made = examine.of_table(read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv"), 0.95)
     found = {finding.code: finding for finding in made.findings}

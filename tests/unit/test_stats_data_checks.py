@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
+from iosonde.core.table import Column, Table, table_of
+from iosonde.data.roles import guess
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
-from iosonde.stats.column_units import bytes_per_s
 from iosonde.stats.estimate.autocorrelation import autocorrelation
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.roles import guess
-from iosonde.stats.table import Column, Table, table_of
 
 RNG = np.random.default_rng
 

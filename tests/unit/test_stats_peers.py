@@ -12,10 +12,10 @@ from statsmodels.formula.api import ols as formula_ols
 from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 
+from iosonde.core.table import table_of
 from iosonde.stats.estimate import compare, rank_tests, summarise
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
-from iosonde.stats.table import table_of
 
 seeds = st.integers(0, 2**31)
 LEVELS = {"disk": ["hdd", "ssd", "nvme"], "net": ["eth", "ib"], "day": ["mo", "tu", "we", "th"]}

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from statsmodels.stats.diagnostic import het_breuschpagan
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
 
-from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Table, table_of
+from iosonde.data.source import open_data
 from iosonde.stats import checks
 from iosonde.stats.regression import assumptions, ols
 from iosonde.stats.regression.regress import regress
 from iosonde.stats.regression.sums import regress_sums
-from iosonde.stats.table import Table, table_of
 
 CP = Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv"
 SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}

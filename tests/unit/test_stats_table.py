@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core.column_units import is_rate, split_unit
 from iosonde.core.errors import DataError
-from iosonde.stats.column_units import is_rate, split_unit
+from iosonde.core.table import table_of
 from iosonde.stats.overview.cells import cells_of, hidden_factors
-from iosonde.stats.table import table_of
 
 
 @pytest.mark.parametrize(

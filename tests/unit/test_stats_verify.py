@@ -11,10 +11,10 @@ import pytest
 
 from iosonde.core.decision import KEY, Decision, broken, seal
 from iosonde.core.schema import OPERATION
+from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.recompute import rates
-from iosonde.stats.table import table_of
 
 KINDS = ["open", "create", "read", "write", "close", "fsync"]
 MS = 10**6

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.errors import DataError
 
 from . import _thesis
-from ._output import replace_file
+from .output import replace_file
 
 if TYPE_CHECKING:
     from iosonde.report.content import Bars

@@ -11,9 +11,9 @@ from iosonde.core.errors import DataError, InputError
 from ._bound_inputs import Inputs, of_column
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
     from iosonde.model.bound.shares import Share
     from iosonde.stats.overview.cells import TrialCell
-    from iosonde.stats.table import Table
 
     from ._data import Source
 
@@ -83,13 +83,12 @@ TIMES = {
 
 def _cells(source: Source, inputs: Inputs, asked: Asked) -> tuple[list[TrialCell], Table]:
     """(cells, the rows that they number)."""
-    from iosonde.stats import roles
-    from iosonde.stats.overview import overview
+    from iosonde.data import roles
     from iosonde.stats.overview.cells import cells_of
 
     if source.store is not None and not asked.response:
-        cells, rows, _, _ = overview.cells_of_store(source.table, asked.clock)
-        return cells, rows
+        made = source.measured(asked.clock)
+        return list(made.cells), made.rows
     table = source.trials(asked.response[0] if asked.response else None, asked.by or ())
     guessed = roles.guess(table, asked.response, asked.by)
     by = [*guessed.settings, *(c for c in inputs.columns.values() if c not in guessed.settings)]
@@ -98,7 +97,7 @@ def _cells(source: Source, inputs: Inputs, asked: Asked) -> tuple[list[TrialCell
 
 def _scale(cell: TrialCell, asked: Asked) -> tuple[float | None, str]:
     """(bytes/s of one unit, or units of a second; None for what is neither) and what is in doubt."""
-    from iosonde.stats.column_units import bytes_per_s
+    from iosonde.core.column_units import bytes_per_s
 
     unit = asked.unit or cell.unit
     if unit in TIMES and asked.data:

@@ -15,8 +15,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
     from iosonde.model.bound.system import System
-    from iosonde.stats.table import Table
 
 
 def count(text: str) -> float:
@@ -142,7 +142,7 @@ def _hint(hint: str, table: Table | None) -> str:
 
 def of_column(table: Table, field: str, column: str, rows: Any) -> Any:
     """The one value that a column has in these rows, in base units. Raises InputError where it varies or lacks."""
-    from iosonde.stats.column_units import bytes_per_s
+    from iosonde.core.column_units import bytes_per_s
 
     found, values = table.column(column), {str(value) for value in table.column(column).values[rows]}
     if len(values) != 1 or found.missing[rows].any():

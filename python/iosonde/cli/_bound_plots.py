@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
-from iosonde.stats.overview.cells import show
+from iosonde.core.table import show
 
-from ._output import replace_file, talk
+from .output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.table import show
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.report.text import escape, estimate_parts, table
-from iosonde.stats.overview.cells import show
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
+from iosonde.core.table import show
 from iosonde.core.units import human_scale
 from iosonde.report.text import estimate_parts, table
-from iosonde.stats.overview.cells import show
 
 from ._bound_text import wrapped
 

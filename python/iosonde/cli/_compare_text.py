@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from iosonde.core.units import human_scale, significant
+from iosonde.core.table import show
+from iosonde.core.units import human_scale, percent, significant
 from iosonde.report.text import escape, estimate_parts, table
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
 from iosonde.stats.estimate.compare_words import called, ratio_text, sentence
-from iosonde.stats.overview.cells import show
-from iosonde.stats.overview.words import percent
 
 Named = Sequence[tuple[dict[str, Any], Comparison]]
 _WIDTH = 79

@@ -84,7 +84,7 @@ def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) 
 
 
 def _only_value(source: Source, name: str) -> Any:
-    from iosonde.stats.table import tidy
+    from iosonde.core.table import tidy
 
     column = source.table.column(name)
     levels = [level for level in column.codes()[1] if level is not None]
@@ -119,6 +119,6 @@ def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] 
 
 
 def _words(features: Sequence[Feature]) -> dict[str, str]:
-    from iosonde.stats.column_units import split_unit
+    from iosonde.core.column_units import split_unit
 
     return {feature.name: split_unit(feature.name)[0] for feature in features}

@@ -1,23 +1,24 @@
-"""DATA of every analysis command → Table: a store, a ``.csv`` or a ``.parquet``."""
+"""DATA for the commands that do not take ``DataOptions`` yet: the same Source, under the names that they use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from iosonde.core.errors import DataError, InputError
-
-from ._output import talk
+from iosonde.cli.options.data import split_names
+from iosonde.cli.output import talk
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
+    from iosonde.data import source as sources
     from iosonde.stats.estimate.percentiles import TrialPercentiles
-    from iosonde.stats.table import Table
+    from iosonde.stats.overview.cells import Measured
     from iosonde.store import Store
 
+__all__ = ["Source", "check_level", "open_data", "options", "split_names"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -35,188 +36,66 @@ def options(command: _F) -> _F:
     )(command)
 
 
-def split_names(text: str | None) -> list[str]:
-    """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
 def check_level(level: float) -> float:
     """The confidence level; one below 0.9 is used and warned about on stderr."""
-    from iosonde.stats.estimate.distributions import check_level as check
+    from iosonde.core import levels
 
-    check(level)
-    if level < 0.9:
-        click.echo(
-            f"warning: at level {level:g} one interval in {1 / (1 - level):.2g} misses; 0.9 or more is usual", err=True
-        )
+    levels.check_level(level)
+    if levels.warning(level):
+        talk(levels.warning(level))
     return level
 
 
-@dataclass(frozen=True)
 class Source:
-    """DATA, opened: the rows, and for a store the store itself."""
+    """An opened DATA."""
 
-    table: Table
-    store: Store | None = None
-    experiment: str | None = None
-    where: tuple[Any, ...] = ()
+    def __init__(self, data: sources.Source) -> None:
+        self.data = data
+        self.table: Table = data.table
+        self.store: Store | None = data.store
+        self.experiment, self.where = data.experiment, data.where
 
     def trials(self, response: str | None = None, named: Sequence[str] = ()) -> Table:
-        """The rows that are trials: of a store those of the whole run, in the order they were made.
+        """The rows that are trials. A store's ``value`` must be of one operation and metric, or ``named`` tells them
+        apart."""
+        from iosonde.data import stored
 
-        A store's ``value`` is of many operations and metrics; where ``response`` names it, the columns
-        ``named`` or --where must tell them apart. Raises InputError.
-        """
-        if self.store is None:
-            return self.table
-        from iosonde.stats.overview import overview
+        rows = self.data.trials().rows
+        if self.store is not None and response == "value" and len(rows):
+            stored.refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in named])
+        return rows
 
-        table, _ = overview.trials(self.table, "all")
-        if len(self.table) and not len(table):
-            raise InputError(
-                "all rows that are left are of single ranks, which are parts of a trial and no trials",
-                "add rank to --by",
-            )
-        if response == "value" and len(table):
-            _refuse_many_kinds(table, [name for name in ("operation", "metric") if name not in named])
-        return table
+    def measured(self, clock: str, on: Sequence[str] = ()) -> Measured:
+        """The trials of a store as cells."""
+        from iosonde.answers.trials import measured
+        from iosonde.data.asked import Asked
+
+        return measured(self.data, Asked(clock=clock, on=tuple(on)))
 
     def factor_units(self) -> dict[str, str]:
-        """Factor → base unit, of a store's experiments; a table's columns say it themselves."""
-        if self.store is None:
-            return {}
-        return {factor.name: factor.unit for one in self.store.experiments() for factor in one.factors}
+        """Factor → base unit, of a store's experiments."""
+        return self.data.units() if self.store is not None else {}
 
     def runs(self) -> list[dict[str, Any]]:
         """The run.json of every run that fulfils the conditions (incomplete ones too), the oldest first."""
-        return [] if self.store is None else self.store.runs(experiment=self.experiment, where=_of_runs(self))
+        return [dict(run.document) for run in self.data.runs]
 
     def latencies(self, level: float) -> dict[str, list[TrialPercentiles]]:
-        """Percentiles of each complete run's operations by run id; one run in memory at a time."""
-        if self.store is None:
-            return {}
-        shown = set(self.table.columns["run"].values) if "run" in self.table.columns else set()
-        found = {}
-        for run in self.runs():
-            if run["id"] in shown:
-                found[run["id"]] = _percentiles(self.store, run, level)
-        return found
+        """Percentiles of each complete run's operations by run id."""
+        from iosonde.answers.latencies import latencies
 
+        return latencies(self.data, level)
 
-def _refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
-    """Raises InputError where a store's values are of several operations or metrics, with a choice to make."""
-    kinds = [key for key, _ in table.groups(columns)]
-    kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
-    if len(kinds) > 1:
-        choice = " ".join(f"--where '{name}={value}'" for name, value in zip(columns, kinds[0], strict=True))
-        raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {choice}")
+    def taking(self, table: Table) -> Source:
+        """The same with other rows."""
+        return Source(replace(self.data, table=table))
 
 
 def open_data(data: str, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """DATA as a table with the conditions applied. Raises InputError, DataError."""
-    from iosonde.core.where import parse_where
+    """DATA with the conditions applied. Raises InputError, DataError."""
+    from iosonde.data.source import open_data as opened
 
-    path, conditions = Path(data), tuple(parse_where(where))
-    if not path.exists():
-        raise InputError(f"{data} does not exist", "give a store, a .csv or a .parquet file")
-    if path.is_dir():
-        return _open_store(data, conditions, experiment)
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt"):
-        from ._csv import read_csv
-
-        return Source(_filtered(read_csv(path), conditions))
-    if suffix in (".parquet", ".pq"):
-        from iosonde.store.foreign import read_parquet
-
-        return Source(_filtered(of_arrow(read_parquet(path), data), conditions))
-    raise InputError(f"{data} is neither a store nor a .csv nor a .parquet file", "rename or convert it")
-
-
-def of_arrow(table: Any, source: str = "") -> Table:
-    """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
-    unseen."""
-    import numpy as np
-
-    from iosonde.stats.column_units import split_unit
-    from iosonde.stats.table import Column, Table, column_of
-
-    columns = {}
-    for name in table.column_names:
-        if name in columns:
-            raise DataError(f"{source}: two columns are called '{name}'", "give every column a name of its own")
-        label, unit = split_unit(name)
-        column, kind = table.column(name), str(table.schema.field(name).type)
-        if kind.startswith(("int", "uint", "float", "double", "half", "decimal")):
-            values = column.cast("float64", safe=False).to_numpy()
-            absent = np.asarray(column.is_null())
-            if np.isfinite(values[~absent]).all() and not absent.all():
-                columns[name] = Column(name, values, label, unit)
-                continue
-        cells = [
-            None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
-        ]
-        columns[name] = column_of(name, cells, label, unit)
-    return Table(columns, source)
-
-
-def _open_store(data: str, conditions: tuple[Any, ...], experiment: str | None) -> Source:
-    from iosonde.store import Store
-
-    store = Store.open(data)
-    results = of_arrow(store.results(experiment=experiment, where=conditions), data)
-    for problem in store.problems(contents=False):
-        talk(f"warning: {problem.sentence}")
-    return Source(results, store, experiment, conditions)
-
-
-def _of_runs(source: Source) -> list[Any]:
-    """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
-    from iosonde.core.schema import RESULT_COLUMNS
-
-    return [condition for condition in source.where if condition[0] not in RESULT_COLUMNS]
-
-
-def _percentiles(store: Store, run: Mapping[str, Any], level: float) -> list[TrialPercentiles]:
-    from iosonde import _native
-    from iosonde.stats.estimate import percentiles
-
-    phases = run.get("phases") or []
-    exact = {p["index"]: str(p.get("operation") or p["name"]) for p in phases if p.get("recorded_all", True)}
-    found: list[TrialPercentiles] = []
-    if exact:
-        found += percentiles.of_trial(store.operations(run["id"]), exact, _native.KINDS, level)
-    edges = None
-    for phase in phases:
-        if phase["index"] in exact:
-            continue
-        edges = _native.bucket_edges_ns() if edges is None else edges
-        for kind, pairs in (phase.get("histograms") or {}).items():
-            name = str(phase.get("operation") or phase["name"])
-            found.append(percentiles.of_buckets(name, kind, edges, pairs, level))
-    return found
-
-
-def _filtered(table: Table, conditions: Sequence[Any]) -> Table:
-    import numpy as np
-
-    from iosonde.core.where import matching_rows
-
-    if not conditions:
-        return table
-    resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
-    cells = {name: _cells(table, name) for name in {column for column, _, _ in resolved}}
-    kept = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
-    if len(kept) == 0:
-        said = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
-        raise DataError(f"{table.source}: no row fulfils {said}", "look at the values of these columns")
-    return kept
-
-
-def _cells(table: Table, name: str) -> list[Any]:
-    from iosonde.stats.table import tidy
-
-    column = table.column(name)
-    if not column.numeric:
-        return list(column.values)
-    return [None if value != value else tidy(value) for value in column.values]
+    source = opened(data, where, experiment)
+    for problem in source.problems:
+        talk(f"warning: {problem}")
+    return Source(source)

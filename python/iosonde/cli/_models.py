@@ -139,7 +139,7 @@ def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, 
 
 def full_name(features: Sequence[Feature], name: str) -> str:
     """``size`` → ``size (KiB)``, where there is no factor ``size``; else the name as it is."""
-    from iosonde.stats.column_units import split_unit
+    from iosonde.core.column_units import split_unit
 
     if name in [feature.name for feature in features]:
         return name
@@ -149,7 +149,7 @@ def full_name(features: Sequence[Feature], name: str) -> str:
 def _number(value: Any, unit: str) -> Any:
     """The number that a text writes, in the factor's unit where it has one of its own (``4MiB`` of ``size (KiB)``); or
     the text, which is then refused by the model."""
-    from iosonde.stats.table import is_number
+    from iosonde.core.table import is_number
 
     if isinstance(value, (int, float)):
         return float(value)
@@ -171,15 +171,15 @@ def _converted(text: str, unit: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    from iosonde.stats.table import tidy
+    from iosonde.core.table import tidy
 
     return str(tidy(value)) if isinstance(value, float) else str(value)
 
 
 def rows_of(model: Model, source: Source) -> tuple[list[dict[str, Any]], Any]:
     """Every row of a table as a setting of the model, and the table. Raises DataError for a missing cell."""
-    from iosonde.stats.column_units import split_unit
-    from iosonde.stats.table import tidy
+    from iosonde.core.column_units import split_unit
+    from iosonde.core.table import tidy
 
     table = source.table if source.store is None else source.trials(model.response, [f.name for f in model.features])
     columns = [table.column(f.name if f.name in table.names else split_unit(f.name)[0]) for f in model.features]

@@ -11,7 +11,7 @@ import numpy as np
 from iosonde.core.errors import InputError
 
 from ._models_text import short
-from ._output import replace_file, talk
+from .output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.model.fit.choose import Choice

@@ -17,11 +17,10 @@ from . import _page_timelines as timelines
 from . import _page_words as words
 from ._data import Source, open_data
 from ._page_table import columns_of, summaries_of
-from .summary import pilot_of
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
     from iosonde.stats.overview.overview import Overview
-    from iosonde.stats.table import Table
     from iosonde.store import Store
 
 
@@ -36,18 +35,14 @@ class Chosen:
 
     def overview(self, level: float, clock: str, latencies: bool = True) -> Overview:
         """Its numbers, computed by stats."""
-        from iosonde.stats.overview import overview
+        from iosonde.answers.summary import store_overview
+        from iosonde.data.asked import Asked
 
-        percentiles = self.source.latencies(level) if latencies else {}
-        return overview.of_store(
-            self.source.table, level, self.source.runs(), percentiles, clock, pilot_of(self.source)
-        )
+        return store_overview(self.source.data, Asked(clock=clock, level=level), latencies)
 
     def trials(self, clock: str) -> Table:
         """One row for each trial and metric of the clock, in the order of time."""
-        from iosonde.stats.overview import overview
-
-        return overview.trials(self.source.table, clock)[0]
+        return self.source.data.trials(clock).rows
 
 
 def choose(path: str, where: Sequence[str], experiment: str | None) -> Chosen:

@@ -16,9 +16,9 @@ from . import _page_models as models
 from ._page_what_if import better_of
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
     from iosonde.explain.advise import Advice as Made
     from iosonde.report.content import Page
-    from iosonde.stats.table import Table
 
     from ._page import Chosen
 
@@ -38,7 +38,7 @@ class Asked:
 def asked_of(choose: str | None, given: str | None, current: str | None) -> Asked | None:
     """The options as they were written. Raises InputError."""
     from ._data import split_names
-    from .advise import pairs_of
+    from .commands.advise import pairs_of
 
     if choose is None:
         if given is not None or current is not None:
@@ -50,12 +50,9 @@ def asked_of(choose: str | None, given: str | None, current: str | None) -> Aske
 
 def advice_of_store(chosen: Chosen, page: Page, asked: Asked, level: float) -> Section[Advice]:
     """One part for each operation and metric that the page shows."""
-    from iosonde.stats.overview import overview
-
     trials = chosen.trials("last_done")
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
-    roles = {factor.name: factor.role for one in chosen.store.experiments() for factor in one.factors}
-    varying = [name for name in overview.settings(trials) if roles.get(name, Role.SET) is Role.SET]
+    varying = [factor.name for factor in chosen.source.data.known.factors if factor.role is Role.SET]
     named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in page.bars.items)
     tables = []
     for operation, metric, unit in named:
@@ -68,7 +65,7 @@ def advice_of_table(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Asked, level: float
 ) -> Section[Advice]:
     """One part for each response of a table."""
-    from iosonde.stats import roles
+    from iosonde.data import roles
 
     seen = roles.guess(table, responses, by)
     tables = [(name, table.column(name).unit, table) for name in seen.responses]

@@ -44,7 +44,7 @@ class Given:
 
 def parse(text: str) -> Given:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
-    from .bound import fields_of
+    from .commands.bound import fields_of
 
     if "=" not in text:
         return Given({}, {}, {"probe": text})
@@ -178,8 +178,8 @@ def _title(one: Share) -> str:
 
 
 def _share(one: Share, names: Sequence[str]) -> BoundShare:
+    from iosonde.core.table import show
     from iosonde.model.bound.words import name as word
-    from iosonde.stats.overview.cells import show
 
     levels = tuple(show(one.by.get(name)) for name in names)
     limit = tuple(word(term) for term in one.ceiling.limit)
@@ -225,8 +225,8 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
 
 def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     """A waterfall for each cell whose operations were recorded, and why others have none."""
+    from iosonde.core.table import show
     from iosonde.explain.waterfall import TITLES
-    from iosonde.stats.overview.cells import show
 
     from ._bound_waterfall import said, waterfalls
 

@@ -19,9 +19,9 @@ from . import _page_what_if as what_if
 from ._rank_text import tried
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
     from iosonde.model.fit.choose import Choice
     from iosonde.model.fit.features import Examples
-    from iosonde.stats.table import Table
 
 MOST_ROWS = 2000
 MOST_RESPONSES = 4

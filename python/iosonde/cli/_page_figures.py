@@ -124,11 +124,9 @@ def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> Table | Non
 
 def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
     """(operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
-    from iosonde.stats.overview.overview import whole_rows
-
-    table = source.table.take(whole_rows(source.table))
-    if not len(table):
+    if not len(source.table):
         return {}, {}
+    table = source.data.whole
     values = table.numbers("value")
     trials = {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}
     inside = {

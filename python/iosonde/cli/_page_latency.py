@@ -99,13 +99,13 @@ def _setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
 
 def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
     """The shape of every key over all complete trials; one run in memory at a time."""
-    from iosonde.stats.overview.overview import plain
+    from iosonde.core.stored import StoredRun
 
     found: dict[Key, Shape] = {}
     for run in source.runs():
         if run["missing"]:
             continue
-        setting = tuple(run["factors"].get(plain(name)) for name in by)
+        setting = tuple(StoredRun(run).level(name) for name in by)
         for operation, kind, shape in _run_shapes(source.store, run):
             key = (operation, kind, *setting)
             found[key] = found[key] + shape if key in found else shape

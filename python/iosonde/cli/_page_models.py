@@ -14,11 +14,11 @@ from iosonde.report.model_content import Model, ModelPlots, Part, Term
 if TYPE_CHECKING:
     import numpy as np
 
+    from iosonde.core.table import Table
     from iosonde.stats.overview.overview import Overview
     from iosonde.stats.regression.anova import Anova
     from iosonde.stats.regression.assumptions import Assumptions
     from iosonde.stats.regression.regress import Regression
-    from iosonde.stats.table import Table
 
 LEAST_DF = 3
 _MOST_POINTS = 1000
@@ -135,7 +135,7 @@ def of_metric(trials: Table, rows: np.ndarray[Any, Any], title: str, unit: str) 
     """The rows of one metric in the order of time, their value in a column of the heading's name."""
     import numpy as np
 
-    from iosonde.stats.table import Column, Table
+    from iosonde.core.table import Column, Table
 
     kept = trials.take(np.sort(rows))
     columns = {name: column for name, column in kept.columns.items() if name not in ("value", title)}
@@ -169,7 +169,7 @@ def _variation(table: Table, response: str, made: Regression, level: float) -> t
     """The analysis of variance of the same factors by their levels, or why there is none."""
     from iosonde.stats.regression.anova import anova
 
-    from .anova import sentence
+    from .commands.anova import sentence
 
     assert made.model is not None
     n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}

@@ -19,10 +19,10 @@ from . import _page_models as models
 from . import _page_words as words
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Table
+    from iosonde.data.roles import Roles
     from iosonde.stats.overview.overview import Overview
     from iosonde.stats.overview.types import Row
-    from iosonde.stats.roles import Roles
-    from iosonde.stats.table import Table
 
 # So many factors are named in a headline with the levels of its two ends.
 _NAMED = 2
@@ -33,7 +33,7 @@ def page_of_table(
     command: Sequence[str],
 ) -> Page:  # fmt: skip
     """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
-    from iosonde.stats import roles
+    from iosonde.data import roles
     from iosonde.stats.checks import examine
     from iosonde.stats.overview import overview
 
@@ -66,7 +66,7 @@ def page_of_table(
 
 def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[Summary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric."""
-    from iosonde.stats.overview.cells import show
+    from iosonde.core.table import show
 
     found: dict[tuple[str, str], list[Row]] = {}
     for row in made.rows:

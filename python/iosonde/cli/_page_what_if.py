@@ -9,9 +9,9 @@ from iosonde.core.types import Better, Estimate
 from iosonde.report.factor_content import WhatIf, WhatIfs
 
 if TYPE_CHECKING:
+    from iosonde.core.table import Cell
     from iosonde.model.fit.features import Examples, Feature
     from iosonde.model.fit.fitted import Model
-    from iosonde.stats.table import Cell
 
 _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _MOST_LEVELS = 50  # that are asked of one factor

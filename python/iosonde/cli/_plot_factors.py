@@ -15,15 +15,13 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import format_size, human_scale, significant
 from iosonde.stats.estimate import summarise as stats
 
-from ._responses import responses_of
-
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from iosonde.core.table import Table
     from iosonde.report.factor_panels import FactorPanel
     from iosonde.stats.regression.formula import Factor
     from iosonde.stats.regression.regress import Regression
-    from iosonde.stats.table import Table
 
     from ._data import Source
 
@@ -41,13 +39,15 @@ def figure(
 ) -> tuple[Figure, list[str]]:
     """(a row of panels for each response, or one for all ``together``; what is not drawn, and why). Raises InputError,
     DataError where nothing can be drawn."""
+    from iosonde.data.asked import Asked
+    from iosonde.data.responses import responses as responses_of
     from iosonde.report.factor_panels import factor_figure
 
     columns, units = [_column(source.table, term) for term in on], source.factor_units()
     rows, left = [], []
-    for table, response, _ in responses_of(source, responses, columns, clock):
+    for one in responses_of(source.data, Asked(tuple(responses), tuple(columns), clock)):
         try:
-            rows.append([_panel(table, response, term, units, level) for term in on])
+            rows.append([_panel(one.rows, one.title, term, units, level) for term in on])
         except DataError as error:
             left.append(error)
     if not rows:

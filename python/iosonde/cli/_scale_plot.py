@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale
 
-from ._output import replace_file, talk
+from .output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.model.scaling.analyse import Scaling

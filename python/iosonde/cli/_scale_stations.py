@@ -21,7 +21,7 @@ _OPERATIONS = {"operations/s": 1.0, "op/s": 1.0, "ops/s": 1.0, "iops": 1.0, "kop
 
 def work(series: Series, size: str) -> float:
     """What one operation of ``size`` is in the units that the series' rate counts. Raises InputError."""
-    from iosonde.stats.column_units import bytes_per_s
+    from iosonde.core.column_units import bytes_per_s
 
     amount = float(parse_size(size))
     if amount <= 0:

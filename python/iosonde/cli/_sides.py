@@ -62,7 +62,7 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
 def _of_file(name: str, number: str) -> dict[str, Side]:
     from iosonde.importers.runs import runs_of
 
-    from .parse import understand_file
+    from .commands.parse import understand_file
 
     text, understood = understand_file(name)
     runs = [run for run in runs_of(understood, text, "parsed") if run.observations]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
 
@@ -61,10 +62,9 @@ def of_store(source: Source, found: Sequence[Condition], level: float) -> tuple[
     from iosonde import _native
     from iosonde.explain.waterfall import DATA_KINDS
     from iosonde.model.time_model import classify
-    from iosonde.stats.overview.overview import plain, settings
 
     assert source.store is not None
-    by = [plain(name) for name in settings(source.table)]
+    by = source.data.known.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
     trials: dict[str, list[Classified]] = {}
     notes: dict[str, None] = {}
@@ -109,7 +109,7 @@ def _groups(source: Source, columns: Columns) -> list[tuple[str, Array, Array]]:
     """(name, sizes in bytes, times in s) of every group."""
     import numpy as np
 
-    from iosonde.stats.overview.cells import show
+    from iosonde.core.table import show
 
     if not columns.response or not columns.on:
         missing = "--on" if columns.response else "--response"
@@ -151,8 +151,8 @@ def _of_rows(name: str, made: Classified, level: float) -> Group:
 
 
 def _setting(run: Mapping[str, Any], by: Sequence[str]) -> list[str]:
-    factors = run.get("factors") or {}
-    return [f"{name}={factors[name]}" for name in by if name in factors]
+    levels = {name: StoredRun(run).level(name) for name in by}
+    return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
 
 
 def _group(name: str, trials: Sequence[Classified], level: float) -> Group:

@@ -10,8 +10,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 
-from ._output import replace_file, talk
 from ._upgrade_text import limiting
+from .output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Cluster

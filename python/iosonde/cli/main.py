@@ -16,7 +16,7 @@ import click
 from iosonde import __version__
 from iosonde.core.errors import IosondeError
 
-# name → one line for --help; the module is cli/<name>.py (cli/import_.py for a Python keyword) and holds `command`.
+# name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
 COMMANDS = {
     "run": "measure: an experiment file, a command, or the MTC envelope",
     "plan": "show the trials, their order and how long they will take",
@@ -69,7 +69,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
-        return importlib.import_module(f"iosonde.cli.{module}").command  # type: ignore[no-any-return]
+        return importlib.import_module(f"iosonde.cli.commands.{module}").command  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -158,3 +158,8 @@ def format_seconds(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def percent(share: float) -> str:
+    """A share as people say it: ``0.034`` → ``3.4 %``."""
+    return f"{significant(100 * share, 2)} %"

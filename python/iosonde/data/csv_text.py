@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError
-from iosonde.stats.column_units import split_unit
-from iosonde.stats.table import Column, Table, is_number
+from iosonde.core.table import Column, Table, is_number
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 _DELIMITERS = ",;\t|"

@@ -14,12 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
+from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, Role
-
-from .runs import StoredRun
-
-FILESYSTEM, TARGET = "filesystem", "target"
 
 # Those that describe the size of a run come first, wherever they are declared.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -42,11 +39,6 @@ class Known:
     def names(self) -> list[str]:
         """The columns."""
         return [factor.name for factor in self.factors]
-
-
-def plain(column: str) -> str:
-    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
-    return column.removeprefix("factor_")
 
 
 def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> Known:
@@ -85,7 +77,10 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
     by_id = {one.id: one for one in experiments}
     found: dict[str, Factor] = {}
     measured = [run for run in runs if run.target is not None]
-    for name, levels in ((FILESYSTEM, {run.filesystem for run in measured}), (TARGET, {run.target for run in measured})):
+    for name, levels in (
+        (FILESYSTEM, {run.filesystem for run in measured}),
+        (TARGET, {run.target for run in measured}),
+    ):
         if len(levels) > 1:
             found[name] = Factor(name)
     for run in runs:

@@ -1,8 +1,8 @@
 """Source → Response: one metric of one operation over the trials, with the factors that are known of it.
 
 Made here and nowhere else, so that every analysis understands the same names: a column of a table; of a store an
-operation (``write``), a metric (``bandwidth_last_done``), both (``write bandwidth_last_done``) or ``value``; and what is
-computed from them (``log(write)``, ``value/nodes``).
+operation (``write``), a metric (``bandwidth_last_done``), both (``write bandwidth_last_done``) or ``value``; and what
+is computed from them (``log(write)``, ``value/nodes``).
 """
 
 from __future__ import annotations
@@ -270,9 +270,7 @@ def _transformed(
     values = made.values(columns)
     unit = one.unit if made.scales(of) else ""
     rows = replace(one.rows, columns={**one.rows.columns, title: Column(title, values, title, unit)})
-    used = {rows.column(name).name for name in made.names if name != of}
-    return replace(one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform,
-                   factors=tuple(factor for factor in one.factors if factor.name not in used or not made.transform))  # fmt: skip
+    return replace(one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform)
 
 
 def _varies(table: Table, name: str) -> bool:

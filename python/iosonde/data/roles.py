@@ -14,10 +14,9 @@ from datetime import datetime
 
 import numpy as np
 
+from iosonde.core.column_units import is_rate
 from iosonde.core.errors import InputError
-
-from .column_units import is_rate
-from .table import Column, Table, is_number
+from iosonde.core.table import Column, Table, is_number
 
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",

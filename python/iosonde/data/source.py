@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
 from iosonde.core.where import parse_where
 
 from . import factors, stored, tables
 from .asked import ALL
-from .runs import StoredRun
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -72,15 +72,20 @@ class Source:
         """
         if self.store is None:
             return stored.Trials(self.table, self.table.warnings)
-        made = self._trials.get(clock)
-        if made is None:
-            made = self._trials[clock] = stored.trials(self.table, clock)
-        if len(self.table) and not stored.whole_rows(self.table).any():
+        if clock not in self._trials:
+            self._trials[clock] = stored.trials(self.whole, clock)
+        return self._trials[clock]
+
+    @cached_property
+    def whole(self) -> Table:
+        """The rows of whole runs, with a tool's own iterations. Raises InputError where only single ranks are left."""
+        rows = self.table.take(stored.whole_rows(self.table)) if self.store is not None else self.table
+        if len(self.table) and not len(rows):
             raise InputError(
                 "all rows that are left are of single ranks, which are parts of a trial and no trials",
                 "add rank to --by",
             )
-        return made
+        return rows
 
     @cached_property
     def _trials(self) -> dict[str, stored.Trials]:
@@ -114,9 +119,8 @@ def _open_store(data: str, conditions: Conditions, experiment: str | None) -> So
 
     store = Store.open(data)
     # The file system and the target are facts of runs, and can be asked for like factors.
-    places = (factors.FILESYSTEM, factors.TARGET)
     declared = {name for one in store.runs(experiment=experiment) for name in one["factors"]}
-    ours = [one for one in conditions if one[0] in places and one[0] not in declared]
+    ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
@@ -127,8 +131,7 @@ def _open_store(data: str, conditions: Conditions, experiment: str | None) -> So
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
     """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
-    places = (factors.FILESYSTEM, factors.TARGET)
-    return [condition for condition in where if condition[0] not in (*RESULT_COLUMNS, *places)]
+    return [one for one in where if one[0] not in (*RESULT_COLUMNS, FILESYSTEM, TARGET)]
 
 
 def label_of(column: str) -> str:

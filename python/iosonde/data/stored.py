@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Column, Table, column_of
 
 from .asked import ALL, CLOCKS
-from .factors import FILESYSTEM, TARGET
-from .runs import StoredRun
 
 _SUM_OF_RANKS = "_sum_of_ranks"
 # The parts of a command's time: shown when they are asked for.

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
-from iosonde.stats.table import Cell, Table
 
 from .advise_defaults import Default, best_of, defaults, shares, winners
 from .advise_effects import Effect, effects

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.table import Cell
 
 from .advise_parts import geometric, mean_estimate
 from .instances import Instances

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.table import Cell
 
 from .advise_defaults import best_of
 from .advise_parts import by_repeat

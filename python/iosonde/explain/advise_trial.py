@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Cell, Table, tidy
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Feature
-from iosonde.stats.table import Cell, Table, tidy
 
 from .advise import DEFAULT, NOTHING, Advice
 from .advise_parts import geometric, mean_estimate

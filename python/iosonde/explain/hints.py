@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.core.errors import InputError
+from iosonde.core.table import Cell
 from iosonde.core.units import parse_size
-from iosonde.stats.table import Cell
 
 from .rules import Rule
 

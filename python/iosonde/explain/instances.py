@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Cell, Table, tidy
 from iosonde.model.fit.features import Feature
-from iosonde.stats.table import Cell, Table, tidy
 
 from . import instance_twins
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.table import Cell, tidy
 from iosonde.model.fit.features import Feature
-from iosonde.stats.table import Cell, tidy
 
 from .advise_tree import Node
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.column_units import bytes_per_s, split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 from iosonde.model.bound.bound import bound
 from iosonde.model.bound.system import FIELDS, System, with_settings
 from iosonde.model.fit.coding import factors_json
 from iosonde.model.fit.features import Array, Examples, Feature
-from iosonde.stats.column_units import bytes_per_s, split_unit
 
 NAME = "bound"
 OPTIONS: dict[str, Any] = {"unit": "", **dict.fromkeys(FIELDS, "")}

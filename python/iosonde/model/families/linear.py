@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.column_units import split_unit
+from iosonde.core.table import Column, Table
 from iosonde.model.fit.coding import factors_json
 from iosonde.model.fit.features import Array, Examples
-from iosonde.stats.column_units import split_unit
 from iosonde.stats.regression import formula, ols
-from iosonde.stats.table import Column, Table
 
 NAME = "linear"
 OPTIONS: dict[str, Any] = {"terms": ""}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.stats.table import Cell
+from iosonde.core.table import Cell
 
 from .fitted import Model, designs_of
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats.table import Cell, Table, is_number, tidy
+from iosonde.core.table import Cell, Table, is_number, tidy
 
 Array = npt.NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
-from iosonde.stats.table import Cell, tidy
 
 from ..families import family, nodes
 from .calibration import Calibration, groups_needed

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import tidy
 from iosonde.stats.estimate import copies
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.table import tidy
 
 from .features import Examples
 

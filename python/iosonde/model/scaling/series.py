@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.stats.table import Cell, Table, tidy
+from iosonde.core.table import Cell, Table, tidy
 
 _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _MOST = 10**7

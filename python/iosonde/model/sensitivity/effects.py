@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile
-from iosonde.stats.table import Cell, tidy
 
 from .design import Codes, Design
 from .variances import Array

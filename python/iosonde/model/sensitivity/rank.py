@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
-from iosonde.stats.estimate.distributions import check_level
 
 from . import factorial, scattered, warnings
 from .blocks import enter

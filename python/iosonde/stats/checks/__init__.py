@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell
-from ..table import Table
 
 if TYPE_CHECKING:
     from ..regression.assumptions import Assumptions
@@ -35,7 +36,7 @@ CHECK = (*SUMMARY, "S121", "S122", "S123", "S124", "S125", "S126", "S127", "S128
 class Subject:
     """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
 
-    ``runs`` are the contents of run.json (empty for a plain table), ``table`` the rows behind the cells.
+    ``runs`` are those of a store (empty for a plain table), ``table`` the rows behind the cells.
     ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
     can pass, in the responses' own unit. ``observed``: settings that were
     only seen, as opposed to set: nobody owes all their combinations.
@@ -43,7 +44,7 @@ class Subject:
 
     cells: Sequence[TrialCell]
     level: float
-    runs: Sequence[Mapping[str, Any]] = ()
+    runs: Sequence[StoredRun] = ()
     table: Table | None = None
     hidden: Mapping[str, list[str]] = field(default_factory=dict)
     bound: float | None = None

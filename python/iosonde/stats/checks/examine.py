@@ -5,7 +5,7 @@ Silence is no praise: where there are too few trials or facts for a check to see
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from .. import checks
 from ..estimate import autocorrelation, modes, outliers
-from ..overview.cells import cells_of
-from ..overview.overview import CLOCKS, cells_of_store, plain
-from ..roles import Roles, guess
-from ..table import Table
+from ..overview.cells import Measured, cells_of
+from ..overview.overview import hidden_in_store
 
 # Checks of a plain table. S110 asks about columns that were not grouped by: here the user chose them, or none are left.
 _OF_RUNS = ("S102", "S104", "S105", "S106", "S107")
@@ -58,31 +58,29 @@ class Examination:
 
 
 def of_table(
-    table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None,
+    table: Table, level: float, responses: Sequence[str], by: Sequence[str], ignored: Sequence[str] = (),
     bound: float | None = None, limit: float | None = None,
 ) -> Examination:  # fmt: skip
-    """Everything that is suspicious in a plain table; columns are read as ``roles.guess`` does. Raises DataError."""
+    """Everything that is suspicious in a plain table. ``ignored`` are columns that number or date the rows, or hold
+    remarks. Raises DataError."""
     if len(table) == 0:
         raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
-    roles = guess(table, responses, by)
-    ordered = _in_time(table, roles)
-    cells = [cell for cell in cells_of(ordered, roles.responses, roles.settings) if cell.values.size]
-    ignored = (*roles.numbering, *roles.remarks)
+    ordered = _in_time(table, ignored)
+    cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
     subject = checks.Subject(cells, level, table=ordered, bound=bound, limit=limit)
-    return _examine(subject, roles.responses, roles.settings, ignored)
+    return _examine(subject, responses, by, ignored)
 
 
 def of_store(
-    results: Table, level: float, runs: Sequence[Mapping[str, Any]], bound: float | None = None, clock: str = CLOCKS[0],
-    problems: Sequence[Finding] = (), planned: Sequence[str] = (),
+    measured: Measured, level: float, runs: Sequence[StoredRun], bound: float | None = None,
+    problems: Sequence[Finding] = (), observed: Sequence[str] = (),
 ) -> Examination:  # fmt: skip
-    """Everything that is suspicious in a store; ``problems`` are those of its files, ``planned`` the factors that its
-    experiments set. Raises DataError for an unknown clock."""
-    cells, table, by, hidden = cells_of_store(results, clock)
-    observed = [name for name in by if planned and plain(name) not in planned]
-    subject = checks.Subject(cells, level, runs, table, hidden, bound, observed=observed)
-    metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in cells))
-    return _examine(subject, metrics, tuple(by), (), problems)
+    """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that
+    nobody set."""
+    hidden = hidden_in_store(measured)
+    subject = checks.Subject(measured.cells, level, runs, measured.rows, hidden, bound, observed=observed)
+    metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
+    return _examine(subject, metrics, measured.by, (), problems)
 
 
 def _examine(
@@ -90,7 +88,7 @@ def _examine(
     problems: Sequence[Finding] = (),
 ) -> Examination:  # fmt: skip
     codes = [code for code in checks.modules() if code in checks.CHECK and (subject.runs or code not in _OF_RUNS)]
-    sizes = [int(cell.values.size) for cell in subject.cells if cell.values.size]
+    sizes = [cell.n for cell in subject.cells if cell.values.size]
     return Examination(
         tuple(checks.worst_first([*problems, *checks.run(subject, codes)])), tuple(_unseen(subject, sizes)),
         tuple(responses), tuple(settings), tuple(ignored),
@@ -124,9 +122,9 @@ def _unbounded(subject: checks.Subject) -> list[str]:
     return found
 
 
-def _in_time(table: Table, roles: Roles) -> Table:
-    """The rows by the first column of dates, where there is one."""
-    dated = next((name for name in roles.numbering if not table.column(name).numeric), None)
+def _in_time(table: Table, names: Sequence[str]) -> Table:
+    """The rows by the first of these columns that holds dates, if one does."""
+    dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table
     try:

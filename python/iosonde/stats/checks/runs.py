@@ -1,58 +1,57 @@
-"""What the checks read from run.json: phases by setting, and the facts about a read's cache."""
+"""What the checks read of stored runs: phases by setting, and the facts about a read's cache."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.stored import Phase, StoredRun
+
 _MEMORY_TYPES = ("tmpfs", "ramfs", "hugetlbfs")
 
 
-def together_by_setting(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[Phase]]:
     """``operation, nodes=2`` → that phase of every complete run with so many nodes, of phases that the ranks do at the
     same time; not steps that go from rank to rank, nor what only sets up or tears down."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    found: dict[str, list[Phase]] = {}
     for run in runs:
-        if run.get("missing"):
+        if not run.complete:
             continue
-        nodes = run.get("factors", {}).get("nodes")
-        for phase in run.get("phases", ()):
-            if phase.get("on") == "each" or phase.get("stage", "step") != "step":
+        nodes = run.factors.get("nodes")
+        for phase in run.phases:
+            if phase.in_turn or not phase.is_step:
                 continue
-            name = str(phase.get("operation") or phase.get("name"))
+            name = phase.operation
             found.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
     return found
 
 
-def read_facts(run: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
     """(operation, facts for ``s104_cache.reasons``) of every phase that reads."""
-    machine = run.get("facts", {}).get("machine", {}) or {}
+    machine = run.facts.get("machine") or {}
     mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
-    for phase in run.get("phases", ()):
-        totals = phase.get("totals") or {}
-        read = sum(totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
+    for phase in run.phases:
+        read = sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
         if not read:
             continue
-        facts: dict[str, Any] = dict(phase.get("cache") or {})
+        facts: dict[str, Any] = dict(phase.cache)
         facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
         if not machine.get("infiniband"):  # whose ports do not tell their speed in bits
             facts |= _network_facts(phase, mount, machine.get("network") or ())
-        yield str(phase.get("operation") or phase.get("name")), facts
+        yield phase.operation, facts
 
 
-def _network_facts(
-    phase: Mapping[str, Any], mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _network_facts(phase: Phase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The fastest node's rate, and what its interfaces carry: of a file system with a server elsewhere."""
     server = str(mount.get("server") or "")
     speeds = [card.get("bits_per_s") for card in interfaces if card.get("state") == "up"]
     if not server or server.startswith(("localhost", "127.", "::1")) or not speeds or None in speeds:
         return {}
     by_node: dict[Any, int] = {}
-    for rank in phase.get("ranks", ()):
+    for rank in phase.ranks:
         by_node[rank.get("node")] = by_node.get(rank.get("node"), 0) + rank.get("bytes", 0)
-    seconds = (phase.get("duration_ns") or 0) / 1e9
+    seconds = (phase.duration_ns or 0) / 1e9
     if not by_node or not seconds:
         return {}
     return {

@@ -32,10 +32,10 @@ CODE = "S101"
 def check(subject: Subject) -> list[Finding]:
     """Cells with fewer trials than the median's interval needs."""
     least = least_trials_for_median(subject.level)
-    few = [cell for cell in subject.cells if cell.values.size < least]
+    few = [cell for cell in subject.cells if cell.n < least]
     if not few:
         return []
-    fewest = min(cell.values.size for cell in few)
+    fewest = min(cell.n for cell in few)
     names = [cell.name for cell in few]
     every = len(few) == len(subject.cells)
     which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"

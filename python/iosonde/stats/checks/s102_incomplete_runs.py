@@ -29,17 +29,17 @@ CODE = "S102"
 
 def check(subject: Subject) -> list[Finding]:
     """Runs whose ``missing`` is not empty."""
-    incomplete = [run for run in subject.runs if run.get("missing")]
+    incomplete = [run for run in subject.runs if run.missing]
     if not incomplete:
         return []
-    first = str(incomplete[0]["missing"][0])
+    first = incomplete[0].missing[0]
     return [
         Finding(
             CODE,
             Severity.WARNING,
             f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and left out; the first: {first}",
             {
-                "runs": {str(run.get("id")): list(run["missing"]) for run in incomplete[:SHOWN]},
+                "runs": {run.id: list(run.missing) for run in incomplete[:SHOWN]},
                 "n_runs": len(incomplete),
             },
             "see what is missing with iosonde show, cure it, and run the same command again",

@@ -39,9 +39,9 @@ def check(subject: Subject) -> list[Finding]:
     late = {}
     for name, phases in together_by_setting(subject.runs).items():
         shares = [
-            phase["start_spread_ns"] / phase["duration_ns"]
+            phase.start_spread_ns / phase.duration_ns
             for phase in phases
-            if phase.get("start_spread_ns") is not None and phase.get("duration_ns")
+            if phase.start_spread_ns is not None and phase.duration_ns
         ]
         if shares and median(shares) > SHARE:
             late[name] = median(shares)

@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
+from iosonde.core.stored import Phase
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.distributions import binomial_cdf
@@ -66,20 +66,20 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _times(phase: Mapping[str, Any]) -> dict[int, int]:
+def _times(phase: Phase) -> dict[int, int]:
     return {
         rank["rank"]: rank["ended_ns"] - rank["started_ns"]
-        for rank in phase.get("ranks", ())
+        for rank in phase.ranks
         if rank.get("ended_ns", 0) > rank.get("started_ns", 0)
     }
 
 
-def _always_last(phases: Sequence[Mapping[str, Any]], times: Sequence[Mapping[int, int]], alpha: float) -> str:
+def _always_last(phases: Sequence[Phase], times: Sequence[Mapping[int, int]], alpha: float) -> str:
     last = Counter(max(each, key=lambda rank: each[rank]) for each in times if len(each) > 1)
     rank, often = last.most_common(1)[0]
     ranks, trials = max(len(each) for each in times), sum(last.values())
     by_chance = ranks * (1 - binomial_cdf(often - 1, trials, 1 / ranks))
     if by_chance >= alpha:
         return ""
-    host = next((r.get("host") for p in phases for r in p.get("ranks", ()) if r["rank"] == rank), None)
+    host = next((r.get("host") for p in phases for r in p.ranks if r["rank"] == rank), None)
     return f", rank {rank}{f' on {host}' if host else ''} in {often} of {trials} trials"

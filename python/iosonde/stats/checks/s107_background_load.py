@@ -35,13 +35,13 @@ def check(subject: Subject) -> list[Finding]:
     worst: dict[str, tuple[float, str]] = {}
     loaded: dict[str, list[str]] = {}
     for run in subject.runs:
-        for load in run.get("facts", {}).get("loads") or ():
+        for load in run.facts.get("loads") or ():
             host = load.get("host") or f"node {load.get('node')}"
             for key in _SHARES:
                 share = load.get(key)
                 if share is None or share <= SHARE:
                     continue
-                loaded.setdefault(key, []).append(str(run.get("id")))
+                loaded.setdefault(key, []).append(run.id)
                 worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
     found = []
     for key, ids in loaded.items():

@@ -39,8 +39,8 @@ def check(subject: Subject) -> list[Finding]:
     """One finding for all hints, with what was asked and what is in force."""
     found: dict[str, str] = {}
     for run in subject.runs:
-        for phase in run.get("phases", ()):
-            found |= dict(_not_taken(phase.get("hints") or {}))
+        for phase in run.phases:
+            found |= dict(_not_taken(phase.hints))
     if not found:
         return []
     first, why = next(iter(found.items()))

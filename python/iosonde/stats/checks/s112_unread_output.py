@@ -35,12 +35,12 @@ def check(subject: Subject) -> list[Finding]:
     unread: dict[str, int] = {}
     trials: dict[str, int] = {}
     for run in subject.runs:
-        for phase in run.get("phases", ()) if not run.get("missing") else ():
-            name = str(phase.get("operation"))
+        for phase in run.phases if run.complete else ():
+            name = phase.operation
             trials[name] = trials.get(name, 0) + 1
-            if phase.get("unread"):
+            if phase.unread:
                 unread[name] = unread.get(name, 0) + 1
-                why.setdefault(name, phase["unread"])
+                why.setdefault(name, phase.unread)
     if not unread:
         return []
     first = max(unread, key=lambda name: unread[name] < trials[name])

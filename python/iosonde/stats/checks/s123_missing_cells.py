@@ -30,11 +30,11 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from iosonde.core.table import Cell as Level
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell, missing_values, show
-from ..table import Cell as Level
-from ..table import Table
 from . import SHOWN, Subject, families, some
 
 CODE = "S123"

@@ -31,12 +31,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..column_units import bytes_per_s
 from ..overview.cells import TrialCell, show
-from ..table import Table
 from . import SHOWN, Subject, families
 
 CODE = "S126"

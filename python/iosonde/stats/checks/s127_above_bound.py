@@ -27,10 +27,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from iosonde.core.column_units import bytes_per_s
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
-from ..column_units import bytes_per_s
 from ..overview.cells import TrialCell
 from . import SHOWN, Subject, families
 

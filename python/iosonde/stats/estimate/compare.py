@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
-from .distributions import check_level, normal_quantile, t_critical, t_two_sided_p
+from .distributions import normal_quantile, t_critical, t_two_sided_p
 from .rank_tests import RankTest, paired, unpaired
 from .ratio import Side, ratio_of_means, side, side_of_summary, welch_df
 from .summarise import mean, standard_deviation

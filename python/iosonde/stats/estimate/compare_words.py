@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from iosonde.core.units import significant
+from iosonde.core.units import percent, significant
 
-from ..overview.words import percent
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL, Comparison
 
 

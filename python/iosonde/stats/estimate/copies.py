@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iosonde.core.table import Cell as Level
+
 from ..overview.cells import TrialCell
-from ..table import Cell as Level
 from .ticks import chance_of_ties, poisson_upper_p, tick
 
 ALPHA = 0.001

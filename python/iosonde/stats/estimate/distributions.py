@@ -6,16 +6,6 @@ pay.
 
 from __future__ import annotations
 
-from iosonde.core.errors import InputError
-
-
-def check_level(level: float) -> float:
-    """``level`` if it can be a confidence level, else InputError."""
-    if not 0.0 < level < 1.0:
-        hint = f"write {level / 100:g}" if 1 < level < 100 else "use a fraction such as 0.95"
-        raise InputError(f"the confidence level {level:g} is not between 0 and 1", hint)
-    return level
-
 
 def t_quantile(p: float, df: float) -> float:
     """The p-quantile of Student's t with ``df`` degrees of freedom."""

@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
-from ..overview.cells import TrialCell, cells_of
-from ..overview.overview import cells_of_store
+from ..overview.cells import Measured, TrialCell, cells_of
 from ..regression.components import Components, components
-from ..roles import guess
-from ..table import Table
 from .distributions import binomial_interval
 from .power import smallest_difference
 from .ratio import ratio_of_means, side
@@ -81,16 +79,14 @@ class Passport:
         }  # fmt: skip
 
 
-def of_table(table: Table, level: float, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Passport:
-    """The passport of a plain table; columns are read as ``roles.guess`` does."""
-    roles = guess(table, responses, by)
-    return passport(cells_of(table, roles.responses, roles.settings), level, {})
+def of_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
+    """The passport of a plain table."""
+    return passport(cells_of(table, responses, by), level, {})
 
 
-def of_store(results: Table, level: float, clock: str) -> Passport:
-    """The passport of a store, with the ranks' own rates as the values inside a trial."""
-    cells, rows, _, _ = cells_of_store(results, clock)
-    return passport(cells, level, _own_rates(results, rows, cells))
+def of_store(measured: Measured, results: Table, level: float) -> Passport:
+    """The passport of a store, with the ranks' own rates, which are in ``results``, as the values inside a trial."""
+    return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
 
 
 def passport(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
-from .distributions import check_level, chi2_quantile, t_critical
+from .distributions import chi2_quantile, t_critical
 
 _LARGEST_LOG = 50.0  # beyond, a relative difference is no number that anybody wants
 

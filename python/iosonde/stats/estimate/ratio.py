@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
-from .distributions import check_level, t_critical
+from .distributions import t_critical
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from iosonde.core.errors import InputError
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
-from .distributions import check_level, t_critical
+from .distributions import t_critical
 from .summarise import Values, standard_deviation
 
 PILOT = 6

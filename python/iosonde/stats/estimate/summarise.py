@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
-from .distributions import binomial_cdf, check_level, chi2_quantile, t_critical
+from .distributions import binomial_cdf, chi2_quantile, t_critical
 
 Values = Sequence[float] | npt.NDArray[np.float64]
 

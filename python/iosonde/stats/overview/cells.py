@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-
-from ..table import Cell as Level
-from ..table import Table
+from iosonde.core.table import Cell as Level
+from iosonde.core.table import Table, show
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class TrialCell:
     """The trials of one response at one setting, in the order of the table (or of time where known).
 
     ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
+    ``within_run``: the values are a tool's own iterations inside one execution, and no trials.
     """
 
     by: dict[str, Level]
@@ -32,6 +32,12 @@ class TrialCell:
     operation: str = ""
     rows: npt.NDArray[np.intp] | None = None
     places: tuple[str, ...] = ()
+    within_run: bool = False
+
+    @property
+    def n(self) -> int:
+        """How many trials: iterations inside one run are one."""
+        return 1 if self.within_run else int(self.values.size)
 
     @property
     def name(self) -> str:
@@ -42,9 +48,15 @@ class TrialCell:
         return ", ".join(parts) or self.metric
 
 
-def show(level: Level) -> str:
-    """A level as text; a missing one is said to be."""
-    return "(missing)" if level is None else str(level)
+@dataclass(frozen=True)
+class Measured:
+    """The trials of a store: its cells, the ``rows`` that they number (one a trial and metric, by time), the factors
+    ``by`` which they are cells, and what has to be said about them."""
+
+    cells: tuple[TrialCell, ...]
+    rows: Table
+    by: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:

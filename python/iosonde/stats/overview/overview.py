@@ -12,24 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.errors import DataError
-from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, READ_FACTORS
+from iosonde.core.column_units import is_rate
+from iosonde.core.schema import READ_FACTORS
+from iosonde.core.stored import StoredRun, plain
+from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
 from .. import checks
-from ..column_units import is_rate
 from ..estimate.percentiles import PERCENTILES, TrialPercentiles, over_trials
 from ..estimate.scaling import efficiencies
 from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
-from ..table import Table
 from . import words
-from .cells import TrialCell, cells_of, hidden_factors, missing_values
+from .cells import Measured, TrialCell, cells_of, hidden_factors, missing_values
 from .types import Efficiency, Latency, Overview, Row
 
-# The parts of a command's time: shown when they are asked for.
-_BESIDE = ("user_seconds", "system_seconds")
-CLOCKS = ("last_done", "first_done", "sum_of_ranks", "overlap")
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
                 "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
@@ -49,65 +46,25 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
 
 
 def of_store(
-    results: Table,
-    level: float,
-    runs: Sequence[Mapping[str, Any]] = (),
-    latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None,
-    clock: str = CLOCKS[0],
-    pilot: int | None = None,
-) -> Overview:
-    """The overview of a store's results (``Store.results`` as a Table): whole-run rows only, one value a trial.
-
-    ``runs`` are contents of run.json (incomplete ones too: they become a finding), ``latencies`` the
-    percentiles of each run by run id, ``clock`` one of :data:`CLOCKS`, ``all``, or the name of a metric.
-    ``pilot``: so many trials fixed the number of trials by Stein's rule, whose interval the means then carry.
+    measured: Measured, level: float, runs: Sequence[StoredRun] = (),
+    latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
+) -> Overview:  # fmt: skip
+    """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
+    ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
+    rule, whose interval the means then carry.
     """
-    ordered, warnings = trials(results, clock)
-    by = settings(ordered)
-    cells = _store_cells(ordered, by)
-    latency = _latency(runs, latencies or {}, by, level)
-    return _overview(cells, level, runs, ordered, by, warnings, latency, pilot, _observed(ordered))
+    latency = _latency(runs, latencies or {}, measured.by, level)
+    rows = measured.rows
+    return _overview(measured.cells, level, runs, rows, measured.by, measured.warnings, latency, pilot, _observed(rows))
 
 
-def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
-    """One row for each trial, operation and metric of the ``clock``, in the order they were made; and what to
-    say about it."""
-    shown, warnings = _by_clock(results.take(whole_rows(results)), clock)
-    return shown.take(np.argsort(_texts(shown, "started_at"), kind="stable")), warnings
-
-
-def cells_of_store(results: Table, clock: str) -> tuple[list[TrialCell], Table, list[str], dict[str, list[str]]]:
-    """(cells, the rows behind them, the settings that make them, what varied in them unseen) of a store."""
-    ordered, _ = trials(results, clock)
-    by = settings(ordered)
-    cells = _store_cells(ordered, by)
-    return cells, ordered, by, _hidden(ordered, cells, _observed(ordered))
-
-
-def settings(results: Table) -> list[str]:
-    """The factors that vary over the store's runs and are settings, not bookkeeping.
-
-    Of factors that always change together only the first is kept; one whose values hardly ever come twice is an
-    observation and no setting.
-    """
-    kept: list[str] = []
-    if "run" not in results.columns or not len(results):
-        return kept
-    runs = results.take(_first_rows(results, "run"))
-    first = [name for name in ("nodes", "ranks_per_node", "ranks") if name in runs.columns]
-    never = (*_BOOKKEEPING, *OBSERVED_FACTORS, *PROBE_FACTORS, CENTRE)
-    for name in first + [name for name in runs.columns if name not in first and plain(name) not in never]:
-        codes, levels = runs.columns[name].codes()
-        if len(levels) < 2 or (name not in first and 2 * len(levels) > len(runs)):
-            continue
-        if len(runs.groups(kept)) == len(runs.groups([*kept, name])) and kept:
-            continue
-        kept.append(name)
-    return kept
+def hidden_in_store(measured: Measured) -> dict[str, list[str]]:
+    """What varied inside the cells of a store's trials without being grouped by: column → names of cells."""
+    return _hidden(measured.rows, measured.cells, _observed(measured.rows))
 
 
 def _overview(
-    cells: Sequence[TrialCell], level: float, runs: Sequence[Mapping[str, Any]], table: Table, by: Sequence[str],
+    cells: Sequence[TrialCell], level: float, runs: Sequence[StoredRun], table: Table, by: Sequence[str],
     warnings: Sequence[str] = (), latency: Sequence[Latency] = (), pilot: int | None = None,
     bookkeeping: Sequence[str] = (),
 ) -> Overview:  # fmt: skip
@@ -128,12 +85,20 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
     amount = positive and cell.unit in ("s", "bytes", "operations")
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return Row(
-        cell.operation, cell.metric, cell.unit, cell.by, int(x.size),
-        _not_below_zero(center) if rate or amount else center, median(x, level),
+        cell.operation, cell.metric, cell.unit, cell.by, cell.n,
+        _of_trials(_not_below_zero(center) if rate or amount else center, cell), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
+
+
+def _of_trials(estimate: Estimate, cell: TrialCell) -> Estimate:
+    """Of iterations inside one run the interval holds for that run alone, and counts as one trial."""
+    if not cell.within_run:
+        return estimate
+    said = f"within one run: {cell.values.size} iterations of one execution say nothing of another execution"
+    return replace(estimate, n=1, warnings=(said, *estimate.warnings))
 
 
 def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
@@ -154,66 +119,18 @@ def _not_below_zero(estimate: Estimate) -> Estimate:
     return replace(estimate, low=0.0, warnings=(*estimate.warnings, "the interval reaches below 0 and is cut there"))
 
 
-def plain(name: str) -> str:
-    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
-    return name.removeprefix("factor_")
-
-
-def whole_rows(results: Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """True for rows of the whole run; those of single ranks are parts of a trial and no trials."""
-    if "rank" not in results.columns:
-        return np.ones(len(results), dtype=bool)
-    return results.columns["rank"].missing
-
-
-def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
-    metrics = _texts(whole, "metric")
-    if clock == "all":
-        return whole, []
-    if clock in set(metrics):
-        return whole.take(metrics == clock), []
-    if clock not in CLOCKS:
-        known = ", ".join([*CLOCKS, "all", *sorted(set(metrics))])
-        raise DataError(f"'{clock}' is neither a clock nor a metric of this store", f"known: {known}")
-    others = tuple(f"_{name}" for name in CLOCKS if name != clock)
-    keep = np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
-    operations = _texts(whole, "operation")
-    without = sorted(set(operations) - set(operations[keep]))
-    if not without:
-        return whole.take(keep), []
-    fallback = np.array([m.endswith("_sum_of_ranks") for m in metrics], dtype=bool) & np.isin(operations, without)
-    said = (
-        f"no {clock} rate of {', '.join(without)} (the nodes' clocks cannot be compared, or a tool's output does not "
-        "say enough): the sum of ranks is shown"
-    )
-    return whole.take(keep | fallback), [said] if fallback.any() else []
-
-
-def _store_cells(ordered: Table, by: Sequence[str]) -> list[TrialCell]:
-    if len(ordered) == 0:
-        return []
-    values, units, runs = ordered.numbers("value"), _texts(ordered, "unit"), _texts(ordered, "run")
-    found = []
-    for key, rows in ordered.groups(["operation", "metric", *by]):
-        rows = np.sort(rows)
-        setting = dict(zip(by, key[2:], strict=True))
-        found.append(TrialCell(setting, str(key[1]), str(units[rows[0]]), values[rows], str(key[0]), rows,
-                               tuple(f"run {runs[row]}" for row in rows)))  # fmt: skip
-    return found
-
-
 def _latency(
-    runs: Sequence[Mapping[str, Any]],
+    runs: Sequence[StoredRun],
     latencies: Mapping[str, Sequence[TrialPercentiles]],
     by: Sequence[str],
     level: float,
 ) -> list[Latency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
     for run in runs:
-        if run.get("missing"):
+        if not run.complete:
             continue
-        setting = tuple(run.get("factors", {}).get(plain(name)) for name in by)
-        for trial in latencies.get(str(run.get("id")), ()):
+        setting = tuple(run.level(name) for name in by)
+        for trial in latencies.get(run.id, ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
     found = []
@@ -241,20 +158,10 @@ def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
     return found
 
 
-def _texts(table: Table, name: str) -> np.ndarray[Any, np.dtype[Any]]:
-    if name not in table.columns:
-        return np.full(len(table), "", dtype=object)
-    return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)
-
-
 def _observed(table: Table) -> list[str]:
     """Columns of a store that are no factor: only ``experiment``, ``source`` and ``includes`` may hide one."""
     telling = ("experiment", "source", "includes")
     return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
-
-
-def _first_rows(table: Table, name: str) -> np.ndarray[Any, np.dtype[np.intp]]:
-    return np.sort(np.unique(_texts(table, name).astype(str), return_index=True)[1])
 
 
 def _sortable(value: Any) -> tuple[bool, float, str]:

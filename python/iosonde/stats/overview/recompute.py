@@ -6,11 +6,13 @@ again, over flat arrays, so that a mistake in one place is seen as a difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from iosonde.core.stored import Phase, StoredRun
 
 CLOCK_ERROR = 0.01  # of the phase: with more, times of different ranks are not set against each other
 _WRITER = "_writer_node"
@@ -18,29 +20,29 @@ _WRITER = "_writer_node"
 Key = tuple[str, str, int | None]  # operation, metric, rank (None: the whole)
 
 
-def rates(run: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
-    """Every rate of a run's phases of which all operations were recorded. ``run`` is the content of run.json."""
+def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
+    """Every rate of a run's phases of which all operations were recorded."""
     found: dict[Key, float] = {}
-    for phase in run.get("phases", ()):
-        if phase.get("recorded_all") and phase.get("measures"):
-            rows = operations[operations["phase"] == phase["index"]]
+    for phase in run.phases:
+        if phase.recorded_all and phase.measures:
+            rows = operations[operations["phase"] == phase.index]
             for name, chosen, counted in _series(phase, rows, run, kinds):
                 found |= _of_series(name, chosen, counted, phase, kinds)
     return found
 
 
 def _series(
-    phase: Mapping[str, Any], rows: npt.NDArray[Any], run: Mapping[str, Any], kinds: Sequence[str]
+    phase: Phase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
     """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write."""
-    operation, present = str(phase["operation"]), [kinds[kind] for kind in np.unique(rows["kind"])]
-    counted = phase.get("counted_kind") or _counted(phase["measures"], operation, present)
+    operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
+    counted = phase.counted_kind or _counted(str(phase.measures), operation, present)
     if counted is None:
         return
-    nodes = run.get("facts", {}).get("nodes") or []
+    nodes = run.facts.get("nodes") or []
     away = [rank for rank in np.unique(rows["rank"]).tolist() if rank < len(nodes) and nodes[rank] != nodes[0]]
     kind = list(kinds).index(counted)
-    if phase.get("shared") and counted != "write" and away:
+    if phase.shared and counted != "write" and away:
         yield operation, rows[np.isin(rows["rank"], away)], kind
         yield operation + _WRITER, rows[~np.isin(rows["rank"], away)], kind
     else:
@@ -54,12 +56,10 @@ def _counted(measures: str, operation: str, present: Sequence[str]) -> str | Non
     return next((kind for kind in wanted if kind in present), None)
 
 
-def _of_series(
-    name: str, rows: npt.NDArray[Any], kind: int, phase: Mapping[str, Any], kinds: Sequence[str]
-) -> dict[Key, float]:
+def _of_series(name: str, rows: npt.NDArray[Any], kind: int, phase: Phase, kinds: Sequence[str]) -> dict[Key, float]:
     if not rows.size:
         return {}
-    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.get("ranks", ())}
+    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
     start = rows["start_ns"].astype(np.int64) - shift
@@ -69,17 +69,17 @@ def _of_series(
     np.minimum.at(first, of, start)
     np.maximum.at(last, of, end)
     work = np.where((rows["kind"] == kind) & (rows["status"] == 0), 1.0, 0.0)
-    bandwidth = phase["measures"] == "bandwidth"
+    bandwidth = phase.measures == "bandwidth"
     if bandwidth:
         work *= rows["size"]
     done = np.bincount(of, work, ranks.size)
     if done.sum() == 0 or np.any(last <= first):
         return {}
     own = done / (last - first) * 1e9
-    metric = phase["measures"]
+    metric = phase.measures
     found: dict[Key, float] = {(name, f"{metric}_own", int(rank)): float(v) for rank, v in zip(ranks, own, strict=True)}
     found[name, f"{metric}_sum_of_ranks", None] = float(own.sum())
-    if (phase.get("clock_error_ns") or 0) > CLOCK_ERROR * (last.max() - first.min()):
+    if phase.clock_error_ns > CLOCK_ERROR * (last.max() - first.min()):
         return found
     found[name, f"{metric}_last_done", None] = float(done.sum() / (last.max() - first.min()) * 1e9)
     for clock, begin in (("first_done", first.min()), ("overlap", first.max())):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
-
-from ..table import Cell as Level
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core import decision
+from iosonde.core.column_units import is_rate
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
 from iosonde.core.types import Experiment
 
-from ..column_units import is_rate
 from ..estimate.distributions import t_critical
-from ..table import Table
-from .overview import cells_of_store, row_of
+from .cells import Measured
+from .overview import row_of
 from .recompute import Key, rates
 
 TOLERANCE = 1e-9  # relative
@@ -60,30 +62,31 @@ class Verified:
 
 
 def of_store(
-    results: Table, runs: Iterable[tuple[Mapping[str, Any], Any]], kinds: Sequence[str],
+    results: Table, measured: Measured, runs: Iterable[tuple[StoredRun, Any]], kinds: Sequence[str],
     experiments: Sequence[Experiment], level: float, pilot: int | None = None,
 ) -> Verified:  # fmt: skip
-    """``results`` as the store gives them, ``runs`` (content of run.json, its operations), one in memory at a time."""
+    """``results`` as the store gives them, ``measured`` its trials of every clock, ``runs`` with their operations, of
+    which one is in memory at a time."""
     made, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
     again = values.copy()
     first_trial: dict[str, str] = {}
     for run, operations in runs:
-        name = str(run.get("experiment"))
-        first_trial[name] = min(first_trial.get(name, str(run["started_at"])), str(run["started_at"]))
-        if run.get("missing"):
+        name = run.experiment
+        first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
+        if not run.complete:
             _untold(made, "runs that are incomplete", 1)
             continue
         made.n_runs += 1
         computed = rates(run, operations, kinds)
-        for row, key in by_run.get(str(run["id"]), ()):
+        for row, key in by_run.get(run.id, ()):
             if key in computed:
                 again[row] = computed.pop(key)
                 made.n_results += 1
-                _compare(made, f"run {run['id']}: {_name(key)}", float(values[row]), float(again[row]))
+                _compare(made, f"run {run.id}: {_name(key)}", float(values[row]), float(again[row]))
             else:
                 _untold(made, _why_not(run, key), 1)
-        made.different += [Difference(f"run {run['id']}: {_name(key)}", None, v) for key, v in computed.items()]
-    _summary(made, results, again, level, pilot)
+        made.different += [Difference(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
+    _summary(made, results, measured, again, level, pilot)
     for experiment in experiments:
         sealed = experiment.settings.get(decision.KEY)
         if sealed:
@@ -102,25 +105,31 @@ def _rows_of(results: Table) -> dict[str, list[tuple[int, Key]]]:
     return found
 
 
-def _why_not(run: Mapping[str, Any], key: Key) -> str:
-    phases = {str(phase.get("operation")): phase for phase in run.get("phases", ())}
+def _why_not(run: StoredRun, key: Key) -> str:
+    phases = {phase.operation: phase for phase in run.phases}
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
-    if phase is None or "command" in phase:
+    if phase is None or phase.is_command:
         return "numbers that came from another tool"
-    return "rates of which no operations back them" if phase.get("recorded_all") else (
+    return "rates of which no operations back them" if phase.recorded_all else (
         "rates of which only a sample of the operations was kept")  # fmt: skip
 
 
-def _summary(made: Verified, results: Table, again: Any, level: float, pilot: int | None) -> None:
+def _summary(
+    made: Verified, results: Table, measured: Measured, again: Any, level: float, pilot: int | None
+) -> None:  # fmt: skip
     """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
         return
-    place = {(str(run), key): row for run, rows in _rows_of(results).items() for row, key in rows}
-    cells, table, _, _ = cells_of_store(results, "all")
-    run_of = table.columns["run"].values
-    for cell in cells:
-        assert cell.rows is not None
-        trials = [float(again[place[str(run_of[row]), (cell.operation, cell.metric, None)]]) for row in cell.rows]
+    places: dict[tuple[str, Key], list[int]] = {}
+    for run, rows in _rows_of(results).items():
+        for row, key in rows:
+            places.setdefault((run, key), []).append(row)
+    run_of = measured.rows.columns["run"].values
+    for cell in measured.cells:
+        if cell.rows is None or cell.within_run:
+            continue
+        whole = (cell.operation, cell.metric, None)
+        trials = [math.fsum(again[at]) / len(at) for at in (places[str(run_of[row]), whole] for row in cell.rows)]
         shown, n = row_of(cell, level, pilot), len(trials)
         center = math.fsum(trials) / n
         told: dict[str, tuple[float | None, float]] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.table import show
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import percent
 
 from ..estimate.scaling import verdict
-from .cells import show
 
 if TYPE_CHECKING:
     from .types import Efficiency, Row
@@ -72,11 +72,6 @@ def _said(item: Efficiency) -> str:
 
 def _what(item: Efficiency) -> str:
     return item.operation or item.metric
-
-
-def percent(share: float) -> str:
-    """A share as people say it: ``0.034`` → ``3.4 %``."""
-    return f"{significant(100 * share, 2)} %"
 
 
 def _estimate(item: Efficiency) -> str:

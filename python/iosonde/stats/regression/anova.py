@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.levels import check_level
+from iosonde.core.table import Table
 from iosonde.core.types import Finding
 
 from .. import checks
-from ..estimate.distributions import check_level, f_quantile, f_upper_p
-from ..table import Table
+from ..estimate.distributions import f_quantile, f_upper_p
 from . import ols
 from .assumptions import Assumptions, look
 from .contrasts import Cells, Contrast, contrast

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import t_critical, t_two_sided_p
-from ..table import Cell
 from .formula import Factor, Term
 
 Array = npt.NDArray[np.float64]

@@ -8,27 +8,17 @@ the first. A column whose name looks like a term is the column.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-
-from ..overview.cells import show
-from ..table import Cell, Table
+from iosonde.core.table import Cell, Table, show
+from iosonde.core.transforms import TRANSFORMS, apply
 
 _CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
-_TRANSFORMS: dict[str, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]]] = {
-    "log": np.log,
-    "log2": np.log2,
-    "log10": np.log10,
-    "sqrt": np.sqrt,
-    "square": np.square,
-    "inverse": lambda x: 1 / x,
-}
-
 Array = npt.NDArray[np.float64]
 
 
@@ -97,18 +87,6 @@ def parse_response(text: str, table: Table) -> Factor:
     return factor
 
 
-def apply(transform: str, values: Array, column: str) -> Array:
-    """The transformed values; NaN stays. Raises DataError where it is not defined."""
-    if not transform:
-        return values
-    with np.errstate(all="ignore"):
-        made = _TRANSFORMS[transform](values)
-    if np.any(~np.isfinite(made) & ~np.isnan(values)):
-        bad = values[~np.isfinite(made) & ~np.isnan(values)][0]
-        raise DataError(f"{transform}({column}) does not exist for {bad:g}", "filter such rows out with --where")
-    return made
-
-
 def column_values(table: Table, factor: Factor) -> npt.NDArray[np.generic]:
     """A factor's raw cells: numbers, or levels as they are shown."""
     if factor.levels is None:
@@ -122,11 +100,11 @@ def column_values(table: Table, factor: Factor) -> npt.NDArray[np.generic]:
 def _factor(text: str, table: Table, response: bool = False) -> Factor:
     call = None if text in table.columns else _CALL.match(text)
     function, name = (call[1], call[2].strip()) if call else ("", text)
-    if function and function != "C" and function not in _TRANSFORMS:
+    if function and function != "C" and function not in TRANSFORMS:
         if any(column.label == text for column in table.columns.values()):
             function, name = "", text
         else:
-            raise InputError(f"there is no transform '{function}'", f"use C, {', '.join(_TRANSFORMS)}")
+            raise InputError(f"there is no transform '{function}'", f"use C, {', '.join(TRANSFORMS)}")
     column = table.column(name)
     if column.missing.all():
         return Factor(column.name, function)

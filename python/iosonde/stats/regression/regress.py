@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Table
 from iosonde.core.types import Finding
 
 from .. import checks
-from ..table import Table
 from . import ols
 from .assumptions import Assumptions, look
 from .formula import Factor, Term, apply, column_values, parse_response, parse_terms

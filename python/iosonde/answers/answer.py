@@ -1,0 +1,42 @@
+"""What every answer has in common: a stable form as data, rows for a table, and its sentence."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class Answer(ABC):
+    """What a question came to. ``schema`` is the version of its JSON; it rises when a key changes its meaning."""
+
+    schema: ClassVar[int] = 1
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Its numbers as dicts, lists, texts and numbers; Estimates as ``docs/schemas/`` says."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` prints: the content, with null where a number does not exist."""
+        return {"schema": self.schema, **finite(self.content())}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat dict for each thing that was asked about: the rows of ``to_frame``."""
+        return []
+
+    @property
+    def problem(self) -> bool:
+        """Whether it found what its command exists to find (exit code 1)."""
+        return False
+
+
+def finite(value: Any) -> Any:
+    """Infinite numbers (an F where nothing is left over) and NaN have no JSON: None."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

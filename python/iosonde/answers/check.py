@@ -1,0 +1,88 @@
+"""Can this data be trusted? Every finding with its evidence and its cure, or the noise passport."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Role
+from iosonde.data import roles
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.stats.checks import examine
+from iosonde.stats.checks.examine import Examination
+from iosonde.stats.estimate import noise as passports
+from iosonde.stats.estimate.noise import Passport
+
+from .answer import Answer
+from .trials import measured
+
+
+@dataclass(frozen=True)
+class Check(Answer):
+    """``examination``: what was looked at, found, and not seen."""
+
+    examination: Examination
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde check --json``."""
+        return self.examination.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a finding."""
+        return [finding.to_json() for finding in self.examination.findings]
+
+    @property
+    def problem(self) -> bool:
+        """Whether anything worse than information was found."""
+        return self.examination.suspicious
+
+
+@dataclass(frozen=True)
+class Noise(Answer):
+    """``passport``: false alarms, variances, smallest differences."""
+
+    passport: Passport
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde check --noise --json``."""
+        return self.passport.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a metric."""
+        return [metric.to_json() for metric in self.passport.metrics]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What the hardware can carry: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
+
+    bytes_per_s: float | None = None
+    limit: float | None = None
+
+
+def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
+    """What is suspicious in DATA. Raises InputError, DataError."""
+    bound = carried or Carried()
+    if source.store is not None and not asked.response:
+        if bound.limit is not None:
+            raise InputError(f"the bound {bound.limit:g} has no unit", "write it like 117MB/s or 1Gbit/s")
+        observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
+        made = measured(source, replace(asked, on=tuple(by)))
+        problems = source.store.problems()
+        return Check(examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed))
+    seen = roles.guess(source.whole, asked.response, list(by) or None)
+    ignored = (*seen.numbering, *seen.remarks)
+    return Check(examine.of_table(source.whole, asked.level, seen.responses, seen.settings, ignored,
+                                  bound.bytes_per_s, bound.limit))  # fmt: skip
+
+
+def noise(source: Source, asked: Asked, by: Sequence[str] = ()) -> Noise:
+    """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
+    if source.store is not None and not asked.response:
+        made = measured(source, replace(asked, on=tuple(by)))
+        return Noise(passports.of_store(made, source.table, asked.level))
+    seen = roles.guess(source.whole, asked.response, list(by) or None)
+    return Noise(passports.of_table(source.whole, asked.level, seen.responses, seen.settings))

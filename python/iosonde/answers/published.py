@@ -1,0 +1,88 @@
+"""Which factor matters by a published line: its coefficients and the levels that were tried → rankings, one for each
+metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.data.source import Source
+
+if TYPE_CHECKING:
+    from iosonde.core.table import Column, Table
+    from iosonde.model.sensitivity.ranking import Ranking
+
+_FEATURE = ("feature", "term", "factor", "name", "predictor", "variable")
+_COEFFICIENT = ("coefficient", "estimate", "coef", "b", "beta")
+_ERROR = ("std_error", "standard_error", "se")
+_METRIC = ("metric", "response")
+_INTERCEPT = ("intercept", "(intercept)", "const", "constant")
+
+
+def rankings(
+    source: Source, levels: Sequence[str], responses: Sequence[str], fixed: Sequence[str], level: float
+) -> list[Ranking]:  # fmt: skip
+    """One for each value of the column ``metric``, or those of ``responses``. Raises InputError, DataError."""
+    from iosonde.model.sensitivity.published import rank_line
+
+    table = source.table
+    tried = dict(_levels(text) for text in levels)
+    metric = _column(table, _METRIC)
+    groups = table.groups([metric.name]) if metric else [(("the line",), np.arange(len(table)))]
+    by_name = {str(key[0]): rows for key, rows in groups}
+    for response in responses:
+        if response not in by_name:
+            raise InputError(
+                f"{source.name} has no coefficients of '{response}'", f"it has those of {', '.join(by_name)}"
+            )
+    made = []
+    for response in responses or by_name:
+        coefficients, errors = _line(table.take(by_name[response]))
+        made.append(rank_line(response, coefficients, errors, tried, level, fixed))
+    return made
+
+
+def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
+    names, values, errors = _column(table, _FEATURE), _column(table, _COEFFICIENT), _column(table, _ERROR)
+    if names is None or values is None:
+        raise DataError(f"{table.source}: a line needs the columns feature and coefficient",
+                        f"columns are: {', '.join(table.names)}")  # fmt: skip
+    numbers = table.numbers(values.name)
+    given = table.numbers(errors.name) if errors else None
+    found: dict[str, float] = {}
+    spread: dict[str, float] = {}
+    for row, name in enumerate(names.values):
+        feature = str(name).strip()
+        if feature.lower() in _INTERCEPT:
+            continue
+        if np.isnan(numbers[row]):
+            raise DataError(f"{table.place(row)}: {feature} has no coefficient", "write 0 where it has no effect")
+        if feature in found:
+            raise DataError(f"{table.place(row)}: {feature} comes twice", "add a column metric, or use --where")
+        found[feature] = float(numbers[row])
+        if given is not None:
+            if not given[row] >= 0:
+                raise DataError(f"{table.place(row)}: {feature} has no standard error", "fill it in")
+            spread[feature] = float(given[row])
+    return found, spread if errors else None
+
+
+def _column(table: Table, names: Sequence[str]) -> Column | None:
+    folded = {name.lower(): name for name in table.names}
+    return next((table.columns[folded[name]] for name in names if name in folded), None)
+
+
+def _levels(text: str) -> tuple[str, list[float]]:
+    """``Network=0,1`` → ("Network", [0, 1]). Raises InputError."""
+    name, equals, values = (part.strip() for part in text.rpartition("="))
+    try:
+        return name, [float(value) for value in values.split(",")] if name and equals else _not_levels(text)
+    except ValueError:
+        return name, _not_levels(text)
+
+
+def _not_levels(text: str) -> list[float]:
+    raise InputError(f"'{text}' gives no levels", "write --levels 'Network=0,1', numbers as in the fit")

@@ -1,0 +1,107 @@
+"""Which factor matters: shares of the response's variance, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.transforms import LOGARITHMS
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.model.fit.features import examples
+from iosonde.model.sensitivity.rank import rank as ranked
+from iosonde.model.sensitivity.ranking import Ranking
+
+from .answer import Answer
+
+_MANY_ROWS = 20_000  # more take seconds
+
+
+@dataclass(frozen=True)
+class Rankings(Answer):
+    """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON."""
+
+    rankings: tuple[Ranking, ...]
+    single: bool = False
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde rank --json``."""
+        if self.single and len(self.rankings) == 1:
+            return self.rankings[0].to_json()
+        return {"rankings": [ranking.to_json() for ranking in self.rankings]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a factor."""
+        return [
+            {
+                "response": ranking.response,
+                **{key: value for key, value in factor.to_json().items() if key not in _NESTED},
+            }
+            for ranking in self.rankings
+            for factor in ranking.factors
+        ]
+
+
+_NESTED = ("levels", "steps", "within")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """How to rank. ``fixed``: factors that one cannot choose. ``blocks``: name → factors entered together, in order.
+    ``progress`` is told what begins, where it may take a while."""
+
+    fixed: tuple[str, ...] = ()
+    blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    progress: Callable[[str], None] = lambda what: None
+
+
+def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
+    """One ranking for each response of DATA. Raises InputError, DataError."""
+    how = how or Ranked()
+    if how.blocks and how.fixed:
+        raise InputError("--fixed does not go with --block", "make the fixed factors the first block")
+    named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
+    found = responses(source, replace(asked, on=named))
+    return Rankings(tuple(_ranked(one, bool(named), asked.level, how) for one in found), len(asked.response) == 1)
+
+
+def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:
+    names = response.names if named else [name for name in response.names if _levels(response, name) > 1]
+    if not names:
+        raise DataError(f"{response.title}: no factor has two levels",
+                        "what never varies cannot matter; other columns are named with --on")  # fmt: skip
+    data = examples(response.rows, response.title, names)
+    fixed = [response.rows.column(name).name for name in how.fixed]
+    blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
+    made = ranked(data, level, fixed, blocks=blocks, progress=_teller(response, len(data), len(names), how))
+    return replace(
+        made, unit=response.unit or made.unit, transform=response.transform,
+        warnings=(*_said(response), *made.warnings),
+    )  # fmt: skip
+
+
+def _said(response: Response) -> list[str]:
+    """What the reader has to know of the response and its factors."""
+    said = []
+    if response.transform:
+        shown = ": ratios count, not differences; the means shown are geometric"
+        said.append(
+            f"shares are of the variance of {response.title}{shown if response.transform in LOGARITHMS else ''}"
+        )
+    if response.within_run:
+        said.append("repeats are iterations within one run: the noise of another execution is not seen")
+    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
+    return said
+
+
+def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
+    if n_rows < _MANY_ROWS:
+        return lambda what: None
+    return lambda what: how.progress(f"{response.title}: {what} of {n_rows} rows by {n_factors} factors …")
+
+
+def _levels(response: Response, name: str) -> int:
+    return len(response.rows.columns[name].codes()[1])

@@ -1,0 +1,81 @@
+"""Every number with its interval, how many trials are behind it, and what looks wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.source import Source
+from iosonde.stats.estimate.stopping import PILOT
+from iosonde.stats.overview import overview
+from iosonde.stats.overview.types import Overview
+
+from .answer import Answer
+from .latencies import latencies
+from .trials import measured
+
+
+@dataclass(frozen=True)
+class Summary(Answer):
+    """``overview`` has a row for each cell. ``clock`` names the clock of a store's rates; '' for other columns."""
+
+    overview: Overview
+    clock: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde summary --json``."""
+        return self.overview.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a cell."""
+        return [
+            {**{key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}, **row.by}
+            for row in self.overview.rows
+        ]
+
+
+def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
+    """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
+
+    ``by``: the columns that make the cells; of a store by default the factors that are known. Raises InputError,
+    DataError.
+    """
+    columns = [name for name in asked.response if name in source.table.columns]
+    if source.store is not None and not columns:
+        return Summary(
+            store_overview(source, replace(asked, on=tuple(by or ()))), "" if asked.response else asked.clock
+        )
+    if not asked.response:
+        raise InputError("--response is missing", f"name the column to summarise: {', '.join(source.table.names)}")
+    return Summary(_of_columns(source, asked, by or ()))
+
+
+def store_overview(source: Source, asked: Asked, with_latencies: bool = True) -> Overview:
+    """The overview of a store's trials by the factors that are known, or by ``asked.on``."""
+    percentiles = latencies(source, asked.level) if with_latencies else {}
+    return overview.of_store(measured(source, asked), asked.level, source.runs, percentiles, pilot_of(source))
+
+
+def pilot_of(source: Source) -> int | None:
+    """Trials of the pilot that fixed the number of trials (``run --until``); None where the number was fixed before."""
+    return PILOT if any(one.settings.get("until") for one in source.experiments) else None
+
+
+def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
+    """Columns as they are; computed ones under their own name. Rows of single ranks only where they are asked for."""
+    of_ranks = source.store is not None and ("rank" in by or any(one[0] == "rank" for one in source.where))
+    if of_ranks:
+        return overview.of_table(source.table, asked.response, by, asked.level)
+    table, names = source.trials().rows if source.store is None else source.whole, []
+    for text in asked.response:
+        if any(text in (column.name, column.label) for column in table.columns.values()):
+            names.append(text)
+            continue
+        (made,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
+        table = replace(table, columns={**table.columns, made.title: made.rows.columns[made.title]})
+        names.append(made.title)
+    return overview.of_table(table, names, by, asked.level)

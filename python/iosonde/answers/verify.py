@@ -1,0 +1,50 @@
+"""Whether a store's numbers are what comes out of its operations again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Finding
+from iosonde.data.asked import ALL, Asked
+from iosonde.data.source import Source
+from iosonde.stats.overview import verify as numbers
+from iosonde.stats.overview.verify import Verified
+
+from .answer import Answer
+from .summary import pilot_of
+from .trials import measured
+
+
+@dataclass(frozen=True)
+class Verification(Answer):
+    """``verified``: what came out again, and what did not; ``damaged`` files of the store."""
+
+    verified: Verified
+    damaged: tuple[Finding, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde verify --json``."""
+        return self.verified.to_json() | {"problems": [problem.to_json() for problem in self.damaged]}
+
+    @property
+    def problem(self) -> bool:
+        """Whether anything speaks against the store."""
+        return bool(self.damaged) or not self.verified.good
+
+
+def verify(source: Source, level: float = 0.95) -> Verification:
+    """Every rate again from the operations, the summary from those rates. Raises InputError for a table."""
+    from iosonde import _native
+
+    store = source.store
+    if store is None:
+        raise InputError(f"{source.name} is not a store", "only a store keeps the operations behind its numbers")
+    runs = ((run, store.operations(run.id)) for run in source.runs)
+    experiments = [one for one in store.experiments() if source.experiment in (None, one.id)]
+    made = numbers.of_store(
+        source.table, measured(source, Asked(clock=ALL, level=level)), runs, list(_native.KINDS), experiments, level,
+        pilot_of(source),
+    )  # fmt: skip
+    return Verification(made, tuple(problem for problem in store.problems() if problem.severity != "info"))

@@ -1,0 +1,51 @@
+"""``iosonde check``: can this data be trusted? Every finding with its evidence and its cure."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from iosonde.cli.options.data import DataOptions, data_options
+from iosonde.cli.output import emit
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import InputError
+
+
+@click.command(epilog="Example: iosonde check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s")
+@data_options(
+    "The measured columns; by default what looks measured.",
+    on=None,
+    by="The settings; by default all other columns that do not count rows.",
+)
+@click.option(
+    "--bound", metavar="RATE", help="What the hardware can carry: 117MB/s, 1Gbit/s, or in the response's unit."
+)
+@click.option("--noise", is_flag=True, help="The noise passport: false alarms, variances, smallest differences.")
+def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
+    """What is suspicious in DATA, before any analysis of it is believed.
+
+    DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
+    """
+    from iosonde.answers import check as answers
+    from iosonde.report.text import check as text
+    from iosonde.report.text import noise as noise_text
+
+    carried = None if bound is None else answers.Carried(*_bound(bound))
+    source = asked.open()
+    if noise:
+        passport = answers.noise(source, asked.asked, asked.by)
+        emit(passport, noise_text.lines(passport), asked.as_json)
+        return
+    made = answers.check(source, asked.asked, asked.by, carried)
+    emit(made, text.lines(made), asked.as_json)
+
+
+def _bound(text: str) -> tuple[float | None, float | None]:
+    """(bytes/s of ``117MB/s`` or ``1Gbit/s``, None), or (None, a plain number). Raises InputError."""
+    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(found[2]) if found else ()
+    if not found or (found[2] and not readings) or not float(found[1]) > 0:
+        hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
+        raise InputError(f"--bound '{text}' is no rate", hint)
+    return (float(found[1]) * min(readings), None) if readings else (None, float(found[1]))

@@ -1,0 +1,87 @@
+"""``iosonde rank``: which factor matters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from iosonde.cli.options.data import DataOptions, data_options, split_names
+from iosonde.cli.output import emit, replace_file, talk
+from iosonde.core.errors import InputError
+
+if TYPE_CHECKING:
+    from iosonde.answers.rank import Rankings
+
+
+@click.command(epilog="Example: iosonde rank runs.csv --response write_s --on network,servers --fixed network")
+@data_options(required=False)
+@click.option("--fixed", metavar="X,…", help="Factors that one cannot choose: rank the others within them, too.")
+@click.option("--block", multiple=True, metavar="NAME=X,…", help="Factors entered together, in order. Repeatable.")
+@click.option("--coefficients", metavar="FILE", help="Instead of DATA: .csv with feature and coefficient of a line.")
+@click.option("--levels", multiple=True, metavar="X=V,V,…", help="Levels of a feature of FILE. Repeatable.")
+@click.option("--plot", metavar="FILE", help="Bars with intervals, S1 inside ST, as .png, .svg or .pdf.")
+def command(
+    asked: DataOptions, fixed: str | None, block: tuple[str, ...], coefficients: str | None, levels: tuple[str, ...],
+    plot: str | None,
+) -> None:  # fmt: skip
+    """Rank factors by the share of the response's variance that is theirs.
+
+    S1 is a factor's share by itself, ST the share it has a hand in. A ranking holds for the levels that were tried,
+    which are printed with the effect of each step between them.
+    """
+    from iosonde.answers import published
+    from iosonde.answers.rank import Ranked, Rankings, rank
+    from iosonde.report.text.rank import lines
+
+    if plot:
+        _check_plot(plot)
+    if coefficients:
+        if asked.data is not None or asked.on or block:
+            raise InputError("--coefficients does not go with DATA, --on or --block", "leave one out")
+        lined = published.rankings(asked.open(coefficients), levels, asked.response, split_names(fixed), asked.level)
+        made = Rankings(tuple(lined), len(asked.response) == 1)
+    else:
+        if levels:
+            raise InputError("--levels goes with --coefficients", "the levels of DATA are in DATA")
+        if asked.data is None:
+            raise InputError("neither DATA nor --coefficients is given", "name a store, a .csv or a .parquet")
+        made = rank(asked.open(), asked.asked, Ranked(tuple(split_names(fixed)), _blocks(block), talk))
+    if plot:
+        _draw(made, plot)
+    emit(made, lines(made), asked.as_json)
+
+
+def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:
+    """``hardware=network,disk`` → {"hardware": ["network", "disk"]}. Raises InputError."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, factors = (part.strip() for part in text.partition("="))
+        if not name or not equals or not split_names(factors):
+            raise InputError(f"--block '{text}' names no factors", "write --block 'hardware=network,disk'")
+        if name in found:
+            raise InputError(f"there are two blocks '{name}'", "name every block once, with all its factors")
+        found[name] = split_names(factors)
+    return found
+
+
+def _check_plot(plot: str) -> None:
+    from iosonde.report.figures import FORMATS
+
+    if Path(plot).suffix.lower().lstrip(".") not in FORMATS:
+        raise InputError(f"{plot} is no figure's name", "end it in .png, .svg or .pdf")
+
+
+def _draw(made: Rankings, plot: str) -> None:
+    from iosonde.report import figures
+    from iosonde.report.importance_figure import Bar, Importance, importance_figure
+
+    path = Path(plot)
+    items = [
+        Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
+        for r in made.rankings
+    ]
+    replace_file(path, figures.image(importance_figure(items), path.suffix.lower().lstrip(".")))
+    talk(f"wrote {path}")

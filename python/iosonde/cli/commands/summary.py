@@ -1,0 +1,32 @@
+"""``iosonde summary``: every number with its interval, how many trials are behind it, and what looks wrong."""
+
+from __future__ import annotations
+
+import click
+
+from iosonde.cli.options.data import DataOptions, data_options
+from iosonde.cli.output import emit
+
+
+@click.command(epilog="Example: iosonde summary runs.csv --response real_s --by replicas --level 0.9")
+@data_options(
+    "The column(s) to summarise, or log(Y), Y/nodes. A store needs none.",
+    on=None,
+    by="Columns to group by. A store needs none: its factors are known.",
+)
+def command(asked: DataOptions) -> None:
+    """Mean, median and spread of every cell of DATA with their intervals over trials.
+
+    DATA is a store, a .csv or a .parquet. For a store also the percentiles of operations, the efficiency of
+    scaling, and findings about the data. n counts trials: ranks and operations inside one are not repetitions.
+    """
+    show(asked)
+
+
+def show(asked: DataOptions) -> None:
+    """Print the summary of DATA; ``iosonde run`` ends with it."""
+    from iosonde.answers.summary import summary
+    from iosonde.report.text.summary import lines
+
+    made = summary(asked.open(), asked.asked, asked.by)
+    emit(made, lines(made), asked.as_json)

@@ -1,0 +1,104 @@
+"""DATA and the options that every analysis has, gathered into one value: the same names, with the same meaning."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from iosonde.cli.output import talk
+from iosonde.core.levels import check_level, warning
+from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.source import Source, open_data
+
+Command = Callable[..., Any]
+
+_RESPONSE = "What was measured: columns; of a store operations or metrics; log(Y), Y/nodes. Without it everything."
+_ON = "The factors. Without it those that are known."
+_BY = "Within each combination of these columns."
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What was said on the command line about DATA. Names that hold a comma cannot be given."""
+
+    data: str | None
+    response: tuple[str, ...]
+    on: tuple[str, ...]
+    by: tuple[str, ...]
+    where: tuple[str, ...]
+    clock: str
+    experiment: str | None
+    level: float
+    as_json: bool
+
+    @property
+    def asked(self) -> Asked:
+        """What the answers take."""
+        return Asked(self.response, self.on, self.clock, self.level)
+
+    def open(self, data: str | None = None) -> Source:
+        """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
+        DataError."""
+        source = open_data(data or self.data, self.where, self.experiment)
+        for problem in source.problems:
+            talk(f"warning: {problem}")
+        return source
+
+
+def data_options(
+    response: str | None = _RESPONSE, on: str | None = _ON, by: str | None = None, argument: str = "DATA",
+    required: bool = True,
+) -> Callable[[Command], Command]:  # fmt: skip
+    """DATA and its options, handed to the command as ``asked``. A help of None leaves that option out, where it has
+    no meaning: a command without factors has no ``--on``."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def called(**given: Any) -> Any:
+            level = check_level(given.pop("level"))
+            if warning(level):
+                talk(warning(level))
+            asked = DataOptions(
+                given.pop("data"), *(_names(given.pop(name, None)) for name in ("response", "on", "by")),
+                given.pop("where"), given.pop("clock"), given.pop("experiment"), level, given.pop("as_json"),
+            )  # fmt: skip
+            return command(asked=asked, **given)
+
+        made: Command = called
+        for one in reversed(_options(response, on, by)):
+            made = one(made)
+        return click.argument("data", metavar=argument if required else f"[{argument}]", required=required)(made)
+
+    return decorate
+
+
+def split_names(text: str | None) -> list[str]:
+    """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(split_names(text))
+
+
+def _options(response: str | None, on: str | None, by: str | None) -> list[Callable[[Command], Command]]:
+    made = [
+        click.option(f"--{name}", metavar=metavar, help=text)
+        for name, metavar, text in (("response", "Y,…", response), ("on", "X,…", on), ("by", "X,…", by))
+        if text is not None
+    ]
+    return [
+        *made,
+        click.option("--where", multiple=True, metavar="COND",
+                     help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."),
+        click.option("--clock", default=LAST_DONE, show_default=True, metavar="CLOCK",
+                     help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric."),
+        click.option("--experiment", metavar="ID", help="Store: only this experiment."),
+        click.option("--level", type=float, default=0.95, show_default=True,
+                     help="Confidence level of every interval."),
+        click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout."),
+    ]  # fmt: skip

@@ -1,0 +1,211 @@
+"""A stored run and its phases as types: nobody above the store reads run.json by its keys (docs/store.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .types import FactorValue
+
+FILESYSTEM, TARGET = "filesystem", "target"
+
+
+def plain(column: str) -> str:
+    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
+    return column.removeprefix("factor_")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase of the engine, or one step of commands. ``document`` is its entry in run.json (docs/store.md)."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def index(self) -> int:
+        """Its number in the run; operations carry it."""
+        return int(self.document["index"])
+
+    @property
+    def name(self) -> str:
+        """What it is called in the experiment."""
+        return str(self.document["name"])
+
+    @property
+    def operation(self) -> str:
+        """What it is called in the results."""
+        return str(self.document.get("operation") or self.name)
+
+    @property
+    def recorded_all(self) -> bool:
+        """Whether every operation was kept. Where nothing says so, they may be a sample."""
+        return bool(self.document.get("recorded_all", False))
+
+    @property
+    def is_step(self) -> bool:
+        """Whether it is measured: set-up and tear-down are not."""
+        return self.document.get("stage", "step") == "step"
+
+    @property
+    def is_command(self) -> bool:
+        """Whether commands did it, and not the engine."""
+        return "command" in self.document
+
+    @property
+    def measures(self) -> str | None:
+        """``rate``, ``bandwidth``, or None for what has no rate of its own."""
+        return self.document.get("measures")
+
+    @property
+    def shared(self) -> bool:
+        """Whether all ranks worked on one file."""
+        return bool(self.document.get("shared"))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the clocks of the nodes agree well enough to compare times of ranks."""
+        return bool(self.document.get("comparable", True))
+
+    @property
+    def duration_ns(self) -> int | None:
+        """First start to last end; None where the clocks cannot be compared."""
+        return self.document.get("duration_ns")
+
+    @property
+    def clock_error_ns(self) -> int:
+        """How far the clocks of its ranks may be apart."""
+        return int(self.document.get("clock_error_ns") or 0)
+
+    @property
+    def counted_kind(self) -> str | None:
+        """The kind of operation that its rate counts; None where the store does not say it."""
+        return self.document.get("counted_kind")
+
+    @property
+    def start_spread_ns(self) -> int | None:
+        """First to last start of a rank; None where the clocks cannot be compared."""
+        return self.document.get("start_spread_ns")
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the ranks did it one after another."""
+        return self.document.get("on") == "each"
+
+    @property
+    def totals(self) -> Mapping[str, Mapping[str, int]]:
+        """Kind of operation → count, bytes, errors, over all ranks."""
+        return self.document.get("totals") or {}
+
+    @property
+    def cache(self) -> Mapping[str, Any]:
+        """What is known about the caches that a read met."""
+        return self.document.get("cache") or {}
+
+    @property
+    def hints(self) -> Mapping[str, Any]:
+        """Hints of MPI-IO that were asked for and taken."""
+        return self.document.get("hints") or {}
+
+    @property
+    def unread(self) -> str:
+        """Why the output of a command could not be read; '' where it was."""
+        return str(self.document.get("unread") or "")
+
+    @property
+    def ranks(self) -> tuple[Mapping[str, Any], ...]:
+        """What each rank did, in order of rank; empty for imported runs."""
+        return tuple(self.document.get("ranks") or ())
+
+    @property
+    def histograms(self) -> Mapping[str, Any]:
+        """Kind of operation → (bucket, count) pairs, where not all operations were kept."""
+        return self.document.get("histograms") or {}
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md)."""
+
+    document: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """Unique in its store."""
+        return str(self.document["id"])
+
+    @property
+    def experiment(self) -> str:
+        """The experiment that it belongs to."""
+        return str(self.document["experiment"])
+
+    @property
+    def source(self) -> str:
+        """What measured it: our workloads by name, or a tool with its version."""
+        return str(self.document["source"])
+
+    @property
+    def started_at(self) -> str:
+        """ISO 8601, UTC where we measured; '' where a tool does not say."""
+        return str(self.document["started_at"])
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, from the first command to the last result."""
+        return float(self.document["seconds"])
+
+    @property
+    def factors(self) -> Mapping[str, FactorValue]:
+        """Its setting, with what was only observed."""
+        return self.document.get("factors") or {}
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the machine was like, and how it was measured."""
+        return self.document.get("facts") or {}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """In words, what it lacks; empty for a complete run."""
+        return tuple(self.document.get("missing") or ())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every rank did everything that was asked."""
+        return not self.missing
+
+    @cached_property
+    def phases(self) -> tuple[Phase, ...]:
+        """What was done, in order."""
+        return tuple(Phase(one) for one in self.document.get("phases") or ())
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool measured it and we read its output."""
+        return "import" in self.facts
+
+    @property
+    def target(self) -> str | None:
+        """The directory that was measured; None where nobody says."""
+        found = self.facts.get("target")
+        return None if found is None else str(found)
+
+    @property
+    def filesystem(self) -> str | None:
+        """The type of the target's file system as its mount table names it; None where nobody says."""
+        if self.target is None:
+            return None
+        kind = ((self.facts.get("machine") or {}).get("mount") or {}).get("type")
+        return None if kind is None else str(kind)
+
+    def level(self, column: str) -> FactorValue:
+        """The value of a factor, by the column that holds it in the results."""
+        name = plain(column)
+        if name in self.factors:
+            return self.factors[name]
+        of_the_run: dict[str, FactorValue] = {
+            FILESYSTEM: self.filesystem, TARGET: self.target, "run": self.id, "experiment": self.experiment,
+            "source": self.source,
+        }  # fmt: skip
+        return of_the_run.get(name)

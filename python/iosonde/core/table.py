@@ -1,0 +1,199 @@
+"""A table of measurements, in columns: what every statistic here reads.
+
+A column holds numbers (float64, NaN where a cell is missing) or text (None where missing). The table knows
+where each row came from, so that a complaint names file, line and column.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+
+Cell = float | int | str | None
+_LARGEST = 1e140  # sums of a million squares stay finite
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` as written in the
+    name."""
+
+    name: str
+    values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
+    label: str = ""
+    unit: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.values.dtype != object
+
+    @property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """True where a cell has no value."""
+        if self.numeric:
+            return np.isnan(self.values.astype(float))
+        return np.array([value is None for value in self.values], dtype=bool)
+
+    def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
+        """(level number of each row, the levels): numbers ascending, text as first seen; a missing cell is
+        None, last."""
+        if self.numeric:
+            levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
+            return inverse.astype(np.intp), [None if np.isnan(level) else tidy(level) for level in levels]
+        first: dict[Cell, int] = {}
+        codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))
+        return codes, list(first)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows are counted from 1)."""
+
+    columns: dict[str, Column]
+    source: str = ""
+    lines: npt.NDArray[np.int64] | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())).values) if self.columns else 0
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names in order."""
+        return list(self.columns)
+
+    def column(self, name: str) -> Column:
+        """The column of this name, or the only one with this label (``time`` finds ``time (s)``). Raises
+        DataError."""
+        if name in self.columns:
+            return self.columns[name]
+        by_label = [column for column in self.columns.values() if column.label == name]
+        if len(by_label) == 1:
+            return by_label[0]
+        if by_label:
+            found = ", ".join(column.name for column in by_label)
+            raise DataError(f"{self._where()}column '{name}' could be {found}", "write the whole name")
+        raise DataError(f"{self._where()}there is no column '{name}'", self._nearest(name))
+
+    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+        """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that
+        is none."""
+        column = self.column(name)
+        if not column.numeric:
+            if column.missing.all():
+                return np.full(len(self), np.nan)
+            row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
+            raise DataError(f"{self.place(row)}, column '{column.name}': {_not_a_number(column.values[row])}",
+                            _cure(column.values[row]))  # fmt: skip
+        values = column.values.astype(float)
+        if np.any(np.isinf(values)):
+            row = int(np.flatnonzero(np.isinf(values))[0])
+            raise DataError(f"{self.place(row)}, column '{column.name}': the value is infinite",
+                            "leave the cell empty if the value is missing")  # fmt: skip
+        size = np.abs(values)
+        extreme = (size > _LARGEST) | ((size < 1 / _LARGEST) & (size > 0))
+        if np.any(extreme):
+            row = int(np.flatnonzero(extreme)[0])
+            raise DataError(f"{self.place(row)}, column '{column.name}': squares of {values[row]:g} cannot be computed "
+                            "with", "write the column in another unit")  # fmt: skip
+        return values
+
+    def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
+        """The table of these rows only."""
+        columns = {n: Column(c.name, c.values[rows], c.label, c.unit) for n, c in self.columns.items()}
+        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings)
+
+    def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
+        """(key, row numbers) of every combination of levels that occurs, in the order of the levels."""
+        if not by:
+            return [((), np.arange(len(self)))]
+        coded = [self.column(name).codes() for name in by]
+        joint = np.zeros(len(self), dtype=np.int64)
+        for codes, levels in coded:
+            joint = joint * max(1, len(levels)) + codes
+        order = np.argsort(joint, kind="stable")
+        starts = np.flatnonzero(np.diff(joint[order], prepend=-1))
+        found = []
+        for rows in np.split(order, starts[1:]):
+            if rows.size:
+                found.append((tuple(levels[codes[rows[0]]] for codes, levels in coded), rows))
+        return found
+
+    def place(self, row: int) -> str:
+        """Where a row came from, for a message."""
+        at = f"line {self.lines[row]}" if self.lines is not None else f"row {row + 1}"
+        return f"{self.source}, {at}" if self.source else at
+
+    def _where(self) -> str:
+        return f"{self.source}: " if self.source else ""
+
+    def _nearest(self, name: str) -> str:
+        candidates = list(dict.fromkeys([*self.columns, *(c.label for c in self.columns.values())]))
+        folded = {candidate.lower(): candidate for candidate in candidates}
+        near = [folded[match] for match in difflib.get_close_matches(name.lower(), folded, 3, 0.5)]
+        if near:
+            return f"did you mean {' or '.join(near)}?"
+        return f"columns are: {', '.join(self.columns)}"
+
+
+def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
+    """A table of plain lists: numbers (None: missing) become a numeric column, anything else text."""
+    return Table({name: column_of(name, list(values)) for name, values in columns.items()}, source)
+
+
+def column_of(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
+    """A column of Python values: numeric if all that are present are numbers (True and False are text)."""
+    present = [value for value in values if value is not None]
+    if present and all(
+        isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) for v in present
+    ):
+        numbers = np.array([np.nan if value is None else float(value) for value in values])  # type: ignore[arg-type]
+        return Column(name, numbers, label or name, unit)
+    texts = np.empty(len(values), dtype=object)
+    texts[:] = [None if value is None else _text(value) for value in values]
+    return Column(name, texts, label or name, unit)
+
+
+def tidy(value: float) -> float | int:
+    """3.0 → 3: a level as people wrote it."""
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
+
+
+def show(level: Cell) -> str:
+    """A level as text; a missing one is said to be."""
+    return "(missing)" if level is None else str(level)
+
+
+def is_number(text: object) -> bool:
+    """Whether a text cell is missing or reads as a finite decimal number."""
+    if text is None:
+        return True
+    try:
+        return bool(np.isfinite(float(str(text)))) and "_" not in str(text)
+    except ValueError:
+        return False
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _not_a_number(text: object) -> str:
+    return f"'{text}' is not a number"
+
+
+def _cure(text: object) -> str:
+    written = str(text).strip()
+    whole, comma, tail = written.partition(",")
+    if comma and whole.lstrip("+-").isdigit() and tail.isdigit():
+        return f"write it with a decimal point: {whole}.{tail}"
+    if written.lower() in ("nan", "inf", "-inf", "+inf", "infinity", "-infinity"):
+        return "leave the cell empty if the value is missing"
+    return "correct the cell, or leave it empty if the value is missing"

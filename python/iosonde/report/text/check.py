@@ -1,0 +1,62 @@
+"""An Examination as text: how the table was read, the findings with their cures, what could not be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Finding, Severity
+
+from .layout import wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.check import Check
+    from iosonde.stats.checks.examine import Examination
+
+_NAMES_SHOWN = 6
+
+
+def lines(answer: Check) -> Iterator[str]:
+    """The lines of the text."""
+    made = answer.examination
+    yield from wrapped(_read_as(made))
+    for finding in made.findings:
+        yield ""
+        yield from _finding(finding)
+    if made.unseen:
+        yield ""
+        yield from wrapped(f"not seen: {'; '.join(made.unseen)}", "  ")
+    yield ""
+    yield from wrapped(_sentence(made))
+
+
+def _read_as(made: Examination) -> str:
+    trials = f"{made.fewest}" if made.fewest == made.most else f"{made.fewest} to {made.most}"
+    many = "s" if (made.fewest, made.most) != (1, 1) else ""
+    said = f"{made.n_cells} cells of {trials} trial{many}; measured: {_some(made.responses)}"
+    if made.settings:
+        said += f"; settings: {_some(made.settings)}"
+    return said + (f"; left out: {_some(made.ignored)}" if made.ignored else "")
+
+
+def _some(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown + (f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else "")
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield from wrapped(f"{finding.code} {finding.severity}: {finding.sentence}", "     ")
+    if finding.action:
+        yield from wrapped(f"     → {finding.action}", "       ")
+
+
+def _sentence(made: Examination) -> str:
+    counts = {severity: sum(f.severity is severity for f in made.findings) for severity in Severity}
+    worse = [f"{n} {severity}{'s' if n > 1 else ''}" for severity, n in reversed(counts.items())
+             if n and severity is not Severity.INFO]  # fmt: skip
+    if worse:
+        first = made.findings[0].code
+        return f"{' and '.join(worse)}; iosonde explain {first} says more about the first."
+    if not made.n_cells:
+        return "Nothing to check: no complete trial."
+    return f"Nothing suspicious: {made.n_checks} checks, {made.n_cells} cells."

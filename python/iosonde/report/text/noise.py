@@ -1,0 +1,70 @@
+"""A noise Passport as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import percent
+from iosonde.stats.estimate.noise import POWER, SIZES, MetricNoise, Passport
+
+from .layout import escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.check import Noise
+
+_SPLITS = {"random": "random halves", "alternating": "every other trial", "halves": "first against second half"}
+
+
+def lines(answer: Noise) -> Iterator[str]:
+    """The lines of the text."""
+    made = answer.passport
+    yield "spread of trials in a cell; beyond what ranks explain; of ranks in a trial"
+    yield from table(["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
+                     [_spread(item) for item in made.metrics], "lrrrrr").splitlines()  # fmt: skip
+    yield ""
+    yield f"smallest difference seen with power {POWER:g} at level {made.level:g}, by trials a side"
+    yield from table(["difference", *map(str, SIZES)], [_smallest(item) for item in made.metrics],
+                     "l" + "r" * len(SIZES)).splitlines()  # fmt: skip
+    yield ""
+    yield "A against A: how often compare would say different where there is no difference"
+    rows = [[words, *_rate(getattr(made, name))] for name, words in _SPLITS.items()]
+    yield from table(["split", "share", "interval", "cells"], rows, "lrrr").splitlines()
+    yield ""
+    yield from wrapped(_sentence(made))
+
+
+def _name(item: MetricNoise) -> str:
+    return escape(item.operation or item.metric)
+
+
+def _spread(item: MetricNoise) -> list[str]:
+    parts = item.components
+    nested = ["~", "~"] if parts is None else [percent(e.value or 0) for e in (parts.between, parts.within)]
+    of_trials = "~" if item.sd_log is None else percent(item.sd_log)
+    return [_name(item), str(item.n_cells), str(item.n_trials), of_trials, *nested]
+
+
+def _smallest(item: MetricNoise) -> list[str]:
+    values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
+    return [_name(item), *("~" if value is None else percent(value) for value in values)]
+
+
+def _rate(estimate: Estimate) -> list[str]:
+    if estimate.value is None:
+        return ["~", "~", str(estimate.n)]
+    interval = "~" if estimate.low is None or estimate.high is None else (
+        f"{100 * estimate.low:.1f}–{100 * estimate.high:.1f} %")  # fmt: skip
+    return [f"{100 * estimate.value:.1f} %", interval, str(estimate.n)]
+
+
+def _sentence(made: Passport) -> str:
+    promised = 1 - made.level
+    if made.halves.value is None or made.halves.low is None:
+        return f"Cannot tell how often a comparison cries wolf: {made.halves.warnings[0]}."
+    if made.halves.low > promised:
+        return (f"Here before against after cries wolf in {100 * made.halves.value:.0f} % of the cells instead of "
+                f"{100 * promised:.2g} %: the system changes over time. Measure A and B in turn.")  # fmt: skip
+    return (f"No sign that a comparison cries wolf more often than the {100 * promised:.2g} % it promises "
+            f"({made.halves.n} cells).")  # fmt: skip

@@ -1,0 +1,222 @@
+"""Rankings as text: shares, effects of levels, slopes, what to mind, the sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+
+from .layout import WIDTH, table, wrapped
+from .numbers import number, p_text, share, span
+from .rank_blocks import block_lines
+
+if TYPE_CHECKING:
+    from iosonde.answers.rank import Rankings
+    from iosonde.model.sensitivity.effects import Level
+    from iosonde.model.sensitivity.ranking import FactorRank, Ranking
+
+_MOST_NAMED = 4  # levels
+_LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
+LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
+
+
+def lines(answer: Rankings) -> Iterator[str]:
+    """The lines of the text, an empty one between rankings."""
+    for place, ranking in enumerate(answer.rankings):
+        yield from [""] if place else []
+        yield from of_one(ranking)
+
+
+def of_one(ranking: Ranking) -> Iterator[str]:
+    """One ranking: shares, effects, coefficients, what to mind, the sentence."""
+    yield from _head(ranking)
+    yield ""
+    yield from _shares(ranking)
+    if ranking.fixed:
+        yield from ["", *_within(ranking)]
+    if ranking.blocks is not None:
+        yield from ["", *block_lines(ranking.blocks)]
+    if any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
+        yield from ["", *_shapley(ranking)]
+    divisor, unit = _scale(ranking)
+    if any(factor.effects for factor in ranking.factors):
+        yield from ["", *_effects(ranking, divisor, unit)]
+    if any(factor.slope for factor in ranking.factors):
+        yield from ["", *(_slopes(ranking, 1.0, "") if ranking.transform else _slopes(ranking, divisor, unit))]
+    if ranking.warnings:
+        yield ""
+    for text in ranking.warnings:
+        yield from wrapped(f"~ {text}", "  ")
+    yield ""
+    yield from wrapped(ranking.sentence)
+
+
+def _head(ranking: Ranking) -> Iterator[str]:
+    how = [ranking.estimator]
+    if ranking.n:
+        how = [f"{ranking.n} trials of {ranking.n_cells} settings", *how]
+    if ranking.intervals:
+        how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
+    if ranking.noise is not None:
+        how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
+    yield from wrapped(f"{ranking.response}; {'; '.join(how)}")
+
+
+def variance(ranking: Ranking) -> str:
+    """What the shares are of, in words."""
+    return f"the variance of {ranking.response}" if ranking.transform else "the variance"
+
+
+def _shares(ranking: Ranking) -> Iterator[str]:
+    rows = []
+    for factor in ranking.factors:
+        s = factor.over_all
+        name = factor.name + (" (fixed)" if factor.fixed else "")
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), p_text(factor.p), number(factor.zero_line),
+                     share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
+    heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
+    yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
+
+
+def _within(ranking: Ranking) -> Iterator[str]:
+    fixed = ranking.fixed_share
+    held = ", ".join(ranking.fixed)
+    its = "theirs" if len(ranking.fixed) > 1 else "its own"
+    of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
+    yield from wrapped(f"within {held}{of}:")
+    rows = []
+    inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
+    for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
+        rows.append([name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st),
+                     f"{s.importance:.2f}"])  # fmt: skip
+    yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
+
+
+def _shapley(ranking: Ranking) -> Iterator[str]:
+    rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
+    yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
+
+
+def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+
+    rows = []
+    for factor in ranking.factors:
+        if factor.effects is None:
+            continue
+        low, high = (
+            f"{significant(_measured(end, ranking) / divisor)} at {_named(end)}" for end in factor.effects.extremes
+        )
+        rows.append([factor.name, tried(factor), low, high, _step(factor, ranking, divisor)])
+    of = f", {unit}" if unit else ""
+    heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
+    yield from _whole_or_halves(heads, rows, "lllll", 4)
+
+
+def _whole_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
+    """One table, or where it would be too wide one up to column ``cut`` and one of the rest, both by factor."""
+    whole = table(heads, rows, align, 10 * WIDTH).splitlines()
+    if max(map(len, whole)) <= WIDTH:
+        yield from whole
+        return
+    yield from table(heads[:cut], [row[:cut] for row in rows], align[:cut], WIDTH).splitlines()
+    yield ""
+    rest = [[row[0], *row[cut:]] for row in rows]
+    yield from table([heads[0], *heads[cut:]], rest, align[0] + align[cut:], WIDTH).splitlines()
+
+
+def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
+    """``+16.4: 4 → 5``; of a logarithm ``×1.25: 4 → 5``; between bins where they meet."""
+    assert factor.effects is not None
+    a, b = factor.effects.largest_step
+    before, after = _measured(a, ranking), _measured(b, ranking)
+    step = (after - before) / divisor
+    change = (
+        f"×{significant(after / before)}"
+        if ranking.transform in LOGARITHMS
+        else f"{'+' if step > 0 else ''}{significant(step)}"
+    )
+    if len(factor.effects.levels) == 2:
+        return change
+    if a.low != a.high or b.low != b.high:
+        return f"{change} at {_plain(b.low)}"
+    return f"{change}: {_named(a)} → {_named(b)}"
+
+
+def _measured(level: Level, ranking: Ranking) -> float:
+    """The mean; of a logarithm the geometric mean, in the unit of what was measured."""
+    mean = level.mean.value or 0.0
+    return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
+
+
+def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
+
+    rows = []
+    for factor in ranking.factors:
+        if factor.slope is None:
+            continue
+        raw, standardised = factor.slope.raw, factor.slope.standardised
+        rows.append([factor.name, _scaled(raw.value, divisor), _ends(raw, divisor), share(standardised),
+                     span(standardised), direction(factor)])  # fmt: skip
+    of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
+    heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
+    yield from _whole_or_halves(heads, rows, "lrrrrL", 3)
+
+
+def direction(factor: FactorRank) -> str:
+    """What more of the factor does to the response, by the sign of the coefficient; ``~``: its interval holds 0."""
+    assert factor.slope is not None
+    raw = factor.slope.raw
+    if raw.low is not None and raw.high is not None and raw.low <= 0 <= raw.high:
+        return "~"
+    return "raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none"
+
+
+def tried(factor: FactorRank) -> str:
+    """The levels, or their range and how many there are."""
+    assert factor.effects is not None
+    levels = factor.effects.levels
+    if len(levels) <= _MOST_NAMED and all(level.low == level.high for level in levels):
+        return ", ".join(_named(level) for level in levels)
+    if not all(isinstance(level.low, (int, float)) for level in levels):
+        return f"{len(levels)} levels"
+    bins = "" if all(level.low == level.high for level in levels) else " bins"
+    return f"{_short(levels[0].low)} to {_short(levels[-1].high)} ({len(levels)}{bins})"
+
+
+def _named(level: Level) -> str:
+    """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
+    if level.low == level.high:
+        return _plain(level.low)
+    low, high = (f"{end:.3g}" for end in (level.low, level.high))
+    return f"{low}–{high}" if float(level.low) >= 0 else f"{low} to {high}"
+
+
+def _short(cell: object) -> str:
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else _plain(cell)
+
+
+def _plain(cell: object) -> str:
+    """Whole numbers in full where they are short."""
+    if not isinstance(cell, (int, float)):
+        return str(cell)
+    return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)
+
+
+def _scaled(value: float | None, divisor: float) -> str:
+    return "~" if value is None else significant(value / divisor)
+
+
+def _ends(estimate: Estimate, divisor: float) -> str:
+    if estimate.low is None or estimate.high is None:
+        return "~"
+    return f"{significant(estimate.low / divisor)} to {significant(estimate.high / divisor)}"
+
+
+def _scale(ranking: Ranking) -> tuple[float, str]:
+    if ranking.transform and ranking.transform not in LOGARITHMS:
+        return 1.0, ""
+    means = [abs(_measured(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
+    return human_scale(sum(means) / len(means) if means else 1.0, ranking.unit)

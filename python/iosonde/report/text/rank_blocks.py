@@ -1,0 +1,35 @@
+"""The tables of ``iosonde rank --block``: what each block adds, and its factors within what was left before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .layout import table
+from .numbers import number, p_text, share, span
+
+if TYPE_CHECKING:
+    from iosonde.model.sensitivity.blocks import Blocks, Part
+
+
+def block_lines(blocks: Blocks) -> Iterator[str]:
+    """Both tables."""
+    rows = [
+        [f"{place}. {block.name}", *_cells(block.added), share(block.of_rest), span(block.of_rest)]
+        for place, block in enumerate(blocks.blocks, 1)
+    ]
+    if blocks.interactions is not None and blocks.interactions.df:
+        rows.append(["interactions", *_cells(blocks.interactions), "", ""])
+    left = "noise" if blocks.interactions is not None else "noise, interactions"
+    rows.append([left, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
+    yield from table(["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr").splitlines()  # fmt: skip
+    yield ""
+    rows = [[name, block.name, *_cells(part)] for block in blocks.blocks for name, part in block.factors.items()]
+    yield from table(["factor", "block", "of the rest", "interval", "df", "F", "p"], rows, "llrrrrr").splitlines()  # fmt: skip
+
+
+def _cells(part: Part) -> list[str]:
+    from iosonde.core.units import significant
+
+    f = "~" if part.f is None else significant(part.f)
+    return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]
