@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from ._rank_text import WIDTH, number, p_text, share, span
 
 if TYPE_CHECKING:
-    from iosonde.model.sensitivity.blocks import Blocks, Part
+    from iosonde.model.sensitivity.blocks import Blocks
+    from iosonde.model.sensitivity.types import VariancePart
 
 
 def block_lines(blocks: Blocks) -> Iterator[str]:
@@ -31,7 +32,7 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
                      WIDTH).splitlines()  # fmt: skip
 
 
-def _cells(part: Part) -> list[str]:
+def _cells(part: VariancePart) -> list[str]:
     from iosonde.core.units import significant
 
     f = "~" if part.f is None else significant(part.f)

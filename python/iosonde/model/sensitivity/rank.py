@@ -23,10 +23,11 @@ from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import holm, tied
 from .permutation import Null, nulls
-from .ranking import FactorRank, Ranking, Shares
+from .ranking import FactorRank, Ranking
 from .shapley import effects_of
 from .slopes import slopes
 from .total import Total, Totals, total_shares
+from .types import Shares
 from .variances import Groups, Resampled, Share
 from .within import Within, within
 

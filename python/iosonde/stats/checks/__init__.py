@@ -12,17 +12,13 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell
+from ..regression.types import FitSubject
 from ..table import Table
-
-if TYPE_CHECKING:
-    from ..regression.assumptions import Assumptions
-    from ..regression.ols import Fit
-    from ..regression.regress import Point
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10
@@ -49,18 +45,6 @@ class Subject:
     bound: float | None = None
     limit: float | None = None
     observed: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class FitSubject:
-    """A regression and what was found about its assumptions (None: only sums are known)."""
-
-    fit: Fit
-    assumptions: Assumptions | None
-    level: float
-    points: Sequence[Point] = ()
-    response: str = ""
-    influential: Sequence[str] = ()
 
 
 def modules() -> dict[str, str]:

@@ -29,6 +29,7 @@ from . import ols
 from .assumptions import Assumptions, look
 from .contrasts import Cells, Contrast, contrast
 from .formula import Factor, Term
+from .types import FitSubject
 
 Array = npt.NDArray[np.float64]
 
@@ -239,5 +240,5 @@ def _assumptions(
         return None, []
     seen = look(fit, values)
     places = [table.place(int(rows[row])) for row in seen.influential_rows]
-    found = checks.run_fit(checks.FitSubject(fit, seen, level, (), response, places))
+    found = checks.run_fit(FitSubject(fit, seen, level, (), response, places))
     return seen, [finding for finding in found if finding.code in ("S302", "S303", "S304", "S305")]
