@@ -262,7 +262,7 @@ def _loaded_by(*words: str) -> set[str]:
 
 
 def test_help_loads_nothing_heavy():
-    assert not _loaded_by("--help") & (HEAVY | {"numpy", "yaml", "psutil"})
+    assert not _loaded_by("--help") & (HEAVY | {"numpy", "yaml"})
 
 
 @pytest.mark.parametrize("name", _commands())

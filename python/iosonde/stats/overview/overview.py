@@ -45,7 +45,8 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
         if absent:
             where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
             warnings.append(f"column '{response}' has {len(absent)} missing of {len(table)} values ({where}): left out")
-    return _overview(cells, level, (), table, by=[table.column(name).name for name in by], warnings=warnings)
+    subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
+    return _overview(subject, [table.column(name).name for name in by], warnings)
 
 
 def of_store(
@@ -66,7 +67,8 @@ def of_store(
     by = settings(ordered)
     cells = _store_cells(ordered, by)
     latency = _latency(runs, latencies or {}, by, level)
-    return _overview(cells, level, runs, ordered, by, warnings, latency, pilot, _observed(ordered))
+    subject = checks.Subject(cells, level, runs, ordered, _hidden(ordered, cells, _observed(ordered)))
+    return _overview(subject, by, warnings, latency, pilot)
 
 
 def trials(results: Table, clock: str) -> tuple[Table, list[str]]:
@@ -107,14 +109,13 @@ def settings(results: Table) -> list[str]:
 
 
 def _overview(
-    cells: Sequence[TrialCell], level: float, runs: Sequence[Mapping[str, Any]], table: Table, by: Sequence[str],
-    warnings: Sequence[str] = (), latency: Sequence[Latency] = (), pilot: int | None = None,
-    bookkeeping: Sequence[str] = (),
+    subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[Latency] = (),
+    pilot: int | None = None,
 ) -> Overview:  # fmt: skip
+    cells, level = subject.cells, subject.level
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
-    hidden = _hidden(table, cells, bookkeeping)
     efficiency = tuple(_efficiency(cells, level))
-    findings = checks.run(checks.Subject(cells, level, runs, table, hidden), checks.SUMMARY)
+    findings = checks.run(subject, checks.SUMMARY)
     sentence = words.closing(rows, efficiency)
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings))
 
