@@ -24,6 +24,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint requirements.lock
 IOSONDE := .venv/bin/iosonde
+RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
 RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
@@ -113,9 +114,10 @@ define NEED
 @test -n "$(PYTHON)" || { echo "missing: Python 3.11 or newer; install it with: apt install python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "missing: Python's venv; install it with: apt install python3-venv"; exit 1; }
 	@command -v cc >/dev/null || { echo "missing: a C compiler; install it with: apt install gcc libc6-dev"; exit 1; }
-	@command -v cargo >/dev/null || { echo "missing: Rust 1.85 or newer; install it from https://rustup.rs"; exit 1; }
-	@cargo --version 2>/dev/null | awk '{split($$2, v, "."); ok = v[1] > 1 || v[2] >= 85} END {exit !ok}' || \
-		{ echo "missing: Rust 1.85 or newer ($$(cargo --version 2>&1 | head -n 1)); install it from https://rustup.rs"; exit 1; }
+	@command -v cargo >/dev/null || { echo "missing: Rust $(RUST_OLDEST) or newer; install it from https://rustup.rs"; exit 1; }
+	@cargo --version 2>/dev/null | awk -v oldest=$(RUST_OLDEST) \
+		'{split($$2, v, "."); split(oldest, o, "."); ok = v[1] > o[1] || v[2] + 0 >= o[2] + 0} END {exit !ok}' || \
+		{ echo "missing: Rust $(RUST_OLDEST) or newer ($$(cargo --version 2>&1 | head -n 1)); install it from https://rustup.rs"; exit 1; }
 endef
 
 # `$(call REQUIREMENTS,mpich)`: what pyproject.toml asks for, with an extra, as words that pip understands.

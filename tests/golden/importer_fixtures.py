@@ -1,16 +1,17 @@
 """Where the captures of other tools' output are, and what a right importer reads in them.
 
 The captures are not part of this repository (many have no clear licence); those below ``fixtures/`` are our own
-and are. The rest lie in ``$IOSONDE_SHARED/fixtures`` or in ``../shared/fixtures`` beside the checkout; tests skip
-where they are absent. ``importers_expected.json`` holds facts: for each file the format, version, executions,
-whether it is complete, and [operation, metric, printed number, its unit, {run, rank, iteration, factors}].
+and are. The rest lie outside of it (``outside.py``); tests skip where they are absent. ``importers_expected.json``
+holds facts: for each file the format, version, executions, whether it is complete, and
+[operation, metric, printed number, its unit, {run, rank, iteration, factors}].
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
+
+import outside
 
 HERE = Path(__file__).parent
 EXPECTED = json.loads((HERE / "importers_expected.json").read_text(encoding="utf-8"))
@@ -23,8 +24,5 @@ UNITS = {
 
 def fixture(name: str) -> Path | None:
     """The capture, ours first; None where it is not on this machine."""
-    roots = [HERE / "fixtures"]
-    if shared := os.environ.get("IOSONDE_SHARED"):
-        roots.append(Path(shared) / "fixtures")
-    roots += [parent / "shared" / "fixtures" for parent in HERE.parents[1:4]]
-    return next((root / name for root in roots if (root / name).is_file()), None)
+    ours = HERE / "fixtures" / name
+    return ours if ours.is_file() else outside.find(f"fixtures/{name}")

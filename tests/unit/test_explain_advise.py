@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, table_of
 from iosonde.data.csv_text import read_csv
 from iosonde.explain import advise_defaults
-from iosonde.explain.advise import advise
+from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
 from iosonde.explain.advise_gain import Learner, cross_fit, learn, tied
 from iosonde.explain.advise_needs import enough
@@ -24,6 +23,7 @@ from iosonde.explain.advise_tree import choices, cut, grow
 from iosonde.explain.advise_trial import against
 from iosonde.explain.instances import instances
 from iosonde.explain.rules import rules
+from outside import published_table
 
 SIEVING = Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv"
 CHOOSE, GIVEN = ["servers", "stripe", "sieving"], ["op", "hole_kib", "block_kib"]
@@ -124,7 +124,7 @@ def test_the_golden_rules_are_found_and_cost_nothing(golden):
 
 
 def test_a_leaf_shows_its_two_most_frequent_best_choices_and_where_they_differ():
-    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, depth=1, full=True)
+    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(depth=1, full=True))
     mixed = next(rule for rule in made.rules if len(rule.frequent) == 2)
     assert [n for _, n in mixed.frequent] == [18, 6] or sum(n for _, n in mixed.frequent) == mixed.instances
     assert mixed.differ == ("sieving",) and mixed.to_json()["hamming_distance"] == 1
@@ -135,7 +135,7 @@ def test_of_times_the_lowest_is_best():
     speeds = sieving()
     column = speeds.column("mib_s")
     times = table_of({**{n: list(speeds.column(n).values) for n in (*CHOOSE, *GIVEN)}, "s": list(1000 / column.values)})
-    made, mirrored = advise(speeds, "mib_s", CHOOSE, GIVEN), advise(times, "s", CHOOSE, GIVEN, lower=True)
+    made, mirrored = advise(speeds, "mib_s", CHOOSE, GIVEN), advise(times, "s", CHOOSE, GIVEN, wish=Wish(lower=True))
     for a, b in zip(made.defaults, mirrored.defaults, strict=True):
         assert (a.best, a.worst, a.rel_arith, a.rel_harm) == pytest.approx((b.best, b.worst, b.rel_arith, b.rel_harm))
     assert [r.sentence() for r in made.rules] == [r.sentence() for r in mirrored.rules]
@@ -176,7 +176,7 @@ def test_a_tree_cut_is_the_tree_of_that_depth():
 
 
 def test_what_no_single_instance_tells_many_together_do():
-    made = advise(made_up(np.random.default_rng(6), 60, 4, 3, 0.12, 0.1), "v", ["set"], ["size"], depth=2)
+    made = advise(made_up(np.random.default_rng(6), 60, 4, 3, 0.12, 0.1), "v", ["set"], ["size"], wish=Wish(depth=2))
     assert made.kind == "rules" and {rule.setting[0] for rule in made.rules} == {"s1", "s2"}
     assert sum(d.tied for d in made.defaults) > 100  # of 240
 
@@ -198,7 +198,9 @@ def test_the_tree_is_that_of_scikit_learn():
 def test_equal_settings_show_no_gain_and_get_no_advice():
     false, gains, naive = 0, [], []
     for seed in range(8):
-        made = advise(made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], depth=3)
+        made = advise(
+            made_up(np.random.default_rng(seed), 16, 8, 2, noise=0.1), "v", ["set"], ["size", "op"], wish=Wish(depth=3)
+        )
         false += made.kind != "nothing"
         gains.append(made.gain.share.value)
         naive.append(made.defaults[0].loss / (made.defaults[0].abs + made.defaults[0].loss))
@@ -210,7 +212,9 @@ def test_equal_settings_show_no_gain_and_get_no_advice():
 def test_a_gain_that_is_there_is_found_with_an_interval_that_holds_it():
     held = 0
     for seed in range(8):
-        made = advise(made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], depth=3)
+        made = advise(
+            made_up(np.random.default_rng(seed), 24, 3, 2, 0.4, 0.05), "v", ["set"], ["size"], wish=Wish(depth=3)
+        )
         assert made.kind == "rules" and [c.name for r in made.rules for c in r.conditions].count("size") >= 2
         truth = 0.5 * (1 - 1 / 1.4)  # the best default is right for one half of the workloads
         held += made.gain.share.low <= truth <= made.gain.share.high
@@ -251,15 +255,21 @@ def test_without_repeats_it_is_said(golden):
 
 
 def test_the_setting_in_use_is_what_the_gain_is_over(golden):
-    made = advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "1", "stripe": "128K", "sieving": "off"})
+    made = advise(
+        sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1", "stripe": "128K", "sieving": "off"})
+    )
     assert made.gain.over == made.current == "1/128K/off"
     assert made.gain.share.value > golden.gain.share.value
-    best = advise(made_up(np.random.default_rng(7), 24, 3, 3, 0.0), "v", ["set"], ["size"], current={"set": "s0"})
+    best = advise(
+        made_up(np.random.default_rng(7), 24, 3, 3, 0.0), "v", ["set"], ["size"], wish=Wish(current={"set": "s0"})
+    )
     assert best.kind == "nothing"
     with pytest.raises(InputError, match="never measured"):
-        advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "9", "stripe": "128K", "sieving": "off"})
+        advise(
+            sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "9", "stripe": "128K", "sieving": "off"})
+        )
     with pytest.raises(InputError, match="one value for each"):
-        advise(sieving(), "mib_s", CHOOSE, GIVEN, current={"servers": "1"})
+        advise(sieving(), "mib_s", CHOOSE, GIVEN, wish=Wish(current={"servers": "1"}))
 
 
 def test_incomplete_instances_are_counted_and_not_used():
@@ -290,7 +300,7 @@ def test_new_trials_are_read_as_the_old_ones_were():
     named = {"s0": "auto", "s1": "1", "s2": "2"}  # text, for one of them is
     rows = {"size": list(table.column("size").values), "op": list(table.column("op").values),
             "set": [named[s] for s in table.column("set").values], "v": list(table.column("v").values)}  # fmt: skip
-    made = advise(table_of(rows), "v", ["set"], ["size", "op"], current={"set": "2"})
+    made = advise(table_of(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
     numbers = {"size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0], "op": ["r", "r", "r", "r", "x", "x"],
                "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
     tried = against(made, table_of(numbers))
@@ -422,7 +432,7 @@ def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
             for size in (1, 2, 3) for name in "ab" for k in range(4)]  # fmt: skip
     rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
     table = table_of(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
-    made = advise(table, "v", ["set"], ["size"], current={"set": "b"})
+    made = advise(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))
     assert made.best_default == "a" and made.gain.lowest == pytest.approx(0.5, abs=0.01)
 
 
@@ -458,18 +468,12 @@ def test_few_instances_are_told_how_many_trials_they_need():
     assert two.kind == "nothing" and two.needs.repeats == 3
 
 
-def shared_data() -> Path | None:
-    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
-    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
-
-
-@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_real_non_contiguous_data_give_the_known_figures():
-    table = read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv")
+    table = read_csv(published_table())
     size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
     setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
     rows = table_of({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
-    made = advise(rows, "v", ["set"], ["size", "gap", "fill"], weigh=False)
+    made = advise(rows, "v", ["set"], ["size", "gap", "fill"], wish=Wish(weigh=False))
     assert [tuple(sorted(pair[0] + pair[1])) for pair in made.made.renamed] == [("on 100", "on 4")]
     assert len(made.made) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
     found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +17,8 @@ from iosonde.model.sensitivity import factorial
 from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, design_of
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
-from iosonde.model.sensitivity.variances import Share
+from iosonde.model.sensitivity.variances import VarianceShare
+from outside import published_table
 from settings_table import data_of, grid
 
 # The coefficients of a published regression (write speed of a parallel file system) and the levels it was made of.
@@ -188,8 +187,8 @@ def test_intervals_cover(repeats, sigma, monkeypatch):
     wanted = [frozenset(), everything, *(frozenset([i]) for i in range(3)), *(everything - {i} for i in range(3))]
     rng = np.random.default_rng(12)
     hits = np.zeros(6)
-    shares = [Share(frozenset([i])) for i in range(3)]
-    shares += [Share(everything if repeats > 1 else None, everything - {i}) for i in range(3)]
+    shares = [VarianceShare(frozenset([i])) for i in range(3)]
+    shares += [VarianceShare(everything if repeats > 1 else None, everything - {i}) for i in range(3)]
     true = [plain_s1(cells, truth, [i]) * truth.var() / total for i in range(3)]
     true += [(1 - plain_s1(cells, truth, [j for j in range(3) if j != i])) * truth.var() / total for i in range(3)]
     for _ in range(150):
@@ -313,14 +312,8 @@ def test_standard_errors_of_a_line_give_its_shares_intervals():
     assert made.factors[0].over_all.s1.low < 0.5 < made.factors[0].over_all.s1.high
 
 
-def shared_data() -> Path | None:
-    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
-    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
-
-
-@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_shares_of_a_published_table():
-    rows = np.genfromtxt(shared_data() / "wr-noncontiguous" / "input_clean_774.csv", delimiter=",", skip_header=1)
+    rows = np.genfromtxt(published_table(), delimiter=",", skip_header=1)
     x = np.column_stack([rows[:, 0], rows[:, 4], np.where(rows[:, 2] == 0, -1, rows[:, 3])])
     made = rank(data_of(x, rows[:, 5]), 0.95)
     found = by_name(made)

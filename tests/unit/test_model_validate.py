@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +13,7 @@ from iosonde.model.fit import folds, speed_classes
 from iosonde.model.fit.errors_of import class_bounds, errors_of, grouped_mean, noise_of
 from iosonde.model.fit.features import examples
 from iosonde.model.fit.validate import Candidate, CurvePoint, crossing, groups_for, judge, learning_curve
+from outside import published_table
 
 
 def data(cells: int = 40, repeats: int = 3, seed: int = 1, noise: float = 2.0, copies: int = 0):
@@ -166,16 +164,10 @@ def test_more_rows_make_a_better_tree_and_the_crossing_is_found():
     assert crossing(made, 0, 1) == 80 and crossing(made, 1, 0) is None
 
 
-def shared_data() -> Path | None:
-    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
-    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
-
-
-@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_published_errors_of_the_class_tree_come_out():
     from iosonde.data.csv_text import read_csv
 
-    table = read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv")
+    table = read_csv(published_table())
     size, _, sieving, buffer, fill, speed = table.names
     d = examples(table, speed, [size, sieving, buffer, fill])
     rows, twins = folds.groups(d, "rows"), folds.groups(d)

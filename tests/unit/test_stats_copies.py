@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +13,7 @@ from iosonde.stats.checks import examine
 from iosonde.stats.estimate import copies
 from iosonde.stats.estimate.ticks import chance_of_ties, decimals, tick
 from iosonde.stats.overview.cells import TrialCell
+from outside import published_table
 
 
 def cells(values) -> list[TrialCell]:
@@ -131,16 +129,10 @@ def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
     assert 0.9 * seen < expected < 4 * seen
 
 
-def shared_data() -> Path | None:
-    root = Path(os.environ.get("IOSONDE_SHARED") or Path(__file__).parents[3] / "shared")
-    return next((p for p in (root / "data", root) if (p / "wr-noncontiguous").is_dir()), None)
-
-
-@pytest.mark.skipif(shared_data() is None, reason="needs the folder wr-noncontiguous below IOSONDE_SHARED")
 def test_the_copied_cells_of_a_published_table_are_found():
     from iosonde.data.csv_text import read_csv
 
-    made = examine.of_table(read_csv(shared_data() / "wr-noncontiguous" / "input_clean_774.csv"), 0.95)
+    made = examine.of_table(read_csv(published_table()), 0.95)
     found = {finding.code: finding for finding in made.findings}
     assert found["S121"].evidence["n_cells"] == 198
     pattern = found["S121"].evidence["pattern"]

@@ -95,12 +95,12 @@ def _section(
 
 
 def _advice(title: str, unit: str, table: Table, asked: Asked, given: Sequence[str], level: float) -> Advice:
-    from iosonde.explain.advise import advise
+    from iosonde.explain.advise import Wish, advise
 
     from ._advise_text import sentence
 
     lower = better_of(unit) is Better.LOWER
-    made = advise(table, title, asked.choose, given, level, unit=unit, lower=lower, current=asked.current)
+    made = advise(table, title, asked.choose, given, level, Wish(unit, lower, current=asked.current))
     gain = made.gain
     return Advice(
         title=title,

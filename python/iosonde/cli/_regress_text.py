@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from iosonde.core.units import significant
 from iosonde.report.text import escape, table
-from iosonde.stats.regression.regress import Point, Regression
+from iosonde.stats.regression.regress import Regression
+from iosonde.stats.regression.types import Point
 
 _WIDTH = 79
 

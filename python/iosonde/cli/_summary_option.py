@@ -15,7 +15,7 @@ _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd
 
 def parse_summary(text: str, name: str) -> Group:
     """The side that ``text`` describes. Raises InputError naming the key."""
-    from iosonde.stats.estimate.compare import published
+    from iosonde.stats.estimate.compare import Summary, published
 
     given: dict[str, str] = {}
     for part in text.split(","):
@@ -31,7 +31,7 @@ def parse_summary(text: str, name: str) -> Group:
     n = numbers.pop("n")
     if n != int(n):
         raise InputError(f"n={n:g} is not a whole number", _EXAMPLE)
-    return published(named, numbers.pop("mean"), int(n), kind=kind, **numbers)
+    return published(Summary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
 def _number(key: str, text: str) -> float:

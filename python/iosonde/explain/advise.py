@@ -137,19 +137,33 @@ def _depth_json(made: Depth) -> dict[str, Any]:
     return {"depth": made.depth, "loss": made.loss, "crossed": crossed, "lowest": made.lowest}
 
 
-def advise(table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95, *,
-           unit: str | None = None, lower: bool = False, depth: int = 5, full: bool = False, weigh: bool = True,
-           current: Mapping[str, str] | None = None) -> Advice:  # fmt: skip
-    """Advice from the trials of a table.
+@dataclass(frozen=True)
+class Wish:
+    """How advice is sought. ``unit`` is the response's, if not that of its column; ``lower``: less of it is better.
 
-    ``unit`` is the response's, if not that of its column. ``depth`` is the most questions on a way; ``full`` asks them
-    all instead of stopping where cross-validation says. ``weigh`` lets instances count by what choosing wrong loses
-    there. ``current`` is the setting in use, which the gain is then over. Raises InputError, DataError.
+    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
+    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
+    gain is then over.
     """
+
+    unit: str | None = None
+    lower: bool = False
+    depth: int = 5
+    full: bool = False
+    weigh: bool = True
+    current: Mapping[str, str] | None = None
+
+
+def advise(
+    table: Table, response: str, choose: Sequence[str], given: Sequence[str] = (), level: float = 0.95,
+    wish: Wish = Wish(),
+) -> Advice:  # fmt: skip
+    """Advice from the trials of a table. Raises InputError, DataError."""
+    lower = wish.lower
     made = instances(table, response, choose, given, lower)
-    made = made if unit is None else replace(made, unit=unit)
-    now = None if current is None else _setting(made, current)
-    learner = Learner(depth if made.features else 0, weigh, full)
+    made = made if wish.unit is None else replace(made, unit=wish.unit)
+    now = None if wish.current is None else _setting(made, wish.current)
+    learner = Learner(wish.depth if made.features else 0, wish.weigh, wish.full)
     values, rows = made.values, np.arange(len(made))
     share, ties = shares(values, made.lower), tied(made, level)
     table_of = defaults(values, made.names, lower, ties if made.slots > 1 else None)

@@ -39,7 +39,7 @@ CURES = {
     "late_start": "a longer phase, or ranks that start together (no more ranks than cores)",
     "imbalance": "even work, and a look at the rank or node that ends last (iosonde report: timeline)",
     "slow_operations": "larger requests, more of them under way, or settings of the file system (iosonde rank)",
-    "tail": "a look at what the slowest operations share (iosonde diagnose)",
+    "tail": "a look at what the slowest operations share (iosonde report: latency)",
     "calls": "fewer and larger files, or faster metadata servers",
     "fsync_close": "fewer calls of fsync, or more data before each",
     "rest": "a client that does less between operations, or several ranks on a node",

@@ -52,7 +52,7 @@ def command(
     Compares every fixed setting with the best one for each instance (a combination of --given), learns a small tree
     of rules, and measures its gain where it was not learned. A gain that may be nothing is no advice.
     """
-    from iosonde.explain.advise import advise
+    from iosonde.explain.advise import Wish, advise
 
     check_level(level)
     if (directory is None) != (system is None):
@@ -65,8 +65,8 @@ def command(
     table = _trials(data, where, response, names)
     unit = _unit(table, response)
     lower = unit in _TIMES if better is None else better == "lower"
-    made = advise(table, response, split_names(choose), split_names(given), level, unit=unit, lower=lower, depth=depth,
-                  full=full, weigh=not unweighted, current=None if current is None else pairs_of(current))  # fmt: skip
+    wish = Wish(unit, lower, depth, full, not unweighted, None if current is None else pairs_of(current))
+    made = advise(table, response, split_names(choose), split_names(given), level, wish)
     case = None if workload is None else _case(made, workload, where)
     tried = None
     if against is not None:

@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 
 from ..families import checked, family, limit, note
 from .calibration import calibrate
-from .errors_of import Noise, class_bounds, grouped_mean, noise_of, standard_error
+from .errors_of import Noise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
@@ -136,8 +136,7 @@ def _tried(
     examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int,
     work: Work,
 ) -> list[Judged]:  # fmt: skip
-    bounds = class_bounds(examples.y)
-    return [judge(examples, candidate, folds, group, level, seed, bounds, work) for candidate in candidates]
+    return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[int]:

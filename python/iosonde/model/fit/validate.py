@@ -84,13 +84,13 @@ class Judged:
 
 def judge(
     examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Rows, level: float, seed: int,
-    bounds: Array | None = None, work: Work | None = None,
+    work: Work | None = None,
 ) -> Judged:  # fmt: skip
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
     that does not exist raises InputError."""
     options = checked(candidate.family, candidate.options)
     module = family(candidate.family)
-    bounds = class_bounds(examples.y) if bounds is None else bounds
+    bounds = class_bounds(examples.y)
     largest = float(np.abs(examples.y).max())
     results, rows, said = [], [], []
     try:

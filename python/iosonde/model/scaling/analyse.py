@@ -48,7 +48,7 @@ class FittedLaw:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class SizePrediction:
     """The rate of a law at one size. ``kind``: inside, extrapolated or scenario; ``by_law`` is what each law that could
     not be ruled out says, the interval holds those of them all."""
 
@@ -104,7 +104,7 @@ class Scaling:
     sizes: tuple[Size, ...]
     changes: tuple[Change, ...]
     regimes: tuple[Regime, ...]
-    predictions: tuple[Prediction, ...]
+    predictions: tuple[SizePrediction, ...]
     level: float
     warnings: tuple[str, ...]
 
@@ -200,7 +200,7 @@ def _possible(made: Sequence[FittedLaw]) -> tuple[FittedLaw, ...]:
     return tuple(law for law in ranked if law.delta is not None and law.delta <= _INDISTINGUISHABLE)
 
 
-def _predict(regime: Regime, trials: Trials, size: float, level: float) -> Prediction:
+def _predict(regime: Regime, trials: Trials, size: float, level: float) -> SizePrediction:
     by_law = {law.law.name: law.fit.rate(size) for law in regime.possible if law.fit}
     kind = (
         "scenario"
@@ -211,18 +211,18 @@ def _predict(regime: Regime, trials: Trials, size: float, level: float) -> Predi
     )
     n = regime.n
     if not regime.possible:
-        return Prediction(size, Estimate(None, None, None, level, n, ("no law: measure at more sizes",)), kind, {})
+        return SizePrediction(size, Estimate(None, None, None, level, n, ("no law: measure at more sizes",)), kind, {})
     value = next(iter(by_law.values()))
     if kind == "scenario":
         said = f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
-        return Prediction(size, Estimate(value, None, None, level, n, (said,)), kind, by_law)
+        return SizePrediction(size, Estimate(value, None, None, level, n, (said,)), kind, by_law)
     points = points_of(trials) if regime.unit_of_noise == "trials" else points_of(trials).of_means()
     ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
     lows, highs = [end.low for end in ends], [end.high for end in ends]
     low = None if None in lows else min(x for x in lows if x is not None)
     high = None if None in highs else max(x for x in highs if x is not None)
     said = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
-    return Prediction(size, Estimate(value, low, high, level, n, said), kind, by_law)
+    return SizePrediction(size, Estimate(value, low, high, level, n, said), kind, by_law)
 
 
 def _with_bootstrap(

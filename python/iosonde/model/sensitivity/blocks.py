@@ -23,26 +23,11 @@ from .additive import basis, columns, residuals
 from .design import LEAST_DF, SCATTERED, Design
 from .noncentral import SumOfSquares, share_limits
 from .order import tied
+from .types import VariancePart
 from .variances import NO_NOISE, Array, held_between
 
 _DRAWS = 999
 _MOST_COLUMNS = 400
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of the variance. ``share`` is without what noise adds to it (adjusted R², ω²), ``plain`` with it; ``f``
-    and ``p`` are against the noise, for ``df`` degrees of freedom; None: unknown."""
-
-    share: Estimate
-    plain: float
-    df: int
-    f: float | None
-    p: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form."""
-        return {**self.share.flat("share"), "share_plain": self.plain, "df": self.df, "f": self.f, "p": self.p}
 
 
 @dataclass(frozen=True)
@@ -52,9 +37,9 @@ class Block:
     chance, in groups that cannot be told apart."""
 
     name: str
-    added: Part
+    added: VariancePart
     of_rest: Estimate
-    factors: Mapping[str, Part]
+    factors: Mapping[str, VariancePart]
     order: tuple[tuple[str, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +55,7 @@ class Blocks:
     V(Y) that is left then, with the degrees of freedom of the noise behind every F."""
 
     blocks: tuple[Block, ...]
-    interactions: Part | None
+    interactions: VariancePart | None
     left: float
     left_df: int
 
@@ -104,22 +89,24 @@ class _Scale:
         """Of V(Y), what is left after all effects."""
         return self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.left / self.total
 
-    def part(self, effect: SumOfSquares, before: SumOfSquares) -> Part:
+    def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
         """The share of ``effect`` in all but what is ``before`` it."""
         whole = self.total - before.ss
         value = effect.ss / whole if whole > 0 else 0.0
         if self.noise.df < LEAST_DF:
-            return Part(Estimate(value, None, None, self.level, self.n, (NO_NOISE,)), value, effect.df, None, None)
+            return VariancePart(
+                Estimate(value, None, None, self.level, self.n, (NO_NOISE,)), value, effect.df, None, None
+            )
         others = SumOfSquares(max(0.0, whole - effect.ss - self.left), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
         corrected = (effect.ss - effect.df * self.variance) / (whole + self.variance)
         share = held_between(corrected, limits, self.level, self.n)
         if effect.df < 1:
-            return Part(share, value, 0, None, None)
+            return VariancePart(share, value, 0, None, None)
         if self.variance <= 1e-20 * self.total / self.n:
-            return Part(share, value, effect.df, None, 0.0 if value > 1e-12 else 1.0)
+            return VariancePart(share, value, effect.df, None, 0.0 if value > 1e-12 else 1.0)
         f = effect.ss / effect.df / self.variance
-        return Part(share, value, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
+        return VariancePart(share, value, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
 
 
 @dataclass(frozen=True)
@@ -139,7 +126,7 @@ class _Model:
         return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
 
 
-def _sampled(before: _Model, after: _Model, whole: _Model, level: float) -> tuple[Part, Array]:
+def _sampled(before: _Model, after: _Model, whole: _Model, level: float) -> tuple[VariancePart, Array]:
     """The part of ``whole``'s rest that ``after`` explains beyond ``before``, where settings are a sample themselves.
 
     The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
@@ -159,9 +146,9 @@ def _sampled(before: _Model, after: _Model, whole: _Model, level: float) -> tupl
     half = t_critical(level, left_df) * float(np.std(moves))
     share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
     if df < 1 or v[1] <= 1e-20 * v[2]:
-        return Part(share, value, df, None, None if df < 1 else 0.0), moves
+        return VariancePart(share, value, df, None, None if df < 1 else 0.0), moves
     f = (v[0] - v[1]) / df / (v[1] / left_df)
-    return Part(share, value, df, f, f_upper_p(f, df, left_df)), moves
+    return VariancePart(share, value, df, f, f_upper_p(f, df, left_df)), moves
 
 
 def enter(
@@ -206,7 +193,9 @@ def enter(
     return Blocks(tuple(found), between, scale.left_share, scale.noise.df)
 
 
-def _part(design: Design, scale: _Scale, before: Array, own: Array, of_all: bool = False) -> tuple[Part, Array | None]:
+def _part(
+    design: Design, scale: _Scale, before: Array, own: Array, of_all: bool = False
+) -> tuple[VariancePart, Array | None]:
     """What the columns ``own`` add to those ``before``: the share of what these leave, or ``of_all``; and, of a
     sample of settings, what each of them moves it."""
     nothing = before[:, :0]

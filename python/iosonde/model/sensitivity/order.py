@@ -9,7 +9,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 
-from .ranking import Shares
+from .types import Shares
 from .variances import Array
 
 WORTH_A_WORD = 0.05  # ST - S1

@@ -16,7 +16,8 @@ from iosonde.core.types import Estimate
 
 from .order import joined, ranked_text, tied
 from .rank import SEED
-from .ranking import FactorRank, Ranking, Shares, Slope
+from .ranking import FactorRank, Ranking, Slope
+from .types import Shares
 
 _DRAWS = 4000
 _NO_ERRORS = "no interval: the coefficients come without standard errors"

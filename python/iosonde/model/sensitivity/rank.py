@@ -23,11 +23,12 @@ from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import holm, tied
 from .permutation import Null, nulls
-from .ranking import FactorRank, Ranking, Shares
+from .ranking import FactorRank, Ranking
 from .shapley import effects_of
 from .slopes import slopes
 from .total import Total, Totals, total_shares
-from .variances import Groups, Resampled, Share
+from .types import Shares
+from .variances import Groups, Resampled, VarianceShare
 from .within import Within, within
 
 SEED = 20_130
@@ -66,7 +67,7 @@ class _Found:
     def shares(self) -> list[Shares]:
         """Of each factor over all."""
         every = range(len(self.names))
-        return _important([self._shares(self.made, Share(frozenset([i])), self.totals.of[i]) for i in every])
+        return _important([self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every])
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
@@ -79,7 +80,7 @@ class _Found:
 
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The factors that can be told from chance, in groups that cannot be told apart."""
-        both = {self.names[i]: (self.shares[i], Share(frozenset([i]))) for i in self.told}
+        both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
         return _order(self.made, both, self.level)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
@@ -89,7 +90,7 @@ class _Found:
         both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
         return _order(self.inner.made, both, self.level)
 
-    def _shares(self, made: Resampled, share: Share, total: Total) -> Shares:
+    def _shares(self, made: Resampled, share: VarianceShare, total: Total) -> Shares:
         corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
         return Shares(made.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
 
@@ -200,7 +201,9 @@ def _size(shares: Shares) -> float:
     return shares.s1_corrected if shares.s1_corrected is not None else shares.s1.value or 0.0
 
 
-def _order(made: Resampled, shares: Mapping[str, tuple[Shares, Share]], level: float) -> tuple[tuple[str, ...], ...]:
+def _order(
+    made: Resampled, shares: Mapping[str, tuple[Shares, VarianceShare]], level: float
+) -> tuple[tuple[str, ...], ...]:
     values = {name: _size(seen) for name, (seen, _) in shares.items()}
     names = sorted(values, key=lambda name: -values[name])
     return tied(names, values, {name: made.deviations(shares[name][1]) for name in names}, level, made.noise_df)

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.types import Estimate
 
+from .blocks import Blocks
 from .design import Link
 from .effects import Effects
-
-if TYPE_CHECKING:
-    from .blocks import Blocks
-
-
-@dataclass(frozen=True)
-class Shares:
-    """One factor's shares of a variance. ``s1_corrected`` and ``st_corrected`` have the noise's part taken out;
-    ``importance`` is S1 over the sum of all S1. ``st`` without a value: refused, with the reason in its warnings."""
-
-    s1: Estimate
-    s1_corrected: float | None
-    st: Estimate
-    st_corrected: float | None
-    importance: float
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form."""
-        return {**self.s1.flat("s1"), "s1_corrected": self.s1_corrected, **self.st.flat("st"),
-                "st_corrected": self.st_corrected, "importance": self.importance}  # fmt: skip
+from .types import Shares
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from . import factorial, scattered
 from .design import SCATTERED, Design
 from .shares import grouping
 from .surrogate import out_of_bag
-from .variances import Array, Groups, Resampled, Share
+from .variances import Array, Groups, Resampled, VarianceShare
 
 MOST_FACTORS = 6
 _TREES = 50
@@ -56,9 +56,10 @@ def _by_means(design: Design, made: Resampled, level: float) -> list[Estimate]:
         if made.drawn is None or made.truth is None:
             return []
         source = {"seen": made.seen, "drawn": made.drawn, "truth": made.truth}[kind]
-        return _values({u: getattr(Share(u), "true" if kind == "truth" else "corrected")(source) for u in names}, k)
+        reading = "true" if kind == "truth" else "corrected"
+        return _values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
 
-    plain = _values({u: Share(u).plain(made.seen) for u in names}, k)
+    plain = _values({u: VarianceShare(u).plain(made.seen) for u in names}, k)
     seen, drawn, truth = closed("seen"), closed("drawn"), closed("truth")
     found = []
     for i in range(k):

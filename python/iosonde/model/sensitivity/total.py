@@ -12,7 +12,7 @@ from iosonde.stats.estimate.distributions import f_upper_p
 from . import surrogate
 from .design import FACTORIAL, FRACTION, Design
 from .order import WORTH_A_WORD
-from .variances import Groups, Resampled, Share
+from .variances import Groups, Resampled, VarianceShare
 
 _ALIASED = "refused: a fraction of the combinations cannot tell a factor's interactions from other factors' effects"
 _LINKED = "refused: the factors were not varied independently, so ST is not defined; see the Shapley effects"
@@ -47,7 +47,7 @@ def total_shares(
         return _refused(design, found.refused, level, "none: the surrogate is too poor")
     of = {i: (found.of[i], found.of[i].value) for i in factors}
     within = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
-    interacts = {i: _above(found.of[i], made.estimate(Share(frozenset([i])), level, design.n)) for i in factors}
+    interacts = {i: _above(found.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n)) for i in factors}
     return Totals(found.name, of, within, interacts)
 
 
@@ -57,22 +57,22 @@ def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> To
     upper = everything if design.df_repeats else None
     of, within, interacts = {}, {}, {}
     for i in everything:
-        share = Share(upper, everything - {i})
+        share = VarianceShare(upper, everything - {i})
         of[i] = _total(design, made, share, level)
-        interacts[i] = _interacts(made, share, Share(frozenset([i])), level, len(everything))
+        interacts[i] = _interacts(made, share, VarianceShare(frozenset([i])), level, len(everything))
         if i not in held:
-            within[i] = _total(design, made, Share(upper, everything - {i}, held), level)
+            within[i] = _total(design, made, VarianceShare(upper, everything - {i}, held), level)
     return Totals("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
 
 
-def _total(design: Design, made: Resampled, share: Share, level: float) -> Total:
+def _total(design: Design, made: Resampled, share: VarianceShare, level: float) -> Total:
     """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
     known = made.drawn is not None
     corrected = float(share.corrected(made.seen)) if known else None
     return made.estimate(share, level, design.n), corrected
 
 
-def _interacts(made: Resampled, total: Share, first: Share, level: float, factors: int) -> bool:
+def _interacts(made: Resampled, total: VarianceShare, first: VarianceShare, level: float, factors: int) -> bool:
     """ST above S1 by a word's worth, and its interactions above the noise by F, at ``level`` over all factors."""
     over = float(total.corrected(made.seen) - first.corrected(made.seen))
     if not made.noise_df or over <= WORTH_A_WORD:

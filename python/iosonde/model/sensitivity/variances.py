@@ -36,7 +36,7 @@ class Variances:
 
 
 @dataclass(frozen=True)
-class Share:
+class VarianceShare:
     """(V(upper) - V(lower)) / (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, where no
     setting was repeated; what is noise in it, the corrected and the true share leave out."""
 
@@ -83,20 +83,20 @@ class Resampled:
     n: int = 0
     unseen: Mapping[Groups, float] = field(default_factory=dict)
 
-    def deviations(self, share: Share) -> Array | None:
+    def deviations(self, share: VarianceShare) -> Array | None:
         """Corrected estimate minus truth, once for each resampling."""
         if self.drawn is None or self.truth is None:
             return None
         return share.corrected(self.drawn) - share.true(self.truth)
 
-    def estimate(self, share: Share, level: float, n: int) -> Estimate:
+    def estimate(self, share: VarianceShare, level: float, n: int) -> Estimate:
         """The plug-in share with its interval."""
         value, center = float(share.plain(self.seen)), float(share.corrected(self.seen))
         if self.noise_df:
             return held_between(value, self._limits(share, level), level, n)
         return _interval(value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0))
 
-    def sum_of_squares(self, share: Share) -> SumOfSquares:
+    def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
         """Of the top of the share, without the noise where that is V(Y) itself; where ``noise_df`` is known."""
         lower = float(self.seen.plain[share.lower])
         if share.upper is None:
@@ -106,7 +106,7 @@ class Resampled:
         return SumOfSquares(self.n * (float(self.seen.plain[share.upper]) - lower),
                             self.groups[share.upper] - self.groups[share.lower])  # fmt: skip
 
-    def _limits(self, share: Share, level: float) -> tuple[float, float]:
+    def _limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """By the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.seen.noise) * self.noise_df
         within = float(self.seen.plain[share.within])

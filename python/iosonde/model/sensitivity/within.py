@@ -20,7 +20,7 @@ from .additive import basis, joint_columns, residuals
 from .design import LEAST_DF, SCATTERED, Design
 from .noncentral import SumOfSquares, share_limits
 from .shapley import LEAST_ROWS
-from .variances import NO_NOISE, Groups, Resampled, Share, held_between
+from .variances import NO_NOISE, Groups, Resampled, VarianceShare, held_between
 
 _MOST_COLUMNS = 0.5  # of all settings
 
@@ -30,7 +30,7 @@ class Within:
     """``shares`` of ``made`` are those within the fixed factors; ``fixed`` is the share of these in V(Y)."""
 
     made: Resampled
-    shares: Mapping[int, Share]
+    shares: Mapping[int, VarianceShare]
     fixed: Estimate
 
 
@@ -38,8 +38,8 @@ def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.
     """For every factor that is not ``held``. Raises DataError where the fixed ones leave nothing to rank in."""
     rest = [i for i in range(len(design.features)) if i not in held]
     if design.kind != SCATTERED:
-        shares = {i: Share(held | {i}, held, held) for i in rest}
-        return Within(made, shares, made.estimate(Share(held), level, design.n))
+        shares = {i: VarianceShare(held | {i}, held, held) for i in rest}
+        return Within(made, shares, made.estimate(VarianceShare(held), level, design.n))
     of = basis(design, joint_columns(design, sorted(held), LEAST_ROWS))
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
         raise DataError(f"the fixed factors take {of.shape[1]} columns, of {design.n_cells} settings: nothing is left "
@@ -47,7 +47,7 @@ def within(design: Design, made: Resampled, held: Groups, level: float, rng: np.
     left = residuals(design, of)
     moved = np.repeat(design.means - left, design.counts.astype(int))
     rest_of = replace(design, means=left, y=design.y - moved)
-    alone = {i: Share(frozenset([i])) for i in rest}
+    alone = {i: VarianceShare(frozenset([i])) for i in rest}
     inner = scattered.resample(rest_of, [Groups(), *(frozenset([i]) for i in rest)], rng)
     return Within(inner, alone, _fixed_share(design, rest_of, of.shape[1], level))
 

@@ -9,7 +9,8 @@ from .layout import table
 from .numbers import number, p_text, share, span
 
 if TYPE_CHECKING:
-    from iosonde.model.sensitivity.blocks import Blocks, Part
+    from iosonde.model.sensitivity.blocks import Blocks
+    from iosonde.model.sensitivity.types import VariancePart
 
 
 def block_lines(blocks: Blocks) -> Iterator[str]:
@@ -28,7 +29,7 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
     yield from table(["factor", "block", "of the rest", "interval", "df", "F", "p"], rows, "llrrrrr").splitlines()  # fmt: skip
 
 
-def _cells(part: Part) -> list[str]:
+def _cells(part: VariancePart) -> list[str]:
     from iosonde.core.units import significant
 
     f = "~" if part.f is None else significant(part.f)

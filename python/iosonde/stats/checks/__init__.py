@@ -1,9 +1,12 @@
 """Findings about data: one file each, its docstring the manual page that ``iosonde explain CODE`` prints.
 
 A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about
-data) or ``check_fit(subject)`` (S3xx, about a regression); a new one needs no other change. It stays silent
-about what it was not given. A check that tests many cells shares ``FAMILY_ALPHA`` among them, so its chance of
-a false alarm on clean data stays near that, however large the table.
+data) or ``check_fit(subject)`` (S3xx, about a regression). Its number says who asks it: ``summary`` and the page
+show those below S120, ``check`` all below S300. One with ``NEEDS_RUNS = True`` is left out where there is no
+run.json, as for a plain table. A new check needs no other change in code.
+
+A check stays silent about what it was not given. One that tests many cells shares ``FAMILY_ALPHA`` among them, so
+its chance of a false alarm on clean data stays near that, however large the table.
 """
 
 from __future__ import annotations
@@ -12,24 +15,17 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell
-
-if TYPE_CHECKING:
-    from ..regression.assumptions import Assumptions
-    from ..regression.ols import Fit
-    from ..regression.regress import Point
+from ..regression.types import FitSubject
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10
-# The findings that a summary shows, and those about the data that `check` shows.
-SUMMARY = ("S101", "S102", "S103", "S104", "S105", "S106", "S107", "S108", "S109", "S110", "S111", "S112")
-CHECK = (*SUMMARY, "S121", "S122", "S123", "S124", "S125", "S126", "S127", "S128", "S129")
 
 
 @dataclass(frozen=True)
@@ -52,24 +48,22 @@ class Subject:
     observed: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class FitSubject:
-    """A regression and what was found about its assumptions (None: only sums are known)."""
-
-    fit: Fit
-    assumptions: Assumptions | None
-    level: float
-    points: Sequence[Point] = ()
-    response: str = ""
-    influential: Sequence[str] = ()
-
-
 def modules() -> dict[str, str]:
     """Code → name of the module, without importing any of them."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
         name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:1] == "s" and name[1:4].isdigit()
     }
+
+
+# The findings that a summary shows, and those about the data that `check` shows.
+SUMMARY = tuple(code for code in modules() if code < "S120")
+CHECK = tuple(code for code in modules() if code < "S300")
+
+
+def needs_runs(code: str) -> bool:
+    """Whether a check reads run.json, which a plain table has not."""
+    return getattr(importlib.import_module(modules()[code]), "NEEDS_RUNS", False)
 
 
 def page(code: str) -> str | None:

@@ -22,9 +22,6 @@ from ..estimate import autocorrelation, modes, outliers
 from ..overview.cells import Measured, cells_of
 from ..overview.overview import hidden_in_store
 
-# Checks of a plain table. S110 asks about columns that were not grouped by: here the user chose them, or none are left.
-_OF_RUNS = ("S102", "S104", "S105", "S106", "S107")
-
 
 @dataclass(frozen=True)
 class Examination:
@@ -87,7 +84,7 @@ def _examine(
     subject: checks.Subject, responses: Sequence[str], settings: Sequence[str], ignored: Sequence[str],
     problems: Sequence[Finding] = (),
 ) -> Examination:  # fmt: skip
-    codes = [code for code in checks.modules() if code in checks.CHECK and (subject.runs or code not in _OF_RUNS)]
+    codes = [code for code in checks.CHECK if subject.runs or not checks.needs_runs(code)]
     sizes = [cell.n for cell in subject.cells if cell.values.size]
     return Examination(
         tuple(checks.worst_first([*problems, *checks.run(subject, codes)])), tuple(_unseen(subject, sizes)),

@@ -25,6 +25,7 @@ from iosonde.core.types import Finding, Severity
 from . import SHOWN, Subject
 
 CODE = "S102"
+NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:

@@ -35,6 +35,7 @@ from . import SHOWN, Subject
 from .runs import read_facts
 
 CODE = "S104"
+NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:

@@ -30,6 +30,7 @@ from . import SHOWN, Subject
 from .runs import together_by_setting
 
 CODE = "S105"
+NEEDS_RUNS = True
 SHARE = 0.01
 
 

@@ -35,6 +35,7 @@ from . import FAMILY_ALPHA, SHOWN, Subject
 from .runs import together_by_setting
 
 CODE = "S106"
+NEEDS_RUNS = True
 EXCESS = 0.10
 
 

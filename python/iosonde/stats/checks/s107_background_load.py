@@ -26,6 +26,7 @@ from iosonde.core.types import Finding, Severity
 from . import SHOWN, Subject
 
 CODE = "S107"
+NEEDS_RUNS = True
 SHARE = 0.05
 _SHARES = {"background_share": "other processes used", "steal_share": "the virtual machine's host took"}
 

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from . import FAMILY_ALPHA, FitSubject
+from ..regression.types import FitSubject
+from . import FAMILY_ALPHA
 
 CODE = "S304"
 

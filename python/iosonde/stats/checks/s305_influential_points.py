@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from . import FitSubject, some
+from ..regression.types import FitSubject
+from . import some
 
 CODE = "S305"
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from . import FitSubject
+from ..regression.types import FitSubject
 
 CODE = "S306"
 LIMIT = 10.0

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
-from . import FitSubject
+from ..regression.types import FitSubject
 
 CODE = "S308"
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from . import FitSubject
+from ..regression.types import FitSubject
 
 CODE = "S310"
 

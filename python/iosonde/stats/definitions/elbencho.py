@@ -21,7 +21,7 @@ CLOCK = Clock(INSIDE[DIRECTORY], LAST_DONE)
 
 
 @dataclass(frozen=True)
-class Column:
+class ElbenchoColumn:
     """One of the two columns: s, and per second. ``entries_per_s`` is None with a file as target."""
 
     seconds: float
@@ -33,17 +33,17 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Row:
+class ElbenchoRow:
     """One phase and direction."""
 
     operation: str
     target: str
     workers: int
-    first_done: Column
-    last_done: Column
+    first_done: ElbenchoColumn
+    last_done: ElbenchoColumn
 
 
-def rows(work: Work, shared: bool) -> list[Row]:
+def rows(work: Work, shared: bool) -> list[ElbenchoRow]:
     """One row for each direction; ``shared``: all ranks work on the same files."""
     if not work.comparable:
         return []
@@ -51,17 +51,19 @@ def rows(work: Work, shared: bool) -> list[Row]:
     return [row for way in work.directions() if (row := _row(work, way, target))]
 
 
-def _row(work: Work, direction: str, target: str) -> Row | None:
+def _row(work: Work, direction: str, target: str) -> ElbenchoRow | None:
     moved = work.bytes_of(direction)
     inside = INSIDE[target]
     if rate(work, moved, Clock(inside, FIRST_DONE)) is None:
         return None
     entries = work.count_of("close") if target == DIRECTORY else None
     first, last = (_column(work, moved, entries, inside, stops) for stops in (FIRST_DONE, LAST_DONE))
-    return Row(direction, target, work.ranks, first, last)
+    return ElbenchoRow(direction, target, work.ranks, first, last)
 
 
-def _column(work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str) -> Column:
+def _column(
+    work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: frozenset[str], stops: str
+) -> ElbenchoColumn:
     line = timeline(work, inside, moved)
     until = int(line.ended.min() if stops == FIRST_DONE else line.ended.max())
     seconds = (until - int(line.began.min())) / 1e9
@@ -71,7 +73,7 @@ def _column(work: Work, moved: np.ndarray, entries: np.ndarray | None, inside: f
         return float(part.done[part.end <= until].sum())
 
     number = None if entries is None else total(entries)
-    return Column(
+    return ElbenchoColumn(
         seconds=seconds,
         entries_per_s=None if number is None else number / seconds,
         iops=total((moved > 0).astype(float)) / seconds,

@@ -22,7 +22,7 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 
 @dataclass(frozen=True)
-class Row:
+class FioRow:
     """One direction of a group: bytes/s, operations/s, bytes, ms as fio counts them, ns."""
 
     direction: str
@@ -41,12 +41,12 @@ class Row:
     percentiles_ns: dict[str, int]
 
 
-def rows(work: Work) -> list[Row]:
+def rows(work: Work) -> list[FioRow]:
     """One row for each direction."""
     return [row for way in work.directions() if (row := _row(work, way))]
 
 
-def _row(work: Work, direction: str) -> Row | None:
+def _row(work: Work, direction: str) -> FioRow | None:
     moved = work.bytes_of(direction)
     bandwidth = rate(work, moved, CLOCK)
     iops = rate(work, (moved > 0).astype(float), CLOCK)
@@ -56,7 +56,7 @@ def _row(work: Work, direction: str) -> Row | None:
     runtime = np.ceil((line.ended - line.began) / STEP_NS).astype(int)
     own = np.bincount(line.of, line.done, work.ranks) / runtime * 1000
     took = np.sort((work.end - work.start)[moved > 0])
-    return Row(
+    return FioRow(
         direction=direction,
         jobs=work.ranks,
         bandwidth=bandwidth,

@@ -19,7 +19,7 @@ ACCESS = Clock(frozenset({FSYNC}), LAST_DONE)
 
 
 @dataclass(frozen=True)
-class Row:
+class IorRow:
     """One line of IOR's table; bytes/s, operations/s, s, bytes. None where a task had several files: IOR has one, and
     what it calls open, access and close would interleave."""
 
@@ -36,18 +36,18 @@ class Row:
     tasks: int
 
 
-def rows(work: Work) -> list[Row]:
+def rows(work: Work) -> list[IorRow]:
     """One row for each direction in which data moved."""
     return [_row(work, direction) for direction in work.directions()]
 
 
-def _row(work: Work, direction: str) -> Row:
+def _row(work: Work, direction: str) -> IorRow:
     moved = work.bytes_of(direction)
     transfers = moved > 0
     transfer = int(work.size[transfers].max())
     one_file = work.most_files() == 1 and work.comparable
     accesses = work.is_kind(*DATA[direction], *KINDS[FSYNC])
-    return Row(
+    return IorRow(
         access=direction,
         bandwidth=rate(work, moved, CLOCK),
         iops=_over(float(moved.sum()) / transfer, _span(work, accesses)) if one_file else None,

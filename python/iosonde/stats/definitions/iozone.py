@@ -25,7 +25,7 @@ def parent_clock(inside: frozenset[str]) -> Clock:
 
 
 @dataclass(frozen=True)
-class Row:
+class IozoneRow:
     """One block of throughput mode: bytes/s, and bytes."""
 
     operation: str
@@ -38,13 +38,13 @@ class Row:
     minimum_transferred: int
 
 
-def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[Row]:
+def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
     """One block for each direction; ``inside`` may hold FSYNC (``-e``) and CLOSE (``-c``)."""
     assert inside <= set(PARTS)
     return [row for way in work.directions() if (row := _row(work, way, inside))]
 
 
-def _row(work: Work, direction: str, inside: frozenset[str]) -> Row | None:
+def _row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow | None:
     moved = work.bytes_of(direction)
     children = rate(work, moved, Clock(inside, CLOCK.stops))
     if children is None:
@@ -60,4 +60,4 @@ def _row(work: Work, direction: str, inside: frozenset[str]) -> Row | None:
         seconds = float(line.end[until].max() - line.began[place]) / 1e9 if until.any() else 0.0
         own.append(done[-1] / seconds if seconds else 0.0)
     parent = rate(work, moved, parent_clock(inside))
-    return Row(direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done)))
+    return IozoneRow(direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done)))

@@ -30,7 +30,7 @@ _ALWAYS = ("mkdir", "rmdir", "create", "unlink")
 
 
 @dataclass(frozen=True)
-class Row:
+class MdtestRow:
     """One line of the summary, operations/s over the iterations; ``phase`` is ours."""
 
     operation: str
@@ -64,7 +64,7 @@ def iteration(work: Work, kind: str) -> float | None:
     return rate(work, work.count_of(kind), CLOCK)
 
 
-def summary(operation: str, phase: str, rates: Sequence[float]) -> Row:
+def summary(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
     """The line over all iterations."""
     deviation = statistics.stdev(rates) if len(rates) > 1 else 0.0
-    return Row(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))
+    return MdtestRow(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))

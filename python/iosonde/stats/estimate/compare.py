@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 
 from .distributions import normal_quantile, t_critical, t_two_sided_p
 from .rank_tests import RankTest, paired, unpaired
-from .ratio import Side, ratio_of_means, side, side_of_summary, welch_df
+from .ratio import Moments, ratio_of_means, side, side_of_summary, welch_df
 from .summarise import mean, standard_deviation
 
 DIFFERENT = "different"
@@ -36,7 +36,7 @@ class Group:
     """One side: its trials, or (``values`` is None) the summary that somebody published."""
 
     name: str
-    side: Side
+    side: Moments
     values: Array | None = None
 
     def interval(self, level: float) -> Estimate:
@@ -93,29 +93,47 @@ def group(name: str, values: npt.ArrayLike) -> Group:
     return Group(name, side(x), x)
 
 
-def published(
-    name: str, mean: float, n: int, *, sd: float | None = None, low: float | None = None, high: float | None = None,
-    level: float | None = None, kind: str = "t",
-) -> Group:  # fmt: skip
-    """A side of which only a summary is known: mean, n, and either sd or an interval with its level.
+@dataclass(frozen=True)
+class Summary:
+    """What a publication says of a side: mean, n, and either sd or an interval with its level.
 
     ``kind`` says how the interval was made: ``t`` (Student) or ``z`` (normal quantile, as many older papers).
     """
-    if n < 2:
-        raise InputError(f"a summary of {n} trial has no spread", "give n of at least 2")
-    if sd is None:
-        if low is None or high is None or level is None:
+
+    name: str
+    mean: float
+    n: int
+    sd: float | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    kind: str = "t"
+
+    def spread(self) -> float:
+        """The standard deviation of a trial. Raises InputError where it cannot be told."""
+        if self.n < 2:
+            raise InputError(f"a summary of {self.n} trial has no spread", "give n of at least 2")
+        if self.sd is not None:
+            return self.sd
+        if self.low is None or self.high is None or self.level is None:
             raise InputError(
                 "a summary needs sd, or low, high and level", "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9"
             )
-        if not low <= mean <= high:
-            raise InputError(f"the mean {mean:g} is not between {low:g} and {high:g}", "look at the summary again")
-        check_level(level)
-        if kind not in ("t", "z"):
-            raise InputError(f"'{kind}' is no kind of interval", "use t or z")
-        critical = t_critical(level, n - 1) if kind == "t" else normal_quantile(0.5 + level / 2)
-        sd = (high - low) / 2 * math.sqrt(n) / critical
-    return Group(name, side_of_summary(mean, sd, n))
+        if not self.low <= self.mean <= self.high:
+            raise InputError(
+                f"the mean {self.mean:g} is not between {self.low:g} and {self.high:g}", "look at the summary again"
+            )
+        check_level(self.level)
+        if self.kind not in ("t", "z"):
+            raise InputError(f"an interval of kind '{self.kind}' is not known", "use t or z")
+        by_student = self.kind == "t"
+        critical = t_critical(self.level, self.n - 1) if by_student else normal_quantile(0.5 + self.level / 2)
+        return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
+
+
+def published(summary: Summary) -> Group:
+    """A side of which only a summary is known. Raises InputError."""
+    return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))
 
 
 def compare(a: Group, b: Group, level: float, margin: float, *, pairs: bool = False) -> Comparison:
@@ -155,7 +173,7 @@ def verdict(ratio: Estimate, margin: float) -> str:
     return NEGLIGIBLE if inside else DIFFERENT
 
 
-def n_needed(a: Side, b: Side, level: float, margin: float) -> int | None:
+def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     """Trials a side after which no answer can be "cannot tell", from the spread and the margin alone.
 
     An interval of log(B/A) with half-width h holds 0 and reaches beyond the margin m only if h > m/2; so n is
@@ -196,7 +214,7 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
     return adjusted
 
 
-def _welch(a: Side, b: Side) -> tuple[float | None, float]:
+def _welch(a: Moments, b: Moments) -> tuple[float | None, float]:
     error = math.sqrt(a.sd**2 / a.n + b.sd**2 / b.n)
     return None if error == 0 else (a.mean - b.mean) / error, welch_df(a.sd**2, a.n, b.sd**2, b.n)
 
@@ -225,7 +243,7 @@ def _rank_test(a: Group, b: Group, level: float, pairs: bool) -> RankTest | None
     return paired(a.values, b.values, level) if pairs else unpaired(a.values, b.values, level)
 
 
-def _hedges_g(a: Side, b: Side) -> float | None:
+def _hedges_g(a: Moments, b: Moments) -> float | None:
     """(mean B - mean A) ÷ pooled sd, corrected for few trials (Hedges 1981)."""
     df = a.n + b.n - 2
     pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / df)

@@ -22,7 +22,7 @@ _LARGEST_LOG = 700.0  # exp of more is no number
 
 
 @dataclass(frozen=True)
-class Side:
+class Moments:
     """What is known of one side: mean, standard deviation and number of trials, in the metric's unit."""
 
     mean: float
@@ -32,11 +32,11 @@ class Side:
     log_sd: float | None
 
 
-def side(values: Values) -> Side:
+def side(values: Values) -> Moments:
     """The side that these trials make."""
     x = np.asarray(values, dtype=float)
     logs = np.log(x) if x.size and np.all(x > 0) else None
-    return Side(
+    return Moments(
         mean=float(np.mean(x)),
         sd=standard_deviation(x),
         n=int(x.size),
@@ -45,14 +45,14 @@ def side(values: Values) -> Side:
     )
 
 
-def side_of_summary(mean: float, sd: float, n: int) -> Side:
+def side_of_summary(mean: float, sd: float, n: int) -> Moments:
     """A side of which only mean, sd and n are known: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
     if mean <= 0:
-        return Side(mean, sd, n, None, None)
-    return Side(mean, sd, n, math.log(mean), sd / mean)
+        return Moments(mean, sd, n, None, None)
+    return Moments(mean, sd, n, math.log(mean), sd / mean)
 
 
-def ratio_of_means(numerator: Side, denominator: Side, level: float) -> Estimate:
+def ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
     """numerator.mean ÷ denominator.mean with its interval; ``n`` is the smaller side's.
 
     From 20 trials a side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees
@@ -81,7 +81,7 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
     return 1 / (a * a / (n_a - 1) + b * b / (n_b - 1))
 
 
-def _on_logs(a: Side, b: Side, value: float, level: float, n: int) -> Estimate:
+def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
     assert a.log_mean is not None and b.log_mean is not None and a.log_sd is not None and b.log_sd is not None
     difference = a.log_mean - b.log_mean
     half = t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.sqrt(
@@ -98,7 +98,7 @@ def _on_logs(a: Side, b: Side, value: float, level: float, n: int) -> Estimate:
     return Estimate(value, low, high, level, n, warning if outside else ())
 
 
-def _fieller(a: Side, b: Side, value: float, level: float, n: int) -> Estimate:
+def _fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
     variance_a, variance_b = a.sd**2 / a.n, b.sd**2 / b.n
     # The pivot a.mean - ratio·b.mean has this variance at the observed ratio: its degrees of freedom follow Welch.
     t = t_critical(level, welch_df(a.sd**2, a.n, value**2 * b.sd**2, b.n))

@@ -42,7 +42,8 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
         if absent:
             where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
             warnings.append(f"column '{response}' has {len(absent)} missing of {len(table)} values ({where}): left out")
-    return _overview(cells, level, (), table, by=[table.column(name).name for name in by], warnings=warnings)
+    subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
+    return _overview(subject, [table.column(name).name for name in by], warnings)
 
 
 def of_store(
@@ -53,9 +54,10 @@ def of_store(
     ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
     rule, whose interval the means then carry.
     """
-    latency = _latency(runs, latencies or {}, measured.by, level)
     rows = measured.rows
-    return _overview(measured.cells, level, runs, rows, measured.by, measured.warnings, latency, pilot, _observed(rows))
+    latency = _latency(runs, latencies or {}, measured.by, level)
+    subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
+    return _overview(subject, measured.by, measured.warnings, latency, pilot)
 
 
 def hidden_in_store(measured: Measured) -> dict[str, list[str]]:
@@ -64,14 +66,13 @@ def hidden_in_store(measured: Measured) -> dict[str, list[str]]:
 
 
 def _overview(
-    cells: Sequence[TrialCell], level: float, runs: Sequence[StoredRun], table: Table, by: Sequence[str],
-    warnings: Sequence[str] = (), latency: Sequence[Latency] = (), pilot: int | None = None,
-    bookkeeping: Sequence[str] = (),
+    subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[Latency] = (),
+    pilot: int | None = None,
 ) -> Overview:  # fmt: skip
+    cells, level = subject.cells, subject.level
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
-    hidden = _hidden(table, cells, bookkeeping)
     efficiency = tuple(_efficiency(cells, level))
-    findings = checks.run(checks.Subject(cells, level, runs, table, hidden), checks.SUMMARY)
+    findings = checks.run(subject, checks.SUMMARY)
     sentence = words.closing(rows, efficiency)
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings))
 

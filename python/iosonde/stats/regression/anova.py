@@ -30,6 +30,7 @@ from . import ols
 from .assumptions import Assumptions, look
 from .contrasts import Cells, Contrast, contrast
 from .formula import Factor, Term
+from .types import FitSubject
 
 Array = npt.NDArray[np.float64]
 
@@ -116,54 +117,66 @@ def anova(
                         "choose another response")  # fmt: skip
     data = _compressed(table.take(rows), y_all[rows], list(factors))
     terms = [Term(tuple(factors[part] for part in term)) for term in names]
-    blocks = {table.column(block).name} if block else set()
-    return _table(table, response, terms, factors, data, level, blocks, kind, contrasts, rows, len(table))
-
-
-def _table(
-    table: Table, response: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells, level: float,
-    blocks: set[str], kind: int, contrasts: Sequence[str], rows: npt.NDArray[np.intp], n_rows: int,
-) -> Anova:  # fmt: skip
     sse, rank = data.explained(terms)
-    df = data.n - rank
-    if df < 1:
+    if data.n - rank < 1:
         raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
                         "repeat the measurements, or leave the highest interaction out")  # fmt: skip
-    total, _ = data.explained([])
-    sources = []
-    for place, term in enumerate(terms):
-        base = _base(terms, place, kind)
-        without, rank_without = data.explained(base, effects=kind == 3)
-        with_it, rank_with = data.explained([*base, term], effects=kind == 3)
-        sources.append(
-            _source(term, max(0.0, without - with_it), rank_with - rank_without, sse / df, df, total, level, blocks)
-        )
-    warnings = (
-        [f"{n_rows - rows.size} of {n_rows} rows with a missing value are left out"] if rows.size < n_rows else []
+    residual = _Residual(sse, data.n - rank, data.explained([])[0])
+    blocks = {table.column(block).name} if block else set()
+    sources = tuple(
+        _source(term, _added(data, terms, place, kind), residual, level, blocks) for place, term in enumerate(terms)
     )
-    cells = math.prod(len(factor.levels or ()) for factor in factors.values())
-    balanced = len(data.counts) == cells and np.ptp(data.counts) == 0
-    if not balanced:
-        warnings.append(
-            f"the cells are not equally filled: sums of squares of type {'I' * kind}, shares do not add up to 1"
-        )
-    if len(data.counts) < cells:
-        absent = f"{cells - len(data.counts)} of {cells} combinations of levels were never measured"
-        warnings.append(absent + (": sums of type III depend on which" if kind == 3 else ""))
+    balanced, warnings = _balance(data, factors, kind)
+    if rows.size < len(table):
+        left_out = len(table) - rows.size
+        warnings = [f"{left_out} of {len(table)} rows with a missing value are left out", *warnings]
     assumptions, findings = _assumptions(table, response, terms, factors, data, rows, level)
-    made = tuple(contrast(text, terms, factors, data, sse / df, df, level) for text in contrasts)
-    return Anova(response, level, data.n, tuple(sources), sse, df, total, bool(balanced), kind, made, assumptions,
+    made = tuple(contrast(text, terms, factors, data, residual.mean_square, residual.df, level) for text in contrasts)
+    return Anova(response, level, data.n, sources, sse, residual.df, residual.total, balanced, kind, made, assumptions,
                  tuple(findings), tuple(warnings))  # fmt: skip
 
 
-def _source(
-    term: Term, ss: float, df: int, mse: float, df_residual: int, total: float, level: float, blocks: set[str]
-) -> Source:
+@dataclass(frozen=True)
+class _Residual:
+    """What the terms leave: the sum of squares and its degrees of freedom; ``total`` is that of the response."""
+
+    ss: float
+    df: int
+    total: float
+
+    @property
+    def mean_square(self) -> float:
+        """The variance of the noise."""
+        return self.ss / self.df
+
+
+def _added(data: Cells, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
+    """The sum of squares that a term adds to those that it is judged after, and its degrees of freedom."""
+    base = _base(terms, place, kind)
+    without, rank_without = data.explained(base, effects=kind == 3)
+    with_it, rank_with = data.explained([*base, terms[place]], effects=kind == 3)
+    return max(0.0, without - with_it), rank_with - rank_without
+
+
+def _balance(data: Cells, factors: Mapping[str, Factor], kind: int) -> tuple[bool, list[str]]:
+    """Whether every cell holds as many trials, and what to say where not."""
+    cells = math.prod(len(factor.levels or ()) for factor in factors.values())
+    if len(data.counts) == cells and np.ptp(data.counts) == 0:
+        return True, []
+    said = [f"the cells are not equally filled: sums of squares of type {'I' * kind}, shares do not add up to 1"]
+    if len(data.counts) < cells:
+        absent = f"{cells - len(data.counts)} of {cells} combinations of levels were never measured"
+        said.append(absent + (": sums of type III depend on which" if kind == 3 else ""))
+    return False, said
+
+
+def _source(term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]) -> Source:
+    ss, df = added
     if df < 1:
         raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
-    f = ss / df / mse if mse > 0 else math.inf
-    p = f_upper_p(f, df, df_residual) if math.isfinite(f) else 0.0
-    return Source(term.name, ss, df, ss / total, f, f_quantile(level, df, df_residual), p,
+    f = ss / df / residual.mean_square if residual.mean_square > 0 else math.inf
+    p = f_upper_p(f, df, residual.df) if math.isfinite(f) else 0.0
+    return Source(term.name, ss, df, ss / residual.total, f, f_quantile(level, df, residual.df), p,
                   {factor.column for factor in term.factors} <= blocks)  # fmt: skip
 
 
@@ -240,5 +253,5 @@ def _assumptions(
         return None, []
     seen = look(fit, values)
     places = [table.place(int(rows[row])) for row in seen.influential_rows]
-    found = checks.run_fit(checks.FitSubject(fit, seen, level, (), response, places))
+    found = checks.run_fit(FitSubject(fit, seen, level, (), response, places))
     return seen, [finding for finding in found if finding.code in ("S302", "S303", "S304", "S305")]

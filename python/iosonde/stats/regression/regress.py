@@ -17,24 +17,7 @@ from .. import checks
 from . import ols
 from .assumptions import Assumptions, look
 from .formula import Factor, Term, apply, column_values, parse_response, parse_terms
-
-
-@dataclass(frozen=True)
-class Point:
-    """A prediction, and the values of the predictors it is at. ``extrapolated``: None where the range is not
-    known."""
-
-    at: dict[str, Any]
-    prediction: ols.Prediction
-    extrapolated: bool | None
-
-    def to_json(self) -> dict[str, Any]:
-        """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
-        p = self.prediction
-        return {"at": self.at, "fit": p.fit, "mean_low": p.mean_low, "mean_high": p.mean_high, "low": p.low,
-                "high": p.high,
-                "std_error_mean": p.std_error_mean, "std_error_new": p.std_error_new, "m": p.m,
-                "extrapolated": self.extrapolated}  # fmt: skip
+from .types import FitSubject, Point
 
 
 @dataclass(frozen=True)
@@ -143,7 +126,7 @@ def regress(
         if assumptions.influential_rows
         else []
     )
-    subject = checks.FitSubject(model.fit, assumptions, level, tuple(points), response, places)
+    subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places)
     return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
                       tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
 

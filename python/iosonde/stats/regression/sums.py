@@ -12,7 +12,8 @@ from iosonde.core.types import Finding
 
 from .. import checks
 from . import ols
-from .regress import Point, Regression
+from .regress import Regression
+from .types import FitSubject, Point
 
 _NEEDED = ("n", "sum_x", "sum_x2", "b0", "b1", "ssr", "sse")
 _ROUNDING = 0.01
@@ -50,7 +51,7 @@ def regress_sums(
     warnings = _doubts(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
         warnings.append("whether a point lies outside the data is not known: give x_min and x_max")
-    findings: list[Finding] = checks.run_fit(checks.FitSubject(fit, None, level, points, response))
+    findings: list[Finding] = checks.run_fit(FitSubject(fit, None, level, points, response))
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
 

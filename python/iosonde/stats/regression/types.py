@@ -1,0 +1,40 @@
+"""A regression as the checks see it: the fit, what it assumes, and predictions at points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .assumptions import Assumptions
+from .ols import Fit, Prediction
+
+
+@dataclass(frozen=True)
+class Point:
+    """A prediction, and the values of the predictors it is at. ``extrapolated``: None where the range is not
+    known."""
+
+    at: dict[str, Any]
+    prediction: Prediction
+    extrapolated: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
+        p = self.prediction
+        return {"at": self.at, "fit": p.fit, "mean_low": p.mean_low, "mean_high": p.mean_high, "low": p.low,
+                "high": p.high,
+                "std_error_mean": p.std_error_mean, "std_error_new": p.std_error_new, "m": p.m,
+                "extrapolated": self.extrapolated}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FitSubject:
+    """A regression and what was found about its assumptions (None: only sums are known)."""
+
+    fit: Fit
+    assumptions: Assumptions | None
+    level: float
+    points: Sequence[Point] = ()
+    response: str = ""
+    influential: Sequence[str] = ()

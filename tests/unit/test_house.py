@@ -1,0 +1,248 @@
+"""What the house says of itself is true: dependencies, versions, names of commands, checks, where tests may look."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from iosonde.cli.main import COMMANDS
+from iosonde.stats import checks
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "iosonde"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# What tests and lint start rather than import.
+TOOLS = {"pytest-xdist", "ruff"}
+
+
+# Dependencies
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def python_files(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def imported(*folders: str) -> set[str]:
+    """Top-level names of the foreign modules that files in these folders import, early or late."""
+    names: set[str] = set()
+    for path in python_files(*folders):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names.add((node.module or "").split(".")[0])
+    return names - set(sys.stdlib_module_names) - {"iosonde"}
+
+
+def plain(name: str) -> str:
+    """A distribution's name as registries compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def distributions(requirements: list[str]) -> set[str]:
+    return {plain(re.match(r"[\w.-]+", one)[0]) for one in requirements}
+
+
+@cache
+def origins() -> Mapping[str, list[str]]:
+    return metadata.packages_distributions()
+
+
+def gives(module: str) -> set[str]:
+    """The distributions that a module comes from; one that is not installed is taken to be called as its module."""
+    return {plain(name) for name in origins().get(module, [module])}
+
+
+NEEDED = distributions(PROJECT["dependencies"])
+EXTRAS = PROJECT["optional-dependencies"]
+
+
+def test_what_the_package_imports_is_what_it_asks_for():
+    used = imported("python")
+    assert not {module for module in used if not gives(module) & NEEDED}, "imported, and not in pyproject.toml"
+    assert set().union(*map(gives, used)) >= NEEDED, "in pyproject.toml, and imported nowhere"
+
+
+def test_what_tests_import_is_asked_for_and_used():
+    asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
+    ours = {path.stem for path in python_files("tests", "benches")}
+    used = imported("tests", "benches") - ours
+    assert not {module for module in used if not gives(module) & (asked | NEEDED)}
+    docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    shown = {name for name in asked if re.search(rf"import {name}\b", docs)}
+    assert asked - TOOLS - shown <= set().union(*map(gives, used)), "in an extra, and used by no test"
+
+
+def test_doctor_looks_for_libraries_that_are_needed():
+    from iosonde.ranks.abilities.software import _LIBRARIES
+
+    assert {plain(name) for name in _LIBRARIES} <= NEEDED
+
+
+def test_what_is_needed_is_locked():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    locked = {plain(line.split("==")[0]) for line in lock.splitlines() if "==" in line}
+    assert locked >= NEEDED | distributions(EXTRAS["dev"])
+
+
+# Versions
+
+
+def test_the_oldest_rust_is_said_once():
+    oldest = tomllib.loads((ROOT / "rust" / "Cargo.toml").read_text(encoding="utf-8"))["package"]["rust-version"]
+    readme, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "Makefile"))
+    assert re.findall(r"Rust ≥ ([\d.]+)", readme) == [oldest]
+    assert not re.findall(r"Rust \d[\d.]*", makefile), "the Makefile reads it from rust/Cargo.toml"
+    assert "rust-version" in makefile
+
+
+def test_the_oldest_python_is_said_once():
+    oldest = PROJECT["requires-python"].removeprefix(">=")
+    readme, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "Makefile"))
+    assert re.findall(r"Python ≥ ([\d.]+)", readme) == [oldest]
+    assert set(re.findall(r"Python ([\d.]+) or newer", makefile)) == {oldest}
+
+
+# Names of commands
+
+# In a sentence "iosonde" is mostly the subject ("iosonde reads"); after one of these it begins a command.
+CALL = re.compile(r"(?:^|[`($]\s?|[:;] |\b(?:see|with|run|use|try|then) )iosonde ([a-z][a-z-]*)", re.MULTILINE)
+# A title, a workload's name, a trial's; and what the package and `doctor` say at the head of a sentence.
+TALK = {"experiment", "envelope", "commands", "measures", "cannot"}
+
+
+def strings_of(path: Path) -> list[str]:
+    return [node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)]  # fmt: skip
+
+
+def code_of(page: Path) -> list[str]:
+    """Blocks and words that a page shows as code."""
+    text = page.read_text(encoding="utf-8")
+    fences = re.findall(r"^```(?:console|sh)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line.strip() for block in fences for line in block.splitlines() if re.match(r"\s*(\$ )?iosonde ", line)]
+    return [*lines, *re.findall(r"`[^`\n]+`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))]
+
+
+def commands_in(texts: list[str]) -> set[str]:
+    return {name for text in texts for name in CALL.findall(text)} - TALK
+
+
+def test_a_command_is_seen_where_a_text_names_one():
+    texts = ["look (iosonde diagnose)", "`iosonde summary x`", "$ iosonde run", "run iosonde plan", "see: iosonde fit"]
+    assert commands_in(texts) == {"diagnose", "summary", "run", "plan", "fit"}
+    assert not commands_in(["which iosonde does itself", "this iosonde reads 3"])
+
+
+@pytest.mark.parametrize("path", python_files("python"), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+def test_every_command_that_a_sentence_names_exists(path):
+    assert commands_in(strings_of(path)) <= set(COMMANDS)
+
+
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md")),
+         *sorted((ROOT / "examples").rglob("*.md"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_command_that_a_page_names_exists(page):
+    assert commands_in(code_of(page)) <= set(COMMANDS)
+
+
+def test_every_file_that_the_map_names_exists():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+\w+\.\w+|(?:\w+/){2,})`", text)
+    absent = [name for name in named if not any((base / name).exists() for base in (ROOT, PACKAGE, ROOT / "rust/src"))]
+    assert len(named) > 50 and not absent
+
+
+# Findings
+
+
+def test_every_file_of_a_check_is_one_and_every_check_is_asked():
+    folder = PACKAGE / "stats" / "checks"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "examine", "runs"}
+    assert {name.rpartition(".")[2] for name in checks.modules().values()} == files
+    for code, name in checks.modules().items():
+        module = importlib.import_module(name)
+        about_data = code < "S300"
+        assert code == module.CODE
+        assert hasattr(module, "check") is about_data and hasattr(module, "check_fit") is not about_data
+        assert (code in checks.CHECK) is about_data and module.__doc__.startswith(f"{code}: ")
+
+
+def test_every_check_is_in_the_pages_that_list_them():
+    listed = (ROOT / "docs" / "commands" / "explain.md").read_text(encoding="utf-8")
+    assert not {code for code in checks.modules() if f"{code}:" not in listed}
+
+
+# Tests
+
+
+def test_no_test_looks_outside_of_the_checkout_but_by_the_one_way():
+    """``outside.py`` finds what is not in the repository, and skips with its name."""
+    here, wrong = Path(__file__), []
+    for path in set(python_files("tests", "benches")) - {here, ROOT / "tests" / "outside.py"}:
+        text = path.read_text(encoding="utf-8")
+        depth = len(path.relative_to(ROOT).parts) - 1
+        above = [int(up) for up in re.findall(r"__file__\)\.(?:resolve\(\)\.)?parents\[(\d+)", text) if int(up) > depth]
+        if above or 'environ.get("IOSONDE_SHARED' in text:
+            wrong.append(path.relative_to(ROOT).as_posix())
+    assert not wrong
+
+
+# The rooms that are clean, lowest first: what tests of a room may import besides it, is below it.
+ROOMS = ("core", "stats", "model", "explain")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_tests_of_a_room_import_no_room_above_it(room):
+    allowed = {*ROOMS[: ROOMS.index(room) + 1], "_native"}
+    wrong = {
+        f"{path.name}: {node.module}"
+        for path in python_files("tests/unit")
+        if path.name.startswith(f"test_{room}_")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("iosonde.")
+        and node.module.split(".")[1] not in allowed
+    }  # fmt: skip
+    assert not wrong, "move the test to the room that it is of, or make the input without that room"
+
+
+# Names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_public_class_has_a_name_of_its_own_in_its_room(room):
+    places: dict[str, list[str]] = {}
+    for path in sorted((PACKAGE / room).rglob("*.py")):
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_no_function_takes_more_than_seven_parameters(room):
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno} {node.name} takes {count}"
+        for path in sorted((PACKAGE / room).rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (count := len([one for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                           if one.arg not in ("self", "cls")])) > 7
+    ]  # fmt: skip
+    assert not wrong
