@@ -14,6 +14,7 @@ from stats_sample import run, store  # noqa: E402
 
 from iosonde.cli.commands import check, verify  # noqa: E402
 from iosonde.core.errors import InputError, IosondeError  # noqa: E402
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation  # noqa: E402
 from iosonde.stats.overview.recompute import rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402
@@ -133,7 +134,7 @@ def verifiable(path: Path, factor: float = 1.0) -> str:
         made.operations["kind"][made.operations["phase"] == phase["index"]] = _native.KINDS.index(kind)
     made.operations["size"] = 4096
     document = {"phases": made.phases, "facts": made.facts}
-    computed = rates(document, made.operations, list(_native.KINDS))
+    computed = rates(StoredRun(document), made.operations, list(_native.KINDS))
     made.observations[:] = [
         Observation(operation, metric, factor * value, "", rank)
         for (operation, metric, rank), value in computed.items()

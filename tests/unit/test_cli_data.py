@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.source import open_data
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli import _plot_factors
+from iosonde.cli._data import open_data
 from iosonde.cli.commands.plot import command
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.source import open_data
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import Factor
 from iosonde.stats.regression.regress import regress

@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
+from iosonde.cli._data import open_data
 from iosonde.cli._page import choose, page_of
 from iosonde.cli.commands import report
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Observation
-from iosonde.data.source import open_data
+from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 from iosonde.store import Store
@@ -178,7 +179,7 @@ def test_a_headline_over_many_factors_names_no_levels():
 
     def made(**by):
         cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
-        return overview._overview(cells, 0.95, [], table_of({"y": [1.0]}), [*by, "n"])
+        return overview._overview(checks.Subject(cells, 0.95, table=table_of({"y": [1.0]})), [*by, "n"], [])
 
     assert "over 2 settings" in _headline(made(a=1, b=2), "y", "f.csv")
     assert "at a=1, n=1" in _headline(made(a=1), "y", "f.csv")

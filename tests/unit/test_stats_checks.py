@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from iosonde.stats.checks import s104_cache
 from iosonde.stats.estimate.modes import two_modes
@@ -20,8 +21,12 @@ def cell(values, operation="read", **by) -> TrialCell:
     return TrialCell(by, "rate_last_done", "operations/s", np.asarray(values, float), operation)
 
 
+def subject_of(cells, runs=(), **rest) -> checks.Subject:
+    return checks.Subject(cells, 0.95, [StoredRun(run) for run in runs], **rest)
+
+
 def found(*cells, runs=(), codes=None, **rest) -> list[str]:
-    return [f.code for f in checks.run(checks.Subject(cells, 0.95, runs, **rest), codes or checks.SUMMARY)]
+    return [f.code for f in checks.run(subject_of(cells, runs, **rest), codes or checks.SUMMARY)]
 
 
 @pytest.mark.parametrize("code", checks.modules())
@@ -47,7 +52,7 @@ def test_too_few_repetitions_names_the_cells():
 
 def test_incomplete_runs_are_said_with_what_they_lack():
     runs = [{"id": "a", "missing": ["rank 3 hung"]}, {"id": "b", "missing": []}]
-    (finding,) = checks.run(checks.Subject([], 0.95, runs), ["S102"])
+    (finding,) = checks.run(subject_of([], runs), ["S102"])
     assert "1 of 2 runs" in finding.sentence and "rank 3 hung" in finding.sentence
 
 
@@ -117,7 +122,7 @@ def read_run(**cache) -> dict:
 
 def test_cache_suspicion_is_about_reads_only():
     runs = [read_run(state="warm", resident_bytes=10, bytes=10)]
-    (finding,) = checks.run(checks.Subject([], 0.95, runs), ["S104"])
+    (finding,) = checks.run(subject_of([], runs), ["S104"])
     assert finding.sentence == (
         "cache may have served read_large: 100 % of the files was in the page cache when the read began"
     )
@@ -132,7 +137,7 @@ def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, server, speaks
     run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}
     run["facts"] = {"machine": {"network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
                                 "mount": {"type": "nfs4", "server": server}}}  # fmt: skip
-    found = checks.run(checks.Subject([], 0.95, [run]), ["S104"])
+    found = checks.run(subject_of([], [run]), ["S104"])
     assert bool(found) == speaks
     if speaks:
         assert "191 MiB/s is above the node's network's 119 MiB/s" in found[0].sentence
@@ -155,10 +160,10 @@ def test_incomparable_clocks_tell_nothing_about_starts():
 
 def test_imbalance_names_the_rank_only_if_it_is_always_the_same():
     always = [phases(times=(1000, 1000, 1000, 1500))] * 6
-    (finding,) = checks.run(checks.Subject([], 0.95, always), ["S106"])
+    (finding,) = checks.run(subject_of([], always), ["S106"])
     assert "33 % longer" in finding.sentence and "rank 3 on h3 in 6 of 6 trials" in finding.sentence
     turns = [phases(times=np.roll((1000, 1000, 1000, 1500), k).tolist()) for k in range(6)]
-    (finding,) = checks.run(checks.Subject([], 0.95, turns), ["S106"])
+    (finding,) = checks.run(subject_of([], turns), ["S106"])
     assert "rank" not in finding.sentence.split("in open")[1]
 
 
@@ -167,7 +172,7 @@ def test_background_load_is_said_with_host_and_share():
         "id": "a",
         "facts": {"loads": [{"host": "h1", "background_share": 0.2}, {"node": 1, "background_share": 0.01}]},
     }
-    (finding,) = checks.run(checks.Subject([], 0.95, [run]), ["S107"])
+    (finding,) = checks.run(subject_of([], [run]), ["S107"])
     assert "20 % of the CPU of h1" in finding.sentence
 
 
@@ -219,13 +224,13 @@ def hints(asked, took):
 def test_a_hint_that_did_not_take_is_said():
     ufs = {"romio_filesystem_type": "UFS: Generic ROMIO driver", "romio_ds_read": "enable", "striping_unit": "131072"}
     asked = {"romio_ds_read": "enable"}
-    assert checks.run(checks.Subject([], 0.95, [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
+    assert checks.run(subject_of([], [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
     for more, why in (
         ({"no_such": "1"}, "the MPI-IO hint no_such=1 did not take: the library does not know it"),
         ({"romio_ds_read": "disable"}, "romio_ds_read=disable did not take: the library says enable"),
         ({"striping_unit": "131072"}, "this file system has no stripes to ROMIO (UFS)"),
     ):
-        (finding,) = checks.run(checks.Subject([], 0.95, [hints(asked | more, ufs)]), ["S111"])
+        (finding,) = checks.run(subject_of([], [hints(asked | more, ufs)]), ["S111"])
         assert why in finding.sentence and len(finding.evidence["hints"]) == 1
 
 
@@ -254,18 +259,18 @@ def test_output_that_nobody_reads_is_said_and_a_warning_where_other_trials_were_
         return {"phases": [{"operation": "copy", "unread": unread}], **more}
 
     never = [trial("no tool's output"), trial("no tool's output"), trial("", missing=["it died"])]
-    (finding,) = checks.run(checks.Subject([], 0.95, never), ["S112"])
+    (finding,) = checks.run(subject_of([], never), ["S112"])
     assert finding.severity == "info"
     assert finding.sentence == "of copy only the time is known in 2 of 2 trials: no tool's output"
-    (finding,) = checks.run(checks.Subject([], 0.95, [*never, trial(None)]), ["S112"])
+    (finding,) = checks.run(subject_of([], [*never, trial(None)]), ["S112"])
     assert finding.severity == "warning" and "2 of 3 trials" in finding.sentence
-    assert checks.run(checks.Subject([], 0.95, [trial(None)]), ["S112"]) == []
+    assert checks.run(subject_of([], [trial(None)]), ["S112"]) == []
 
 
 @pytest.mark.parametrize("apart", [{"on": "each"}, {"on": "all", "stage": "set_up"}])
 def test_what_ranks_do_in_turn_or_before_is_no_late_start_and_no_imbalance(apart):
     ranks = [{"rank": 0, "started_ns": 1, "ended_ns": 10}, {"rank": 1, "started_ns": 50, "ended_ns": 100}]
     phase = {"operation": "look", "start_spread_ns": 49, "duration_ns": 99, "ranks": ranks}
-    subject = [checks.Subject([], 0.95, [{"phases": [phase | more]} for _ in range(6)]) for more in (apart, {})]
+    subject = [subject_of([], [{"phases": [phase | more]} for _ in range(6)]) for more in (apart, {})]
     assert checks.run(subject[0], ["S105", "S106"]) == []
     assert [finding.code for finding in checks.run(subject[1], ["S105", "S106"])] == ["S105", "S106"]

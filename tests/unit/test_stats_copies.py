@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stats_sample import examined
 
 from iosonde.core.table import table_of
 from iosonde.stats import checks
-from iosonde.stats.checks import examine
 from iosonde.stats.estimate import copies
 from iosonde.stats.estimate.ticks import chance_of_ties, decimals, tick
 from iosonde.stats.overview.cells import TrialCell
@@ -36,7 +36,7 @@ def grid(n_copied: int, seed: int = 3) -> dict[str, list]:
 
 
 def codes(rows: dict[str, list], **rest) -> dict[str, checks.Finding]:
-    return {finding.code: finding for finding in examine.of_table(table_of(rows), 0.95, **rest).findings}
+    return {finding.code: finding for finding in examined(table_of(rows), **rest).findings}
 
 
 def test_a_copied_level_is_found_and_named():
@@ -108,7 +108,7 @@ def test_zeros_and_timeouts_are_no_copies():
 def test_a_copied_column_is_found():
     rows = grid(0)
     rows["again"] = list(rows["rate"])
-    sentences = [f.sentence for f in examine.of_table(table_of(rows), 0.95, ["rate", "again"]).findings]
+    sentences = [f.sentence for f in examined(table_of(rows), ["rate", "again"]).findings]
     assert any("column 'again' is a copy of column 'rate'" in sentence for sentence in sentences)
 
 
@@ -132,7 +132,7 @@ def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
 def test_the_copied_cells_of_a_published_table_are_found():
     from iosonde.data.csv_text import read_csv
 
-    made = examine.of_table(read_csv(published_table()), 0.95)
+    made = examined(read_csv(published_table()))
     found = {finding.code: finding for finding in made.findings}
     assert found["S121"].evidence["n_cells"] == 198
     pattern = found["S121"].evidence["pattern"]

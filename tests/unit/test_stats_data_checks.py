@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stats_sample import examined
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Column, Table, table_of
 from iosonde.data.roles import guess
 from iosonde.stats import checks
-from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
 from iosonde.stats.estimate.autocorrelation import autocorrelation
 from iosonde.stats.overview.cells import TrialCell
@@ -75,7 +75,7 @@ def test_cells_with_half_the_trials_are_unbalanced():
 
 
 def test_missing_values_are_counted_with_their_places():
-    made = examine.of_table(table_of({"x": [1, 1, 2, 2], "y": [1.5, None, 2.5, 2.75]}), 0.95, ["y"])
+    made = examined(table_of({"x": [1, 1, 2, 2], "y": [1.5, None, 2.5, 2.75]}), ["y"])
     (finding,) = [f for f in made.findings if f.code == "S123" and "lacks" in f.sentence]
     assert finding.evidence == {"column": "y", "n_missing": 1, "places": ["row 2"]}
 
@@ -187,11 +187,11 @@ def test_columns_whose_ratio_belies_their_units_are_found():
         columns = {"a_MB/s": Column("a_MB/s", rate, "a", "MB/s"), name: Column(name, other, "b", unit)}
         return Table(columns)
 
-    said = examine.of_table(table(rate / 8, "b_MiB/s"), 0.95).findings
+    said = examined(table(rate / 8, "b_MiB/s")).findings
     assert any(f.code == "S126" and f.severity == "error" for f in said)
-    said = examine.of_table(table(1.3 * rate, "b_MiB/s"), 0.95).findings  # proportional, as sizes and times are
+    said = examined(table(1.3 * rate, "b_MiB/s")).findings  # proportional, as sizes and times are
     assert not any(f.code == "S126" for f in said)
-    said = examine.of_table(table(rate / 1.048576, "b_MiB/s"), 0.95).findings
+    said = examined(table(rate / 1.048576, "b_MiB/s")).findings
     assert not any(f.code == "S126" for f in said)
 
 
@@ -237,17 +237,17 @@ def test_a_limit_is_in_the_unit_of_the_values():
 def test_means_are_known_by_their_digits(k):
     raw = np.round(RNG(k).normal(100, 5, (40, k)), 3)
     rows = {"x": list(range(40)), "y": [float(np.float64(sum(r)) / k) for r in raw]}
-    (finding,) = [f for f in examine.of_table(table_of(rows), 0.95, ["y"], ["x"]).findings if f.code == "S128"]
+    (finding,) = [f for f in examined(table_of(rows), ["y"], ["x"]).findings if f.code == "S128"]
     assert finding.evidence["mean_of"] == k
     rows["y"] = [float(r[0]) for r in raw]
-    assert not [f for f in examine.of_table(table_of(rows), 0.95, ["y"], ["x"]).findings if f.code == "S128"]
+    assert not [f for f in examined(table_of(rows), ["y"], ["x"]).findings if f.code == "S128"]
 
 
 def test_means_are_known_by_their_name_and_by_a_spread_beside_them():
     rows = {"x": [1, 2, 3, 4], "rate_mean": [1.23, 4.56, 7.89, 9.87]}
-    assert "S128" in [f.code for f in examine.of_table(table_of(rows), 0.95, ["rate_mean"]).findings]
+    assert "S128" in [f.code for f in examined(table_of(rows), ["rate_mean"]).findings]
     rows = {"x": [1, 2, 3, 4], "rate": [1.23, 4.56, 7.89, 9.87], "sd": [0.11, 0.12, 0.15, 0.13]}
-    assert "S128" in [f.code for f in examine.of_table(table_of(rows), 0.95, ["rate"], ["x"]).findings]
+    assert "S128" in [f.code for f in examined(table_of(rows), ["rate"], ["x"]).findings]
 
 
 # S129
@@ -317,12 +317,12 @@ def test_trials_are_ordered_by_their_dates():
     drift = np.arange(12.0) + 0.1 * RNG(1).standard_normal(12) + 100
     order = RNG(2).permutation(12)
     rows = {"when": [f"2026-11-21T10:{i:02d}:00Z" for i in order], "y": drift[order].tolist()}
-    assert "S103" in [f.code for f in examine.of_table(table_of(rows), 0.95).findings]
-    assert "S103" not in [f.code for f in examine.of_table(table_of({"y": rows["y"]}), 0.95).findings]
+    assert "S103" in [f.code for f in examined(table_of(rows)).findings]
+    assert "S103" not in [f.code for f in examined(table_of({"y": rows["y"]})).findings]
 
 
 def test_what_cannot_be_seen_is_said():
-    made = examine.of_table(table_of({"x": [1, 2, 3], "y": [1.25, 2.5, 3.75]}), 0.95, ["y"], ["x"])
+    made = examined(table_of({"x": [1, 2, 3], "y": [1.25, 2.5, 3.75]}), ["y"], ["x"])
     assert any("one trial a setting" in text for text in made.unseen) and made.suspicious
 
 

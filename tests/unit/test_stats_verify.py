@@ -11,9 +11,12 @@ import pytest
 
 from iosonde.core.decision import KEY, Decision, broken, seal
 from iosonde.core.schema import OPERATION
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
+from iosonde.data import stored
 from iosonde.stats.overview import verify
+from iosonde.stats.overview.cells import Measured, TrialCell
 from iosonde.stats.overview.recompute import rates
 
 KINDS = ["open", "create", "read", "write", "close", "fsync"]
@@ -53,13 +56,13 @@ TRUE = {
 
 
 def test_the_rates_of_two_ranks_by_hand():
-    assert rates(document(), operations(WRITES), KINDS) == pytest.approx(TRUE)
+    assert rates(StoredRun(document()), operations(WRITES), KINDS) == pytest.approx(TRUE)
 
 
 def test_clocks_that_cannot_be_compared_leave_only_the_ranks_own_rates():
     run = document()
     run["phases"][0]["clock_error_ns"] = MS
-    found = rates(run, operations(WRITES), KINDS)
+    found = rates(StoredRun(run), operations(WRITES), KINDS)
     assert {metric for _, metric, _ in found} == {"bandwidth_own", "bandwidth_sum_of_ranks"}
 
 
@@ -68,7 +71,7 @@ def test_a_shared_read_is_that_of_the_other_nodes_and_failed_operations_do_not_c
     run["phases"][0] |= {"operation": "read_nto1_large", "shared": True}
     rows = operations([(0, 0, "read", 10, 0, 10), (1, 0, "read", 30, 505, 30), (1, 0, "read", 30, 535, 15)])
     rows["status"][2] = 5
-    found = rates(run, rows, KINDS)
+    found = rates(StoredRun(run), rows, KINDS)
     assert found["read_nto1_large", "bandwidth_last_done", None] == pytest.approx(30 / 0.045)
     assert found["read_nto1_large_writer_node", "bandwidth_last_done", None] == pytest.approx(1000.0)
 
@@ -77,9 +80,19 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
     run = document()
     rows = operations([(0, 0, "create", 0, 0, 1), (0, 0, "close", 0, 1, 1), (0, 0, "create", 0, 2, 2)])
     run["phases"][0] |= {"operation": "create", "measures": "rate"}
-    assert rates(run, rows, KINDS)["create", "rate_last_done", None] == pytest.approx(2 / 0.004)
+    assert rates(StoredRun(run), rows, KINDS)["create", "rate_last_done", None] == pytest.approx(2 / 0.004)
     run["phases"][0] |= {"operation": "write_small"}
-    assert rates(run, rows, KINDS)["write_small", "rate_last_done", None] == pytest.approx(1 / 0.004)
+    assert rates(StoredRun(run), rows, KINDS)["write_small", "rate_last_done", None] == pytest.approx(1 / 0.004)
+
+
+def measured_of(table) -> Measured:
+    """All trials of a table of results, every operation and metric a cell."""
+    rows = stored.trials(table, "all").rows
+    cells = tuple(
+        TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
+        for key, at in rows.groups(["operation", "metric"])
+    )
+    return Measured(cells, rows, ())
 
 
 def verified(values: dict, run: dict | None = None, experiments=()) -> verify.Verified:
@@ -90,7 +103,7 @@ def verified(values: dict, run: dict | None = None, experiments=()) -> verify.Ve
         "operation": [k[0] for k in keys], "metric": [k[1] for k in keys], "rank": [k[2] for k in keys],
         "value": [float(values[k]) for k in keys], "unit": ["bytes/s"] * len(keys), "repetition": [0] * len(keys),
     })  # fmt: skip
-    return verify.of_store(table, [(run, operations(WRITES))], KINDS, experiments, 0.95)
+    return verify.of_store(table, measured_of(table), [(StoredRun(run), operations(WRITES))], KINDS, experiments, 0.95)
 
 
 def test_an_honest_store_is_good():
@@ -150,5 +163,6 @@ def test_the_summarys_interval_is_that_of_the_recomputed_trials(second):
         "operation": ["create"] * 2, "metric": ["rate_last_done"] * 2, "rank": [None] * 2, "repetition": [0, 1],
         "unit": ["operations/s"] * 2, "value": [1.0, second],
     }  # fmt: skip
-    made = verify.of_store(table_of(rows), [], KINDS, [], 0.95)
+    table = table_of(rows)
+    made = verify.of_store(table, measured_of(table), [], KINDS, [], 0.95)
     assert made.n_summary == 5 and not made.different

@@ -73,12 +73,14 @@ def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranki
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",
                         "what never varies cannot matter; other columns are named with --on")  # fmt: skip
+    if response.measured in names:
+        raise InputError(f"'{response.measured}' is the response", "a factor is another column")
     data = examples(response.rows, response.title, names)
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
     made = ranked(data, level, fixed, blocks=blocks, progress=_teller(response, len(data), len(names), how))
     return replace(
-        made, unit=response.unit or made.unit, transform=response.transform,
+        made, unit=response.measured_unit if response.transform else response.unit, transform=response.transform,
         warnings=(*_said(response), *made.warnings),
     )  # fmt: skip
 

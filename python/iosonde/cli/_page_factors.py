@@ -13,10 +13,10 @@ from iosonde.core.types import Better
 from iosonde.core.units import human_scale, significant
 from iosonde.report import factor_content as content
 from iosonde.report.content import Section, counted
+from iosonde.report.text.rank import tried
 
 from . import _page_models as models
 from . import _page_what_if as what_if
-from ._rank_text import tried
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table

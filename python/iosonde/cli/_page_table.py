@@ -42,7 +42,7 @@ def page_of_table(
     explained = models.models_of_table(table, seen.responses, seen.settings, on, level)
     cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
     made = overview.of_table(table, seen.responses, cells, level)
-    checked = examine.of_table(table, level, seen.responses, grouped)
+    checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
     hidden = [finding for finding in made.findings if finding.code == "S110"]
     findings = _worst_first([*checked.findings, *hidden, *models.at_the_top(explained), *words.said(made.warnings)])
     return Page(

@@ -32,7 +32,8 @@ class Response:
     ``rows`` has one row a trial, in the order of time where that is known, and a column called ``title`` with the
     value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
     out to the one that it always changes with. ``at`` numbers the rows in ``Source.trials``. ``within_run``: the rows
-    are iterations of single executions, and no trials. ``transform`` is a function of one column, as ``log``.
+    are iterations of single executions, and no trials. ``transform`` is a function, as ``log``, of the column
+    ``measured``, whose unit is ``measured_unit``.
     """
 
     title: str
@@ -43,6 +44,8 @@ class Response:
     confounded: tuple[tuple[str, str], ...] = ()
     within_run: bool = False
     transform: str = ""
+    measured: str = ""
+    measured_unit: str = ""
     at: npt.NDArray[np.intp] | None = None
     warnings: tuple[str, ...] = ()
 
@@ -111,7 +114,7 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
 def _metrics(source: Source, clock: str, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
     known = source.known
-    single = _one_run_each(made.rows, known.names)
+    single = all(run.imported for run in source.runs) and _one_run_each(made.rows, known.names)
     for (operation, metric), at in made.rows.groups(["operation", "metric"]):
         at = np.sort(at)
         rows, within = made.rows.take(at), False
@@ -129,8 +132,8 @@ def _stored(
     unit = str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
     return Response(
-        title, replace(metric_of(metric, unit), name=metric), table, source.known.factors, operation,
-        tuple(source.known.confounded.items()), within, "", at, warnings,
+        title, metric_of(metric, unit), table, source.known.factors, operation,
+        confounded=tuple(source.known.confounded.items()), within_run=within, at=at, warnings=warnings,
     )  # fmt: skip
 
 
@@ -259,7 +262,7 @@ def _column(table: Table, name: str, factors: Sequence[Factor]) -> Response:
     if not unit and column.name == VALUE and "unit" in table.columns and len(table):
         unit = str(table.columns["unit"].values[0])
         rows = replace(table, columns={**table.columns, VALUE: replace(column, unit=unit)})
-    return Response(column.name, metric_of(column.label or column.name, unit), rows,
+    return Response(name, metric_of(column.label or column.name, unit), rows,
                     tuple(one for one in factors if one.name != column.name))  # fmt: skip
 
 
@@ -270,7 +273,10 @@ def _transformed(
     values = made.values(columns)
     unit = one.unit if made.scales(of) else ""
     rows = replace(one.rows, columns={**one.rows.columns, title: Column(title, values, title, unit)})
-    return replace(one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform)
+    return replace(
+        one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform,
+        measured=one.rows.column(one.title).name, measured_unit=one.unit,
+    )  # fmt: skip
 
 
 def _varies(table: Table, name: str) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from iosonde.cli.output import talk
 from iosonde.core.levels import check_level, warning
 from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.source import Source, open_data
+
+if TYPE_CHECKING:
+    from iosonde.data.source import Source
 
 Command = Callable[..., Any]
 
@@ -43,6 +45,8 @@ class DataOptions:
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
+        from iosonde.data.source import open_data
+
         source = open_data(data or self.data, self.where, self.experiment)
         for problem in source.problems:
             talk(f"warning: {problem}")

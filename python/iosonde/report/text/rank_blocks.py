@@ -23,10 +23,12 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
         rows.append(["interactions", *_cells(blocks.interactions), "", ""])
     left = "noise" if blocks.interactions is not None else "noise, interactions"
     rows.append([left, number(blocks.left), "", str(blocks.left_df), "", "", "", ""])
-    yield from table(["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr").splitlines()  # fmt: skip
+    yield from table(
+        ["block", "adds", "interval", "df", "F", "p", "of the rest", "interval"], rows, "lrrrrrrr"
+    ).splitlines()
     yield ""
     rows = [[name, block.name, *_cells(part)] for block in blocks.blocks for name, part in block.factors.items()]
-    yield from table(["factor", "block", "of the rest", "interval", "df", "F", "p"], rows, "llrrrrr").splitlines()  # fmt: skip
+    yield from table(["factor", "block", "of the rest", "interval", "df", "F", "p"], rows, "llrrrrr").splitlines()
 
 
 def _cells(part: VariancePart) -> list[str]:
