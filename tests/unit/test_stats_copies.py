@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from csv_table import table_from
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
 from iosonde.stats.estimate import copies
@@ -130,9 +131,8 @@ def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
 
 
 def test_the_copied_cells_of_a_published_table_are_found():
-    from iosonde.cli._csv import read_csv
 
-    made = examine.of_table(read_csv(published_table()), 0.95)
+    made = examine.of_table(table_from(published_table()), 0.95)
     found = {finding.code: finding for finding in made.findings}
     assert found["S121"].evidence["n_cells"] == 198
     pattern = found["S121"].evidence["pattern"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.diagnostic import het_breuschpagan
 from statsmodels.stats.outliers_influence import OLSInfluence, variance_inflation_factor
 
-from iosonde.cli._data import open_data
+from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.stats import checks
 from iosonde.stats.regression import assumptions, ols
@@ -25,7 +25,7 @@ SUMS = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 
 
 
 def cp() -> Table:
-    return open_data(str(CP)).table
+    return table_from(CP)
 
 
 def codes(made) -> list[str]:
