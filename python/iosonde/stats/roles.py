@@ -16,14 +16,13 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 
-from .column_units import is_rate
+from .column_units import TIME_UNITS, is_rate
 from .table import Column, Table, is_number
 
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
                         "number"))  # fmt: skip
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
-_TIMES = frozenset(("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"))
 _LEAST_DISTINCT = 0.5
 _SENTENCE = 5  # words
 
@@ -42,7 +41,7 @@ class Roles:
 def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
     """The roles of all columns; what the user named is taken as it is.
 
-    Raises InputError where no column looks measured, DataError where one does but for a cell that is no number.
+    Raises InputError where no column looks measured, DataError where one does but for a cell that is not a number.
     """
     named = [table.column(name).name for name in responses]
     given = None if by is None else [table.column(name).name for name in by]
@@ -82,7 +81,7 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _has_unit(column: Column) -> bool:
-    return is_rate(column.unit) or column.unit in _TIMES
+    return is_rate(column.unit) or column.unit in TIME_UNITS
 
 
 def _n_levels(column: Column) -> int:
