@@ -237,7 +237,7 @@ def reached_from(start: Path, uses: dict[Path, set[Path]]) -> set[Path]:
 
 
 def dotted(path: Path) -> str:
-    """``iosonde.stats.table``; of a package, the package."""
+    """``iosonde.core.table``; of a package, the package."""
     return ".".join(["iosonde", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
 
 

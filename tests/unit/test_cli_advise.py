@@ -147,7 +147,7 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
         (("--for", "op=read,hole_kib=4,block_kib=64"), "beyond what was tried: hole_kib=4"),
         (("--for", "op=copy,hole_kib=64,block_kib=64"), "op=copy was never tried"),
         (("--for", "op=read,hole_kib=64"), "no value for block_kib"),
-        (("--for", "op=read,hole_kib=x,block_kib=64"), "is no number"),
+        (("--for", "op=read,hole_kib=x,block_kib=64"), "is not a number"),
         (("--for", "servers=2"), "'servers' is chosen, not given"),
         (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "left out by --where"),
         (("--for", "op"), "is not NAME=VALUE"),

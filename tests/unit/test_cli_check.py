@@ -14,7 +14,7 @@ from stats_sample import run, store  # noqa: E402
 
 from iosonde.cli.commands import check, verify  # noqa: E402
 from iosonde.core.errors import InputError, IosondeError  # noqa: E402
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import StoredRun  # noqa: E402
 from iosonde.core.types import Observation  # noqa: E402
 from iosonde.stats.overview.recompute import rates  # noqa: E402
 from iosonde.store import Store  # noqa: E402

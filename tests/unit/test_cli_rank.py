@@ -142,7 +142,7 @@ def test_the_figure_is_drawn(runs, tmp_path):
         (("RUNS", "--block", "hardware"), "names no factors"),
         (("RUNS", "--block", "a=network", "--block", "a=servers"), "two blocks 'a'"),
         (("RUNS", "--block", "a=network", "--fixed", "servers"), "--fixed does not go with --block"),
-        (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "'base_fs' is no factor"),
+        (("RUNS", "--on", "network,servers", "--block", "a=base_fs"), "'base_fs' is not a factor"),
         (("RUNS", "--response", "log(write)", "--on", "write,network"), "is the response"),
         (("RUNS", "--response", "log(write)", "--level", "1"), "not between 0 and 1"),
     ],

@@ -69,8 +69,8 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
     ("text", "args", "error", "said"),
     [
         ("nodes,mib_s\n4,10\n4,11\n", ("--response", "mib_s"), DataError, "one value of nodes"),
-        ("nodes,mib_s\n1,10\n2,0\n", ("--response", "mib_s"), DataError, "0 is no rate"),
-        ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "1.5 is no number of nodes"),
+        ("nodes,mib_s\n1,10\n2,0\n", ("--response", "mib_s"), DataError, "0 is not a rate"),
+        ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "1.5 is not a number of nodes"),
         ("nodes,mib_s\n1,10\n2,3\n", (), InputError, "--response is missing"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "--at x is no list"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--by", "nodes"), InputError, "named twice"),

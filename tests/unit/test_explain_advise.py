@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, table_of
-from iosonde.data.csv_text import read_csv
 from iosonde.explain import advise_defaults
 from iosonde.explain.advise import Wish, advise
 from iosonde.explain.advise_defaults import Default, defaults, winners
@@ -371,7 +371,7 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     assert made.made.renamed == ((("s9",), ("s2",)),) and any("under another name" in w for w in made.warnings)
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
     assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
-                  current={"set": "s9"}).current == "s2"  # fmt: skip
+                  wish=Wish(current={"set": "s9"})).current == "s2"  # fmt: skip
     with pytest.raises(DataError, match="one setting under 2 names"):
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
@@ -469,7 +469,7 @@ def test_few_instances_are_told_how_many_trials_they_need():
 
 
 def test_the_real_non_contiguous_data_give_the_known_figures():
-    table = read_csv(published_table())
+    table = table_from(published_table())
     size, gap, on, buffer, fill, value = (table.columns[name].values for name in table.names)
     setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
     rows = table_of({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})

@@ -95,7 +95,7 @@ def test_factors_in_no_block_are_the_last_block():
 
 @pytest.mark.parametrize(
     ("blocks", "words"),
-    [({"a": ["f0"], "b": ["f0"]}, "in two blocks"), ({"a": ["f7"]}, "'f7' is no factor")],
+    [({"a": ["f0"], "b": ["f0"]}, "in two blocks"), ({"a": ["f7"]}, "'f7' is not a factor")],
 )
 def test_blocks_that_cannot_be_are_refused(blocks, words):
     x = grid(2, 3, repeats=2)

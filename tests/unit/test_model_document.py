@@ -82,7 +82,7 @@ def test_an_edit_by_hand_is_seen():
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
 def test_a_part_of_a_file_is_no_model(share):
     text = document.to_text(model()).encode()
-    with pytest.raises(DataError, match=r"m\.json is no whole JSON"):
+    with pytest.raises(DataError, match=r"m\.json is not whole JSON"):
         document.from_text(text[: int(share * len(text))], "m.json")
 
 
@@ -92,8 +92,8 @@ def test_a_part_of_a_file_is_no_model(share):
         (b"[" * 200_000, "nested deeper"),
         (b'{"a":' * 200_000, "nested deeper"),
         (b"[1]", "no JSON object"),
-        (b"{}", "no model of iosonde"),
-        (b"\xff\xfe", "no whole JSON"),
+        (b"{}", "not a model of iosonde"),
+        (b"\xff\xfe", "not whole JSON"),
         (b'{"iosonde_model": 1, "x": NaN}', "NaN"),
         (b'{"iosonde_model": 1, "x": 1e999, "sha256": ""}', "m.json"),
         (b'{"iosonde_model": 0}', "version 0"),

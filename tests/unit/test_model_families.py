@@ -232,7 +232,7 @@ def test_the_bound_reads_units_of_factors():
     [
         ({}, "knows nothing of the system"),
         ({"network": "117"}, "bound network"),
-        ({"clients": "many"}, "'many' is no number"),
+        ({"clients": "many"}, "'many' is not a number"),
         ({"network": "1MB/s", "redundancy": "raid"}, "redundancy 'raid' is unknown"),
         ({"network": "1MB/s", "disks": "1", "servers": "2"}, "1 disks for 2 servers"),
         ({"network": "1MB/s", "unit": "s"}, "no rate of bytes"),

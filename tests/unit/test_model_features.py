@@ -59,7 +59,7 @@ def test_a_setting_is_encoded_as_the_rows_were():
     for setting, words in (
         ({"nodes": 2}, "no value for fs"),
         ({"nodes": 2, "fs": "xfs"}, "never tried"),
-        ({"nodes": "two", "fs": "nfs"}, "no number"),
+        ({"nodes": "two", "fs": "nfs"}, "not a number"),
         ({"nodes": 2, "fs": "nfs", "disk": 1}, "no factor 'disk'"),
     ):
         with pytest.raises(InputError, match=words):
@@ -73,5 +73,5 @@ def test_a_feature_survives_json():
 
 def test_a_number_with_a_slip_of_the_pen_is_said():
     d = features.examples(table_of({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
-    assert d.warnings == ("a is taken as text with 4 levels: '8x' is no number",)
+    assert d.warnings == ("a is taken as text with 4 levels: '8x' is not a number",)
     assert features.examples(table_of({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()

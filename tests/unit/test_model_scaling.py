@@ -250,10 +250,10 @@ def test_order_of_rows_changes_nothing_and_equal_sizes_are_trials():
 @pytest.mark.parametrize(
     ("n", "rate", "said"),
     [
-        ([1, 2.5], [1.0, 2.0], "row 2, column 'n': 2.5 is no number of nodes"),
-        ([0, 2], [1.0, 2.0], "row 1, column 'n': 0 is no number of nodes"),
-        ([1, 2], [1.0, 0.0], "row 2, column 'y': 0 is no rate"),
-        ([1, 2], [-1.0, 2.0], "row 1, column 'y': -1 is no rate"),
+        ([1, 2.5], [1.0, 2.0], "row 2, column 'n': 2.5 is not a number of nodes"),
+        ([0, 2], [1.0, 2.0], "row 1, column 'n': 0 is not a number of nodes"),
+        ([1, 2], [1.0, 0.0], "row 2, column 'y': 0 is not a rate"),
+        ([1, 2], [-1.0, 2.0], "row 1, column 'y': -1 is not a rate"),
         ([None, None], [1.0, 2.0], "no row has both"),
         (["one", "two"], [1.0, 2.0], "'one' is not a number"),
         ([], [], "holds no rows"),
@@ -268,6 +268,6 @@ def test_a_time_is_no_rate_unless_said_so():
     from iosonde.core.table import Column, Table
 
     table = Table({"n": Column("n", np.array([1.0, 2.0])), "t (s)": Column("t (s)", np.array([4.0, 2.0]), "t", "s")})
-    with pytest.raises(InputError, match="is a time and no rate"):
+    with pytest.raises(InputError, match="is a time, not a rate"):
         series_of(table, "t", "n", [])
     assert series_of(table, "t", "n", [], of_time=True)[0][0].trials == {1.0: [0.25], 2.0: [0.5]}

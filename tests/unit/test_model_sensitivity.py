@@ -281,7 +281,7 @@ def test_equal_repeats_are_remarked_on():
     ("columns", "fixed", "words"),
     [
         ({"a": [1, 2], "b": [1, 2], "y": [1.0, 2.0]}, (), "2 factors and 2 rows"),
-        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("c",), "'c' is no factor"),
+        ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("c",), "'c' is not a factor"),
         ({"a": [1, 2, 1, 2], "b": [1, 1, 2, 2], "y": [1.0, 2, 3, 5]}, ("a", "b"), "every factor is fixed"),
     ],
 )

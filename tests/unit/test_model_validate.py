@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.model.fit import folds, speed_classes
@@ -165,9 +166,8 @@ def test_more_rows_make_a_better_tree_and_the_crossing_is_found():
 
 
 def test_the_published_errors_of_the_class_tree_come_out():
-    from iosonde.data.csv_text import read_csv
 
-    table = read_csv(published_table())
+    table = table_from(published_table())
     size, _, sieving, buffer, fill, speed = table.names
     d = examples(table, speed, [size, sieving, buffer, fill])
     rows, twins = folds.groups(d, "rows"), folds.groups(d)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.formula.api import ols as formula_ols
 from statsmodels.stats.anova import anova_lm
 
-from iosonde.cli.commands import anova as command
+from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, table_of
-from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
@@ -36,7 +33,7 @@ def table(data: pd.DataFrame) -> Table:
 
 
 def test_one_factor_of_the_published_observations():
-    made = anova(open_data(CP).table, "real_s", ["replicas"], 0.9)
+    made = anova(table_from(CP), "real_s", ["replicas"], 0.9)
     (source,) = made.sources
     got = (source.ss, made.ss_residual, source.f, source.p)
     assert got == pytest.approx((1501.230833, 13543.9825, 1.163832, 0.33163), abs=1e-4)
@@ -94,7 +91,7 @@ def test_missing_combinations_are_said_and_still_analysed():
 
 def test_contrasts_of_one_factor_are_differences_of_means():
     made = anova(
-        open_data(CP).table, "real_s", ["replicas"], 0.9, contrasts=["replicas: 3 - 1", "replicas: 2 - 0.5*1 - 0.5*3"]
+        table_from(CP), "real_s", ["replicas"], 0.9, contrasts=["replicas: 3 - 1", "replicas: 2 - 0.5*1 - 0.5*3"]
     )
     one, other = made.contrasts
     assert one.estimate.value == pytest.approx(211.225 - 199.1125)
@@ -151,12 +148,3 @@ def test_what_cannot_be_analysed_is_refused(columns, on, said):
     with pytest.raises((DataError, InputError)) as refused:
         anova(table_of(columns), "y", on, 0.95)
     assert said in refused.value.message
-
-
-def test_the_command_prints_text_and_json():
-    args = [CP, "--response", "real_s", "--on", "replicas"]
-    text = CliRunner().invoke(command.command, args, catch_exceptions=False).stdout
-    assert max(map(len, text.splitlines())) < 80 and text.rstrip().endswith(".")
-    made = json.loads(CliRunner().invoke(command.command, [*args, "--json"], catch_exceptions=False).stdout)
-    assert {"name", "ss", "df", "share", "f", "p"} <= set(made["terms"][0])
-    assert made["residual"]["df"] == 21

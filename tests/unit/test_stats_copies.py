@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stats_sample import examined
 
+from csv_table import table_from
 from iosonde.core.table import table_of
 from iosonde.stats import checks
 from iosonde.stats.estimate import copies
@@ -130,9 +131,8 @@ def test_ties_are_expected_at_least_as_often_as_they_come_and_not_much_more():
 
 
 def test_the_copied_cells_of_a_published_table_are_found():
-    from iosonde.data.csv_text import read_csv
 
-    made = examined(read_csv(published_table()))
+    made = examined(table_from(published_table()))
     found = {finding.code: finding for finding in made.findings}
     assert found["S121"].evidence["n_cells"] == 198
     pattern = found["S121"].evidence["pattern"]

@@ -13,7 +13,7 @@ from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 
 from iosonde.core.table import table_of
-from iosonde.stats.estimate import compare, rank_tests, summarise
+from iosonde.stats.estimate import compare, multiple, rank_tests, summarise
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 
@@ -146,7 +146,7 @@ def test_the_shift_of_large_samples_is_that_of_all_pairs(seed):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm(p):
-    assert compare.holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist(), abs=1e-12)
+    assert multiple.holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist(), abs=1e-12)
 
 
 @given(st.lists(st.floats(0.1, 1e6), min_size=2, max_size=20))

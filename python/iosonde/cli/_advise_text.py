@@ -138,7 +138,6 @@ def sentence(made: Advice) -> str:
             )
         if made.current is not None:
             return f"No advice: the gain over {gain.over} is {_points(gain.share)} of the best, which may be nothing."
-        over = made.over_random
         over = _points(made.over_random) if made.over_random else "~"
         if not _asked(gain):
             return (

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 _BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")
-_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+TIME_UNITS = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS)"
 _PER_S = r"(?:/s(?:ec(?:ond)?)?|ps|[_ ]per[_ ]s(?:ec(?:ond)?)?|_s(?:ec)?)"
 _TAIL = re.compile(
     rf"^(?P<label>.*?[^_./, ])(?:, ?|[_. ])(?P<unit>{_PREFIXED}{_PER_S}|(?:[kKmMgGtT]i?)?[bB]ytes|[kKmMgGtT]i?[bB]|"
-    rf"[kKmM]?(?:iops|IOPS)|{'|'.join(_TIMES)}|percent|%)$"
+    rf"[kKmM]?(?:iops|IOPS)|{'|'.join(TIME_UNITS)}|percent|%)$"
 )
 _ALL_UNIT = re.compile(rf"^(?:{_PREFIXED}{_PER_S}|[kKmM]?(?:iops|IOPS))$")
 

@@ -33,7 +33,7 @@ OPERATION = np.dtype(
     ]
 )
 
-# Statuses that are no errno (Linux errnos end at 133).
+# Statuses that are not an errno (Linux errnos end at 133).
 STATUS_OK = 0
 STATUS_SHORT = 250  # fewer bytes than asked for, no errno
 STATUS_MISMATCH = 251  # verification: the content is not what was written

@@ -62,11 +62,11 @@ def parse_rate(text: str) -> float:
     for ``Mb/s``, which some take for bits and some for bytes."""
     found = _RATE.match(text)
     if not found or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
-        raise InputError(f"'{text}' is no rate of bytes", _HOW_RATE)
+        raise InputError(f"'{text}' is not a rate in bytes", _HOW_RATE)
     share = 1 / 8 if found[4].lower() == "bit" else 1.0
     rate = float(found[1]) * share * (_BINARY if found[3] else _DECIMAL | {"": 1})[found[2].upper()]
     if not math.isfinite(rate):
-        raise InputError(f"'{text}' is no rate of bytes", _HOW_RATE)
+        raise InputError(f"'{text}' is not a rate in bytes", _HOW_RATE)
     return rate
 
 
@@ -74,11 +74,11 @@ def parse_per_byte(text: str) -> float:
     """Seconds a byte of ``0.02s/MB`` or ``3ns/B``. Raises InputError."""
     found = _PER_BYTE.match(text)
     if not found or found[2].lower() not in _SECONDS:
-        raise InputError(f"'{text}' is no time for each byte", "write it like 0.02s/MB or 5ns/B")
+        raise InputError(f"'{text}' is not a time per byte", "write it like 0.02s/MB or 5ns/B")
     size = (_BINARY if found[4] else _DECIMAL | {"": 1})[found[3].upper()]
     seconds = float(found[1]) * _SECONDS[found[2].lower()] / size
     if not math.isfinite(seconds):
-        raise InputError(f"'{text}' is no time for each byte", "write it like 0.02s/MB or 5ns/B")
+        raise InputError(f"'{text}' is not a time per byte", "write it like 0.02s/MB or 5ns/B")
     return seconds
 
 

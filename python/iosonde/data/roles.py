@@ -14,7 +14,7 @@ from datetime import datetime
 
 import numpy as np
 
-from iosonde.core.column_units import is_rate
+from iosonde.core.column_units import TIME_UNITS, is_rate
 from iosonde.core.errors import InputError
 from iosonde.core.table import Column, Table, is_number
 
@@ -22,7 +22,6 @@ _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "repli
                         "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
                         "number"))  # fmt: skip
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
-_TIMES = frozenset(("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h"))
 _LEAST_DISTINCT = 0.5
 _SENTENCE = 5  # words
 
@@ -41,7 +40,7 @@ class Roles:
 def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
     """The roles of all columns; what the user named is taken as it is.
 
-    Raises InputError where no column looks measured, DataError where one does but for a cell that is no number.
+    Raises InputError where no column looks measured, DataError where one does but for a cell that is not a number.
     """
     named = [table.column(name).name for name in responses]
     given = None if by is None else [table.column(name).name for name in by]
@@ -81,7 +80,7 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _has_unit(column: Column) -> bool:
-    return is_rate(column.unit) or column.unit in _TIMES
+    return is_rate(column.unit) or column.unit in TIME_UNITS
 
 
 def _n_levels(column: Column) -> int:

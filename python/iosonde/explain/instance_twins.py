@@ -2,7 +2,7 @@
 
 Who has seen one copy has seen the other. So copies of a trial are never on both sides, where one side chooses and the
 other measures; a setting that is another one everywhere is counted once; instances that mostly are copies of each other
-are one piece of evidence. Equal values that chance would give are no copies (``stats.copies``).
+are one piece of evidence. Equal values that chance would give are not copies (``stats.copies``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
-    """The number of each trial's original: its own where it is no copy. ``cells`` numbers the trials' cells."""
+    """The number of each trial's original: its own where it is not a copy. ``cells`` numbers the trials' cells."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
     parts = [

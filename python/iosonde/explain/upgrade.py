@@ -42,7 +42,7 @@ class Quantity:
 @dataclass(frozen=True)
 class Cluster:
     """The cluster today: fields of ``System``, and what it costs to have. ``watts`` and ``rack_units`` are of one
-    server and of what is no server; ``model`` are the settings a model is asked at."""
+    server and of what is not a server; ``model`` are the settings a model is asked at."""
 
     name: str
     system: Mapping[str, Quantity]

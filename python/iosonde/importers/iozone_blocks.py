@@ -25,7 +25,6 @@ _REPORTS = {
 }  # fmt: skip
 _TITLE = re.compile(r'"\s*([A-Za-z-][A-Za-z -]*?)(?: report)?\s*"\s*(.*)$', re.IGNORECASE)
 _ROW = re.compile(r'"(\d+)"\s+(\d.*)$')
-_MODES = {"OPS Mode": "ops/sec", "Microseconds": "microseconds/op"}
 
 
 def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> None:

@@ -83,7 +83,7 @@ def lines(made: Anova) -> Iterator[str]:
 
 
 def sentence(made: Anova) -> str:
-    """Whom the variation belongs to."""
+    """Which factors explain the variation."""
     asked = [source for source in made.sources if not source.block]
     told = sorted((s for s in asked if s.p < 1 - made.level), key=lambda s: -s.share)
     if not told:

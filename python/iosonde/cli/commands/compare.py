@@ -98,7 +98,7 @@ def _pairs(
         cell_table = table.take(rows)
         for column in responses:
             cell = {**dict(zip(by, key, strict=True)), **({} if len(responses) == 1 else {"response": column})}
-            groups = [_group(cell_table, name, value, column, pair) for value in wanted]
+            groups = [_group(cell_table, name, value, column) for value in wanted]
             present = [one for one in groups if one is not None]
             if len(present) < len(groups) and not by:
                 gone = [str(value) for value, one in zip(wanted, groups, strict=True) if one is None]
@@ -172,7 +172,7 @@ def _rows_of(table: Table, name: str, value: Any, column: str) -> Any:
     return (codes == place) & ~(table.numbers(column) != table.numbers(column))
 
 
-def _group(table: Table, name: str, value: Any, column: str, pair: list[str]) -> Group | None:
+def _group(table: Table, name: str, value: Any, column: str) -> Group | None:
     from iosonde.stats.estimate.compare import group
 
     values = table.numbers(column)[_rows_of(table, name, value, column)]

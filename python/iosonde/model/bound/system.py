@@ -116,7 +116,7 @@ def check(system: System) -> System:
     for name in ("servers", "stripe_count", "files", "replicas", "data_chunks", "parity_chunks"):
         value = getattr(system, name)
         if system.stripe_count is not None and value is not None and value != int(value):
-            raise InputError(f"{name} {value:g} is no whole number", "stripes lie on whole servers")
+            raise InputError(f"{name} {value:g} is not a whole number", "stripes lie on whole servers")
     _check_redundancy(system)
     return system
 

@@ -16,7 +16,7 @@ from iosonde.model.fit.features import Array, Examples
 # From the simplest to what is hardest to understand: of equally good ones the first is taken.
 NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",
          "boosting", "forest")  # fmt: skip
-# Options that must be above 0, with the largest that is no mistake; of the others 0 means no limit.
+# Options that must be above 0, with the largest that is plausible; of the others 0 means no limit.
 MOST = {"trees": 10_000, "k": 10_000, "rate": 10, "dimensions": 100, "ridge": 1000}
 
 

@@ -31,7 +31,7 @@ _WHOLE = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "files")
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"bytes_per_s": one unit of the response, "system": {field: value}, "columns": [{"field", "factor", "scale"}],
-    "factors": […]}``. Raises InputError for an option that says nothing, DataError for a response that is no rate."""
+    "factors": […]}``. Raises InputError for an option that says nothing, DataError where the response is not a rate."""
     system, columns = {}, []
     for field in FIELDS:
         text = str(options.get(field) or "")
@@ -89,7 +89,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"'{text}' is no number", "write it like 4") from None
+        raise InputError(f"'{text}' is not a number", "write it like 4") from None
 
 
 def _whole(field: str, value: Any) -> Any:

@@ -56,7 +56,7 @@ def _classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[st
         try:
             ends = [float(text) for text in str(options["ends"]).split(",")]
         except ValueError:
-            raise InputError(f"classes ends={options['ends']} are no numbers", "write ends=25,75") from None
+            raise InputError(f"classes ends={options['ends']} are not numbers", "write ends=25,75") from None
         bounds = np.array([*ends, maximum])
         if not (np.diff(bounds, prepend=0.0) > 0).all():
             raise InputError(f"classes end at {options['ends']}, not rising from 0 to below {maximum:g}",

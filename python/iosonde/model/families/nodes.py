@@ -75,7 +75,7 @@ def _between(levels: Array, ranks: Array) -> Array:
 
 
 def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np.intp]:
-    """The place of the leaf that each row ends in. Raises ValueError where the nodes are no tree."""
+    """The place of the leaf that each row ends in. Raises ValueError where the nodes are not a tree."""
     places = {factor["name"]: index for index, factor in enumerate(factors)}
     n = len(nodes)
     column, code = np.zeros(n, np.intp), np.full(n, -1.0)

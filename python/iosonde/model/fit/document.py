@@ -54,7 +54,9 @@ def from_text(text: bytes, source: str) -> Model:
     content = _parsed(text, source)
     version = content.get("iosonde_model")
     if version is None:
-        raise DataError(f"{source} is no model of iosonde", "make one: iosonde fit DATA --response Y --on a,b -o FILE")
+        raise DataError(
+            f"{source} is not a model of iosonde", "make one: iosonde fit DATA --response Y --on a,b -o FILE"
+        )
     if isinstance(version, int) and version > VERSION:
         raise SchemaTooNewError(f"{source} is a model of version {version}; this iosonde reads {VERSION}",
                                 "update iosonde, or fit it again")  # fmt: skip
@@ -76,14 +78,14 @@ def _parsed(text: bytes, source: str) -> dict[str, Any]:
         raise DataError(f"{source} is nested deeper than any model", "name a model file") from error
     except ValueError as error:
         where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise DataError(f"{source} is no whole JSON ({where})", _AGAIN) from error
+        raise DataError(f"{source} is not whole JSON ({where})", _AGAIN) from error
     if not isinstance(content, dict):
         raise DataError(f"{source} holds no JSON object", "name a model file")
     return content
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _whole(text: str) -> int:

@@ -40,7 +40,7 @@ class Errors:
 
 def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
     """The errors; ``bounds`` are the upper ends of the speed classes, where there are any. Raises DataError where a
-    prediction is so far off that its square is no number."""
+    prediction is so far off that its square is infinite."""
     off = np.abs(predicted - observed)
     there = observed != 0
     with np.errstate(over="ignore"):

@@ -126,7 +126,7 @@ def _nearly_numbers(feature: Feature) -> str:
     odd = [level for level in feature.levels if not is_number(level)]
     if 2 * len(odd) >= len(feature.levels):
         return ""
-    return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is no number"
+    return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is not a number"
 
 
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
@@ -146,7 +146,7 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
         if feature.numeric:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 unit = f", in {feature.unit}" if feature.unit else ", without a unit"
-                raise InputError(f"{feature.name}={value} is no number", f"tried were {_shown(feature)}{unit}")
+                raise InputError(f"{feature.name}={value} is not a number", f"tried were {_shown(feature)}{unit}")
             row.append(float(value))
         elif value in feature.levels:
             row.append(float(feature.levels.index(value)))

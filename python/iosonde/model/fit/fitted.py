@@ -56,7 +56,7 @@ class Model:
         return {one.at: one for one in self.repeats}
 
     def values(self, x: Array) -> Array:
-        """The prediction at rows × features, as the form has it; infinite or NaN where that is no number."""
+        """The prediction at rows × features, as the form has it; infinite or NaN where it is not finite."""
         with np.errstate(all="ignore"):
             return family(self.family).predict(self.form, x)
 

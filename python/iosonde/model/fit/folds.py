@@ -128,7 +128,7 @@ def leave_out(examples: Examples, factor: str) -> list[Fold]:
     """A fold for every level of a factor: what a model says of a level that it has never seen. Raises InputError."""
     names = [feature.name for feature in examples.features]
     if factor not in names:
-        raise InputError(f"'{factor}' is no factor of the model", f"factors: {', '.join(names)}")
+        raise InputError(f"'{factor}' is not a factor of the model", f"factors: {', '.join(names)}")
     index = names.index(factor)
     feature, column = examples.features[index], examples.x[:, index]
     folds = []

@@ -48,7 +48,7 @@ class Repeats:
 
 
 def repeats_of(examples: Examples) -> tuple[Repeats, ...]:
-    """The settings with 3 trials or more. Those whose trials are all equal are left out: a copy is no repeat."""
+    """The settings with 3 trials or more. Those whose trials are all equal are left out: a copy is not a repeat."""
     n = np.bincount(examples.cells)
     means = np.bincount(examples.cells, examples.y) / np.maximum(n, 1)
     squares = np.bincount(examples.cells, (examples.y - means[examples.cells]) ** 2)

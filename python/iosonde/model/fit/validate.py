@@ -99,8 +99,8 @@ def judge(
             with np.errstate(all="ignore"):
                 predicted = module.predict(form, examples.x[fold.test])
             if not np.isfinite(predicted).all():
-                raise DataError("it predicts what is no number on rows that it has not seen", "use another family")
-            # Least squares of points on a line misses them by their last bits: that is no error.
+                raise DataError("its predictions on unseen rows are not finite", "use another family")
+            # Least squares of points on a line misses them by their last bits: that is not an error.
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
             errors = errors_of(observed, predicted, bounds)

@@ -58,15 +58,6 @@ def phase(stations: Sequence[Station], clients: int, operations: int, cv: float 
     return Phase(clients, seconds, operations * alone_s, done / seconds, 1 - busy / (clients * seconds))
 
 
-def expected_slowest(clients: int, operations: int = 1, cv: float = 1.0) -> float:
-    """The expected largest of ``clients`` independent gamma times over their mean; for one exponential operation it
-    is the harmonic number 1 + 1/2 + … + 1/N."""
-    x, weight = _grid(clients, operations, cv)
-    survival = _survival(x, operations, cv)
-    none_left = np.exp(clients * np.log1p(-np.minimum(survival, 1 - 1e-16)))
-    return float((1 - none_left) @ weight) / operations
-
-
 def _survival(x: Array, operations: int, cv: float) -> Array:
     """S of the time alone, in units of one operation's mean."""
     from scipy.special import gammaincc

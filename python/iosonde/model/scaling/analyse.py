@@ -175,7 +175,7 @@ def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
 
 def _basis(points: Points, fits: Sequence[Fit], level: float) -> Points:
     """The trials, or their means where even the best of the laws misses these by more than the trials' noise allows:
-    then sizes differ for reasons of their own, and the trials of one are no independent witnesses of a law."""
+    then sizes differ for reasons of their own, and the trials of one are not independent evidence of a law."""
     if not fits:
         return points
     best = max(points.lack_of_fit_p(sse(fitted, points), fitted.law.n_parameters) for fitted in fits)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.column_units import TIME_UNITS
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Cell, Table, tidy
 
-_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _MOST = 10**7
 
 
@@ -41,7 +41,7 @@ def series_of(
     """(series, what to say of the rows): rows without a value are left out and counted.
 
     ``of_time``: the response is the time of a fixed amount of work, and the rate one over it. Raises DataError for a
-    size that is no whole number from 1, a rate that is not positive, a table without rows.
+    size that is not a whole number from 1, a rate that is not positive, a table without rows.
     """
     column = table.column(response)
     if len(table) == 0:
@@ -49,8 +49,8 @@ def series_of(
     if len({column.name, table.column(on).name, *(table.column(name).name for name in by)}) < 2 + len(by):
         raise InputError("a column is named twice among --response, --on and --by", "name each once")
     sizes, rates = table.numbers(on), table.numbers(response)
-    if column.unit in _TIMES and not of_time:
-        raise InputError(f"'{column.name}' is a time and no rate", "if every trial did the same work, add --of-time")
+    if column.unit in TIME_UNITS and not of_time:
+        raise InputError(f"'{column.name}' is a time, not a rate", "if every trial did the same work, add --of-time")
     known = ~np.isnan(sizes) & ~np.isnan(rates)
     _check(table, sizes, rates, known, column.name, table.column(on).name)
     warnings = [] if known.all() else [f"{int((~known).sum())} of {len(table)} rows lack a value and are left out"]
@@ -74,10 +74,10 @@ def _check(table: Table, sizes: Any, rates: Any, known: Any, response: str, on: 
     wrong = known & ((sizes < 1) | (sizes != np.floor(sizes)) | (sizes > _MOST))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{table.place(row)}, column '{on}': {tidy(sizes[row])} is no number of nodes or ranks",
+        raise DataError(f"{table.place(row)}, column '{on}': {tidy(sizes[row])} is not a number of nodes or ranks",
                         f"name with --on a column of whole numbers from 1 to {_MOST:,}")  # fmt: skip
     wrong = known & (rates <= 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{table.place(row)}, column '{response}': {tidy(rates[row])} is no rate",
+        raise DataError(f"{table.place(row)}, column '{response}': {tidy(rates[row])} is not a rate",
                         f"leave such trials out, as --where '{response}>0'")  # fmt: skip

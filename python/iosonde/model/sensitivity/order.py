@@ -43,17 +43,6 @@ def tied(
     return tuple(tuple(group) for group in groups)
 
 
-def holm(p: Mapping[str, float | None], alpha: float) -> set[str]:
-    """The names whose effect is no chance, by the step-down of Holm (Scandinavian J. Statistics 6, 1979)."""
-    known = sorted((value, name) for name, value in p.items() if value is not None)
-    found = set()
-    for place, (value, name) in enumerate(known):
-        if value > alpha / (len(known) - place):
-            break
-        found.add(name)
-    return found
-
-
 def interval_text(shares: Shares) -> str:
     """``S1 0.55, 0.49–0.60``, and ST where it is surely larger; an unknown interval is ``~``."""
     s1, st = shares.s1, shares.st

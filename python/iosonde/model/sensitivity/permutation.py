@@ -1,7 +1,7 @@
 """Would a dummy do as well? The share of a factor whose labels were shuffled: p, and the zero line.
 
 In a factorial the labels are shuffled inside each setting of the other factors, whose means are taken out before:
-exact for "no effect whatever the others are", and the others' variance is no noise. Where nothing can be shuffled
+exact for "no effect whatever the others are", and the others' variance is not noise. Where nothing can be shuffled
 there (a fraction, scattered settings), what an additive model of the other factors leaves of the settings' means is
 shuffled (Freedman & Lane, J. Business & Economic Statistics 1, 1983). The zero line is of the response as it is:
 scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.

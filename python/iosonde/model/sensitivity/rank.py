@@ -16,12 +16,13 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
+from iosonde.stats.estimate.multiple import holm
 
 from . import factorial, scattered, warnings
 from .blocks import enter
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
-from .order import holm, tied
+from .order import tied
 from .permutation import Null, nulls
 from .ranking import FactorRank, Ranking
 from .shapley import effects_of
@@ -60,8 +61,8 @@ class _Found:
     @cached_property
     def told(self) -> list[int]:
         """The factors whose effect can be told from chance, by themselves or in interactions."""
-        seen = holm({name: null.p for name, null in zip(self.names, self.dummies, strict=True)}, 1 - self.level)
-        return [i for i, name in enumerate(self.names) if name in seen or self.totals.interacts[i]]
+        seen = [p is not None and p <= 1 - self.level for p in holm([null.p for null in self.dummies])]
+        return [i for i in range(len(self.names)) if seen[i] or self.totals.interacts[i]]
 
     @cached_property
     def shares(self) -> list[Shares]:
@@ -160,7 +161,7 @@ def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[i
     """The factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
-            raise InputError(f"{option}: '{name}' is no factor", f"factors: {', '.join(names)}")
+            raise InputError(f"{option}: '{name}' is not a factor", f"factors: {', '.join(names)}")
     return [names.index(name) for name in chosen]
 
 

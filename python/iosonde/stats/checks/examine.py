@@ -1,6 +1,6 @@
 """What ``check`` says: every finding about a table or a store, how its columns were read, what could not be seen.
 
-Silence is no praise: where there are too few trials or facts for a check to see anything, that is said.
+Silence is not praise: where there are too few trials or facts for a check to see anything, that is said.
 """
 
 from __future__ import annotations

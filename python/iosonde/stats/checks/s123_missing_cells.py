@@ -87,7 +87,7 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
         return []
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
     if len(there) < _GRID_SHARE * whole or whole > _MOST_CELLS:
-        return [Finding(CODE, Severity.INFO, f"the settings of {name} are no full grid: {len(there)} of {whole} "
+        return [Finding(CODE, Severity.INFO, f"the settings of {name} are not a full grid: {len(there)} of {whole} "
                         "combinations were measured", evidence, "do not average over settings")]  # fmt: skip
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name(tuple(zip(levels, key, strict=True))) for key in holes]

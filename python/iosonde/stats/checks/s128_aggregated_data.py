@@ -62,7 +62,7 @@ def check(subject: Subject) -> list[Finding]:
             found.append(Finding(
                 CODE, Severity.WARNING, f"{metric} holds means, not measurements: {'; '.join(reasons)}",
                 {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
-                "get the raw values; the number of rows is no number of trials"))  # fmt: skip
+                "get the raw values; the number of rows is not a number of trials"))  # fmt: skip
     return found
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from .clock import CLOSE, DATA, FSYNC, KINDS, LAST_DONE, OPEN, Clock, Work, rate
 
 CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), LAST_DONE)
-ACCESS = Clock(frozenset({FSYNC}), LAST_DONE)
 
 
 @dataclass(frozen=True)

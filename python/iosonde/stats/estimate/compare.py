@@ -19,6 +19,7 @@ from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
 
 from .distributions import normal_quantile, t_critical, t_two_sided_p
+from .multiple import holm
 from .rank_tests import RankTest, paired, unpaired
 from .ratio import Moments, ratio_of_means, side, side_of_summary, welch_df
 from .summarise import mean, standard_deviation
@@ -186,18 +187,6 @@ def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     for _ in range(20):
         n = max(2.0, t_critical(level, 2 * math.ceil(n) - 2) ** 2 * variance / half**2)
     return math.ceil(n)
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p values (Scandinavian Journal of Statistics 6, 1979, 65-70); None stays None and does
-    not count."""
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    running = 0.0
-    for done, (p, place) in enumerate(known):
-        running = max(running, min(1.0, (len(known) - done) * p))
-        adjusted[place] = running
-    return adjusted
 
 
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:

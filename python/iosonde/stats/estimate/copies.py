@@ -1,6 +1,6 @@
 """Values that come again where they should not: copied rows, and cells copied as a whole.
 
-Equal values are no proof: a clock counts in ticks. So equal pairs are counted and set against those that a smooth
+Equal values are not proof: a clock counts in ticks. So equal pairs are counted and set against those that a smooth
 distribution, written as finely, would have (``ticks.chance_of_ties``).
 """
 

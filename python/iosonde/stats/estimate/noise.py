@@ -116,7 +116,7 @@ def _differs(a: Array, b: Array, level: float) -> bool:
 
 
 def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
-    """The mean over cells of each cell's share. Splits of one cell are no independent samples, cells are: the
+    """The mean over cells of each cell's share. Splits of one cell are not independent samples, cells are: the
     limits are those of as many yes-or-no answers as there are cells, which vary more than shares do."""
     rng = np.random.default_rng(1)
     splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))

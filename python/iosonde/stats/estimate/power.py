@@ -10,7 +10,7 @@ from iosonde.core.types import Estimate
 
 from .distributions import chi2_quantile, t_critical
 
-_LARGEST_LOG = 50.0  # beyond, a relative difference is no number that anybody wants
+_LARGEST_LOG = 50.0  # beyond, a relative difference is of no use
 
 
 def detectable_effect(n: int, level: float, power: float) -> float:

@@ -18,7 +18,7 @@ from .distributions import t_critical
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20
-_LARGEST_LOG = 700.0  # exp of more is no number
+_LARGEST_LOG = 700.0  # exp of more is infinite
 
 
 @dataclass(frozen=True)

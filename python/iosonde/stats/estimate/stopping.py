@@ -65,7 +65,7 @@ def repetitions_needed(
     """Trials in all that every metric of a cell needs: the largest of their :func:`stein` numbers.
 
     Only the first ``pilot`` values of each metric are looked at, so asking again later gives the same answer
-    and is no peeking. A metric whose pilot is not complete asks for ``pilot`` trials. Each metric keeps its own
+    and is not peeking. A metric whose pilot is not complete asks for ``pilot`` trials. Each metric keeps its own
     level.
     """
     needed = pilot

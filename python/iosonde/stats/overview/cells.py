@@ -62,7 +62,7 @@ class Measured:
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
     """One cell per group and response; missing responses are left out (and counted by :func:`missing_values`).
 
-    Raises DataError for an empty table, a response that is no number, a response that is grouped by.
+    Raises DataError for an empty table, a response that is not numeric, a response that is grouped by.
     """
     if len(table) == 0:
         raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")

@@ -160,7 +160,7 @@ def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
 
 
 def _observed(table: Table) -> list[str]:
-    """Columns of a store that are no factor: only ``experiment``, ``source`` and ``includes`` may hide one."""
+    """Columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
     telling = ("experiment", "source", "includes")
     return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
 

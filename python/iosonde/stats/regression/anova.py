@@ -1,4 +1,4 @@
-"""Analysis of variance: which factors the variation of a response belongs to, in sums of squares, shares, F and
+"""Analysis of variance: which factors explain the variation of a response, in sums of squares, shares, F and
 p.
 
 Every factor is taken by its levels. Sums of squares are of type II (each term after all terms that do not

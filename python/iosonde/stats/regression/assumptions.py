@@ -105,12 +105,6 @@ def qq_points(residuals: Array) -> tuple[Array, Array]:
     return ndtri((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
 
 
-def jain_quantile(q: Array) -> Array:
-    """Jain's approximation 4.91·(q^0.14 - (1-q)^0.14) of the normal quantile, as the lecture's Q-Q plot has it;
-    for checking it."""
-    return 4.91 * (q**0.14 - (1 - q) ** 0.14)
-
-
 def qq_correlation(residuals: Array) -> float:
     """The straightness of the Q-Q plot; 1 for normal residuals."""
     quantiles, ordered = qq_points(residuals)

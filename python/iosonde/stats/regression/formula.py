@@ -82,7 +82,7 @@ def parse_response(text: str, table: Table) -> Factor:
     """A numeric column or a transform of one."""
     factor = _factor(text, table, response=True)
     if factor.levels is not None:
-        table.numbers(factor.column)  # refuses, with the cell that is no number
+        table.numbers(factor.column)  # refuses, with the cell that is not a number
         raise InputError(f"the response '{text}' cannot be a set of levels", "name a numeric column")
     return factor
 

@@ -67,7 +67,7 @@ class Model:
             read[factor.column] = _read(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
         if unknown:
-            raise InputError(f"--at names {unknown[0]}, which is no predictor", f"predictors: {', '.join(read)}")
+            raise InputError(f"--at names {unknown[0]}, which is not a predictor", f"predictors: {', '.join(read)}")
         cells = {name: _one(value) for name, value in read.items()}
         columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
         return np.array([1.0, *columns]), read
