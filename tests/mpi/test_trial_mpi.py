@@ -209,3 +209,17 @@ def test_a_rank_that_hangs_is_named_and_ended(target):
     assert "rank " in done.missing[0]
     assert not ranks_below("python")
     assert not list(target.iterdir())
+
+
+@pytest.mark.parametrize("more", [{}, {"time_limit": "200ms", "passes": 0, "wear_out": True}])
+def test_a_timed_phase_of_the_first_rank_alone_ends(target, more):
+    writes = ["create", {"kind": "write", "transfer_size": 4096, "count": 4}, "close"]
+    named = {"name": "made_by_first", "by": "first", "files": "shared/f", "steps": writes, **more}
+    reads = {
+        "name": "all_read",
+        "files": "shared/f",
+        "steps": ["open", {"kind": "read", "transfer_size": 4096, "count": 4}, "close"],
+    }
+    done = run(target, local.Local(), idle_s=10.0, steps=(NativeStep("phases", {"phases": [named, reads]}),))
+    assert done.complete, done.missing
+    assert [len(phase["ranks"]) for phase in done.phases] == [1, 2]
