@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from iosonde.ranks import processes
+from iosonde.ranks import leftovers, processes
 from iosonde.ranks.beats import DONE, Beat, read_beats
 from iosonde.ranks.relay import Received
 
@@ -28,6 +28,8 @@ class Listener:
     def look(self) -> list[Beat]:
         """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
         seen = self.beats
+        if not seen:  # once they speak, ranks record it themselves
+            leftovers.record(self._directory, "launch", processes.family(self._token))
         self._received.look()
         here = {beat.rank: beat for beat in read_beats(self._directory)}
         self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)
