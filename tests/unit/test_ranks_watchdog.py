@@ -167,6 +167,33 @@ def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
     os.close(writing)
 
 
+@pytest.mark.parametrize(("state", "lost"), [("running", True), ("done", False)])
+def test_a_node_that_is_not_heard_any_more_is_lost(tmp_path, monkeypatch, state, lost):
+    """Rank 0 works on, so that nothing is idle; the other node's power is off."""
+    monkeypatch.setattr(listener, "SILENT_S", 0.2)
+    last_words.write_beat(tmp_path, beat(0, "running"))
+    (tmp_path / "out").write_text(f'iosonde-beat [1000.0, 1, "n2", 77, "write", "{state}", 970.0, 5]\n')
+    ear = listener.Listener(tmp_path, tmp_path / "out", "token", 0.1)
+    ear.look()
+    assert ear.lost == ()
+    if lost:
+        assert wait_until(lambda: ear.look() and ear.lost == ("n2 has not been heard for 0 s",))
+        assert not ear.was_lost()
+    else:
+        ear._received.heard_at["n2"] -= 3600
+        ear.look()
+        assert ear.lost == ()
+
+
+def test_a_node_on_which_nothing_changes_says_now_and_then_that_it_is_there(tmp_path):
+    reading, writing = os.pipe()
+    last_words.write_beat(tmp_path, beat(1, "running"))
+    speaker = relay.Relay(tmp_path, writing)
+    for _ in range(2 * relay.ALL_EVERY):
+        speaker.look()
+    assert os.read(reading, 2**16).count(b"iosonde-beat") == 3
+
+
 def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

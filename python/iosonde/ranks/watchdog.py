@@ -122,7 +122,7 @@ def watch(
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
     process = _start(command, environment, heartbeat_dir)
-    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token)
+    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, idle_s)
     try:
         reason = _until_ended(process, listener, started, deadline_s, idle_s, on_tick)
         if reason:

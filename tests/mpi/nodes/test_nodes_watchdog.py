@@ -41,23 +41,23 @@ def test_a_rank_of_another_node_that_hangs_is_named(cluster):
     running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)  # fmt: skip
     stop(cluster, "n2", b"rank_program", signal.SIGSTOP)
-    said, _ = running.communicate(timeout=90)
+    said = " ".join(running.communicate(timeout=90)[0].split())
     assert "ended by the watchdog (idle)" in said
     assert "rank 1 on n2: running work for" in said
     assert "never started" not in said
 
 
 def test_a_proxy_that_is_killed_on_another_node_ends_the_trial(cluster):
+    """Its ranks end themselves; mpiexec notices nothing, and rank 0 works on."""
     program = (sys.executable, "-m", "iosonde.cli.main")
-    told = words(cluster, "proxy", "500", "--idle-timeout", "60s")
+    told = words(cluster, "proxy", "500", "--idle-timeout", "12s")
     env = {**cluster.environment(), **over_agent(MPICH, cluster)}
     running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)  # fmt: skip
     stop(cluster, "n2", b"hydra_pmi_proxy", signal.SIGKILL)
-    began = time.monotonic()
-    said, _ = running.communicate(timeout=120)
-    print(said, time.monotonic() - began)
-    assert time.monotonic() - began < 45, said
+    said = " ".join(running.communicate(timeout=110)[0].split())
+    assert "ended by the watchdog (lost)" in said
+    assert "n2 has not been heard for 30 s" in said
     assert not cluster.pids("n2")
 
 
