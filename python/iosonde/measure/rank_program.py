@@ -15,8 +15,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import IosondeError, LaunchError, TargetError
-from iosonde.ranks import binding, clocks, machine, mpi
+from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target, watchdog
+from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 
 from . import command, controls, envelope, items, rank_commands, rank_phases, spool
@@ -44,10 +45,15 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     before = clocks.estimate(ranks)
     load = machine.LoadSampler() if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
-    with Heartbeat(beats, ranks.rank) as heart:
+    # One rank of a node that does not share the parent's spool speaks for all of them.
+    relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    if ranks.local_rank == 0:
+        leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
+    if ranks.rank == 0:
+        write_hosts(beats, hosts)
+    with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
-        faults = controls.prepare(assignment, ranks, heart)
-        _check_root(assignment)
+        faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
@@ -61,12 +67,12 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         _leave_nothing(folder)
 
 
-def _check_root(assignment: Assignment) -> None:
-    if assignment.root and not Path(assignment.root).is_dir():
-        raise TargetError(
-            f"{assignment.root} is not visible on this node",
-            "mount the target at the same path on every node",
-        )
+def _target_unseen(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
+    """Which nodes do not see the trial's directory; the same on all ranks. A target that hangs is named by the beat."""
+    if not assignment.root:
+        return []
+    heart.enter("looking at the target")
+    return same_target.compare(ranks, Path(assignment.root))
 
 
 def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
@@ -154,11 +160,13 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
     here = () if shared else spool.ranks_in(folder)
     outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
     ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
+    leftovers.remove_recorded(folder / BEATS)
     _leave_nothing(folder)
 
 
 def main() -> None:
-    """Entry point of a rank. What goes wrong is left in the spool as one sentence; the parent shows it."""
+    """Entry point of a rank. What goes wrong is left in the spool as one sentence, and said on stderr, which reaches
+    the parent from other nodes too; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
     ranks = None
     try:
@@ -178,6 +186,8 @@ def _leave(folder: Path, error: Exception) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+    if not (folder / PARENT_MARK).exists():
+        os.write(2, f"{watchdog.SAID}{mpi.this_host().name}: {message}. {hint}".strip().encode() + b"\n")
 
 
 if __name__ == "__main__":
