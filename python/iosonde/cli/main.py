@@ -88,6 +88,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
+    _open_closed_streams()
     try:
         # Instead of raising Exit, click returns its code.
         sys.exit(cli.main(standalone_mode=False) or 0)
@@ -110,6 +111,21 @@ def main() -> None:
             "look at its permissions and the space that is left",
         )
         sys.exit(3)
+
+
+def _open_closed_streams() -> None:
+    """Where the shell closed a standard stream (``2>&-``) what is said goes nowhere.
+
+    Else the next file that is opened gets its number, and whoever writes to number 2 writes into that.
+    """
+    for number, mode, name in ((0, "r", "stdin"), (1, "w", "stdout"), (2, "w", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            if os.open(os.devnull, os.O_RDWR) != number:
+                return
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
 def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
