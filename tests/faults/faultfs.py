@@ -162,6 +162,10 @@ class FaultFs:
         """One exchange with the daemon. Raises ValueError for a rule that means nothing, OSError if it is gone."""
         return ask(self.control, told)
 
+    def alive(self) -> bool:
+        """Whether the daemon runs (a stopped one does)."""
+        return self._daemon is not None and self._daemon.poll() is None
+
     def kill(self) -> None:
         """The daemon dies: whoever waits gets ECONNABORTED, everyone after that ENOTCONN. The mount stays."""
         assert self._daemon
