@@ -86,30 +86,43 @@ def cli() -> None:
     """Measure a distributed file system, and say how far each number can be trusted."""
 
 
-def main() -> None:
-    """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
+def run() -> int:
+    """Run the command line; its exit code. Raises what is no error of ours: KeyboardInterrupt, ImportError."""
     try:
         # Instead of raising Exit, click returns its code.
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        return int(cli.main(standalone_mode=False) or 0)
     except _ReaderGoneError:
         # Keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
     except IosondeError as error:
         _say(error.message, error.hint, error.details)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
+        return 2
+    except click.Abort as error:  # click's own word for an interrupt
+        raise KeyboardInterrupt from error
     except OSError as error:
-        _say(
-            f"{error.filename or 'output'}: {error.strerror or error}",
-            "look at its permissions and the space that is left",
-        )
-        sys.exit(3)
+        _say(*_of_system(error))
+        return 3
+
+
+def _of_system(error: OSError) -> tuple[str, str]:
+    """(message, hint) of an error that nobody below gave words to."""
+    if error.filename is None and not _somewhere():
+        return "the working directory was removed", "change to one that is there"
+    where = error.filename or "output"
+    return f"{where}: {error.strerror or error}", "look at its permissions and the space that is left"
+
+
+def _somewhere() -> bool:
+    """Whether there is a working directory."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
@@ -120,7 +133,3 @@ def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
         click.echo(f"  {escape(line)}", err=True)
     if hint:
         click.echo(f"hint: {escape(hint)}", err=True)
-
-
-if __name__ == "__main__":
-    main()

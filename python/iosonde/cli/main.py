@@ -1,0 +1,42 @@
+"""Entry point of ``iosonde``: whatever ends it early, also while it is being loaded, ends it with one sentence.
+
+Nothing of ours, and no library, is imported before ``main`` is called: an interrupt may come at any moment.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
+    try:
+        from iosonde.cli.group import run
+
+        code = run()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice wants no traceback of the second
+        code = 130
+        _say("interrupted")
+    except (ImportError, MemoryError) as error:
+        # A library is loaded when it is first needed, which may be late.
+        code = 3
+        _say(f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again")
+    sys.exit(code)
+
+
+def _first_line(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
+
+
+def _say(text: str) -> None:
+    if sys.stderr:  # None where the shell closed it (2>&-)
+        print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
