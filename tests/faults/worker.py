@@ -94,7 +94,7 @@ def _limit_s(place: Scene, start_s: float) -> float:
 
 
 def _until_ended(place: Scene, witness: Witness, hit_at: float | None, limit_s: float) -> tuple[float | None, float]:
-    """Seconds from the fault to the end, None if it had to be ended; and the limit, as slow as the machine is by then."""
+    """Seconds from the fault to the end, None if it had to be ended; the limit, as slow as the machine is by then."""
     since, asked_again = hit_at or time.monotonic(), False
     while not place.ended():
         witness.look()
