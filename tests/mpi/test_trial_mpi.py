@@ -21,7 +21,7 @@ from iosonde.core.types import Trial
 from iosonde.measure import envelope, trial
 from iosonde.measure.spec import NativeStep
 from iosonde.measure.workspace import Workspace
-from iosonde.ranks import machine
+from iosonde.ranks import machine, processes
 from iosonde.ranks.launch import local, mpiexec
 
 pytestmark = pytest.mark.mpi
@@ -209,3 +209,48 @@ def test_a_rank_that_hangs_is_named_and_ended(target):
     assert "rank " in done.missing[0]
     assert not ranks_below("python")
     assert not list(target.iterdir())
+
+
+@pytest.mark.parametrize("more", [{}, {"time_limit": "200ms", "passes": 0, "wear_out": True}])
+def test_a_timed_phase_of_the_first_rank_alone_ends(target, more):
+    writes = ["create", {"kind": "write", "transfer_size": 4096, "count": 4}, "close"]
+    named = {"name": "made_by_first", "by": "first", "files": "shared/f", "steps": writes, **more}
+    reads = {
+        "name": "all_read",
+        "files": "shared/f",
+        "steps": ["open", {"kind": "read", "transfer_size": 4096, "count": 4}, "close"],
+    }
+    done = run(target, local.Local(), idle_s=10.0, steps=(NativeStep("phases", {"phases": [named, reads]}),))
+    assert done.complete, done.missing
+    assert [len(phase["ranks"]) for phase in done.phases] == [1, 2]
+
+
+def working_s(per_rank):
+    """A trial that only computes: rank r works for 1 + ``per_rank`` × r seconds."""
+    step = {"kind": "compute", "time": "1s", "count": f"${{RANK}} * {per_rank} + 1"}
+    return (NativeStep("phases", {"phases": [{"name": "work", "files": "rank${RANK}", "steps": ["create", step]}]}),)
+
+
+@two_nodes
+def test_a_rank_of_another_node_may_work_longer_than_the_idle_limit(target, another_node):
+    """The other node's temporary directory is not seen from here; rank 0 waits for it all the time."""
+    done = run(target, another_node, idle_s=5.0, steps=working_s(11))
+    assert done.complete, done.missing
+    assert done.facts["hosts"][1] == "n2"
+
+
+def test_a_killed_proxy_of_the_launcher_ends_the_trial_at_once(target):
+    """It shares its sockets with the ranks, so mpiexec does not notice."""
+    parents = []
+
+    def kill(beats):
+        if not parents and any(beat.progress for beat in beats):
+            parents.append(processes._stat(beats[0].pid)[1])
+            os.kill(int(parents[0]), signal.SIGKILL)
+
+    began = time.monotonic()
+    done = run(target, local.Local(), idle_s=100.0, steps=working_s(90), on_tick=kill)
+    assert "ended by the watchdog (lost)" in done.missing[0]
+    assert "hydra_pmi_proxy of the launcher, which had started rank 0, 1 on" in done.missing[0]
+    assert time.monotonic() - began < 60
+    assert not ranks_below("python")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks import heartbeat, leftovers, processes, watchdog
-from iosonde.ranks.heartbeat import Beat, Heartbeat, read_beats
+from iosonde.ranks import beats as last_words
+from iosonde.ranks import heartbeat, leftovers, listener, processes, relay, watchdog
+from iosonde.ranks.beats import Beat, read_beats
+from iosonde.ranks.heartbeat import Heartbeat
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
 
@@ -111,6 +115,132 @@ def test_progress_is_not_idle(tmp_path, monkeypatch):
     assert (outcome.exit_code, outcome.timed_out) == (0, False)
 
 
+def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
+    """Its directory is not seen from here; what it relays over the launcher's stdout is. Rank 0 waits all the time."""
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.02)
+    (tmp_path / "there").mkdir()
+    with Heartbeat(tmp_path, 0) as heart:
+        heart.enter("write", heartbeat.WAITING)
+    heart.enter("write", heartbeat.WAITING)
+    rank = (
+        f"import time; from pathlib import Path; from iosonde.ranks.heartbeat import Heartbeat\n"
+        f"begin = time.monotonic()\n"
+        f"with Heartbeat(Path({str(tmp_path / 'there')!r}), 1, interval_s=0.05, relays=True) as heart:\n"
+        f"    heart.enter('write', progress=lambda: int(1000 * (time.monotonic() - begin)))\n"
+        f"    time.sleep(1.5)\n"
+        f"    heart.enter('read', 'waiting')\n"
+        f"    time.sleep(60)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    words, seen = [sys.executable, "-c", rank], []
+    rules = {"idle_s": 1.0, "ranks": 2, "grace_s": 0.1, "on_tick": seen.extend}
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, env=env, **rules)
+    assert outcome.reason == "idle"
+    assert outcome.seconds > 2
+    assert [(beat.rank, beat.phase, beat.state) for beat in outcome.beats] == [(0, "write", "waiting"),
+                                                                              (1, "read", "waiting")]  # fmt: skip
+    assert {beat.rank for beat in seen} == {0, 1}
+
+
+def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
+    def told(*beats):
+        for one in beats:
+            last_words.write_beat(tmp_path, one)
+        os.write(writing, b"something else\n")
+        speaker.look()
+        lines = os.read(reading, 2**16).decode().splitlines()
+        return [found.rank for line in lines if (found := relay.parse(line, 0))]
+
+    reading, writing = os.pipe()
+    speaker = relay.Relay(tmp_path, writing)
+    moved = [[replace(beat(rank, "running"), progress=at) for rank in range(3)] for at in range(20)]
+    assert told(*moved[0]) == [0, 1, 2]
+    assert told() == []
+    assert len(told(*moved[1])) == 1
+    assert told(*moved[2][:2], replace(beat(2, "waiting"), since=101.0))[0] == 2
+    assert told(*moved[2][:2]) == [1]  # both stand still now: the number that was not told yet
+    os.close(reading)
+    last_words.write_beat(tmp_path, moved[3][0])
+    speaker.look()  # nobody reads any more: the rank goes on
+    os.close(writing)
+
+
+def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writing, b"x" * 4096)
+    os.set_blocking(writing, True)
+    last_words.write_beat(tmp_path, beat(1, "running"))
+    speaker = relay.Relay(tmp_path, writing)
+    speaker.look()
+    os.read(reading, 2**20)
+    speaker.look()
+    assert relay.parse(os.read(reading, 2**16).decode(), 0) is not None
+
+
+@pytest.mark.parametrize("line", ["", "hello", "iosonde-beat", "iosonde-beat [1, 2", 'iosonde-beat {"rank": 1}',
+                                  "iosonde-beat [1]", 'iosonde-beat [1,"x","n","p",1,"s","y",1]'])  # fmt: skip
+def test_what_is_no_beat_is_left_out(line):
+    assert relay.parse(line, 0.0) is None
+
+
+def test_times_of_another_node_are_brought_to_this_ones_clock(tmp_path):
+    said = '1: iosonde-beat [1000.0, 3, "n2", 77, "write", "running", 970.0, 5]\niosonde-beat [10'
+    (tmp_path / "stdout.txt").write_text(said)
+    received = relay.Received(tmp_path / "stdout.txt")
+    received.look()
+    assert received.beats[3].sentence(time.time()).startswith("rank 3 on n2: running write for 30 s (5 op")
+    with (tmp_path / "stdout.txt").open("a") as file:
+        file.write('00.0, 4, "n2", 78, "write", "running", 999.0, 5]\n')
+    received.look()
+    assert sorted(received.beats) == [3, 4]
+
+
+def test_a_rank_that_had_met_the_others_is_not_called_never_started(tmp_path, monkeypatch):
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
+    last_words.write_beat(tmp_path, beat(0, "waiting"))
+    last_words.write_hosts(tmp_path, ["n1", "n2"])
+    outcome = shell("sleep 60", tmp_path, idle_s=0.2, ranks=2, grace_s=0.1)
+    assert outcome.sentences() == ["rank 1 on n2: had started, but could not be heard from n1"]
+
+
+ORPHAN = """
+import os, sys, time
+from pathlib import Path
+from iosonde.ranks.heartbeat import Heartbeat
+with Heartbeat(Path(sys.argv[1]), 1, interval_s=0.05) as heart:
+    heart.enter("write_large")
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("victim", "said"), [("proxy", "rank 1 on {host}, died"), ("rank", "died while running write")]
+)
+def test_a_launcher_that_does_not_notice_a_death_is_ended(tmp_path, monkeypatch, victim, said):
+    """As Hydra, whose proxy shares its sockets with the ranks: mpiexec waited until the idle limit."""
+    monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
+    monkeypatch.setattr(listener, "LOST_S", 0.3)
+    (tmp_path / "rank.py").write_text(ORPHAN)
+    rank = f"{sys.executable} {tmp_path}/rank.py {tmp_path}"
+    proxy = f"sh -c 'echo $$ >{tmp_path}/proxy; {rank} & wait; sleep 60'"
+
+    def kill(beats):
+        if beats and beats[0].phase and victim:
+            pid = int((tmp_path / "proxy").read_text()) if victim == "proxy" else beats[0].pid
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    env = {**os.environ, "PYTHONPATH": SOURCE}
+    words = ["sh", "-c", f"{proxy} & sleep 60"]
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, env=env, deadline_s=30, ranks=2, on_tick=kill)
+    assert outcome.reason == "lost"
+    (sentence,) = outcome.sentences()
+    assert said.format(host=outcome.beats[0].host) in sentence
+
+
 def test_an_interrupt_ends_the_command_and_is_raised_again(tmp_path, monkeypatch):
     monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
 
@@ -194,18 +324,18 @@ def test_only_younger_processes_are_looked_at_unless_ids_began_again(monkeypatch
 def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
     with Heartbeat(tmp_path, 11) as heart:
         heart.enter("read")
-        assert [(b.rank, b.phase, b.state) for b in heartbeat.read_beats(tmp_path)] == [(11, "read", "running")]
+        assert [(b.rank, b.phase, b.state) for b in read_beats(tmp_path)] == [(11, "read", "running")]
     (tmp_path / "rank-2").write_text('{"rank": 2')
     (tmp_path / "rank-3").write_text("[]")
     (tmp_path / "rank-4.new").write_text("")
-    assert [(b.rank, b.state) for b in heartbeat.read_beats(tmp_path)] == [(11, "done")]
+    assert [(b.rank, b.state) for b in read_beats(tmp_path)] == [(11, "done")]
 
 
 def test_a_rank_that_fails_is_not_done(tmp_path):
     with pytest.raises(OSError, match="broken"), Heartbeat(tmp_path, 0) as heart:
         heart.enter("read")
         raise OSError("broken")
-    assert heartbeat.read_beats(tmp_path)[0].state == "running"
+    assert read_beats(tmp_path)[0].state == "running"
 
 
 def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
@@ -229,7 +359,7 @@ def test_a_heartbeat_that_cannot_be_written_does_not_stop_the_rank(tmp_path):
     ],
 )
 def test_who_is_waited_for(beats, ranks, expected):
-    assert heartbeat.waited_for(beats, ranks) == expected
+    assert last_words.waited_for(beats, ranks) == expected
 
 
 def test_shared_memory_that_nobody_uses_any_more_is_removed(tmp_path):

@@ -121,6 +121,8 @@ def open_data(data: str, where: Sequence[str] = (), experiment: str | None = Non
         raise InputError(f"{data} does not exist", "give a store, a .csv or a .parquet file")
     if path.is_dir():
         return _open_store(data, conditions, experiment)
+    if not path.is_file():
+        raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv", ".txt"):
         from ._csv import read_csv
@@ -143,8 +145,6 @@ def of_arrow(table: Any, source: str = "") -> Table:
 
     columns = {}
     for name in table.column_names:
-        if name in columns:
-            raise DataError(f"{source}: two columns are called '{name}'", "give every column a name of its own")
         label, unit = split_unit(name)
         column, kind = table.column(name), str(table.schema.field(name).type)
         if kind.startswith(("int", "uint", "float", "double", "half", "decimal")):

@@ -74,7 +74,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     wrong = next((error for error in ranks.all_gather(_unfit(assignment, ranks, folder)) if error), None)
     if wrong:
         raise wrong
-    with Heartbeat(folder / BEATS, ranks.rank) as heart:
+    relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    with Heartbeat(folder / BEATS, ranks.rank, relays=relays) as heart:
         node = _node(assignment, ranks, heart)
         heart.enter("network")
         everywhere = os.sched_getaffinity(0)

@@ -26,6 +26,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     for index, plan in enumerate(part.plans, part.first):
         heart.enter(f"{plan.operation} (preparing)")
         well = _phase(index, plan, assignment, warm, ranks, heart, budget if plan.timed else 0)
+        ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
         if ranks.all_max(0 if well else 1):
             return False
     return True
@@ -37,7 +38,7 @@ def _phase(
     """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
     looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
     if plan.phase is None:
-        ranks.wait_for_all()
+        _stand_by(index, plan, assignment, ranks, heart)
         return True
     session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
@@ -69,6 +70,19 @@ def _phase(
     )
     spool.write(Path(assignment.spool), part)
     return record.stopped != "error"
+
+
+def _stand_by(index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> None:
+    """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
+    says that it did (``started_ns`` 0), for else the phase would lack this rank."""
+    heart.enter(plan.operation, WAITING)
+    ranks.wait_for_all()
+    if plan.timed:
+        start_together(ranks)
+    if plan.wears_out:
+        ranks.all_max(0)
+    nothing = spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
+    spool.write(Path(assignment.spool), nothing)
 
 
 def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError
 from iosonde.ranks import binding, clocks, machine, mpi
+from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 
 from . import command, controls, envelope, items, rank_commands, rank_phases, spool, trial_root
@@ -44,7 +45,11 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     before = clocks.estimate(ranks)
     load = machine.LoadSampler() if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
-    with Heartbeat(beats, ranks.rank) as heart:
+    # One rank of a node that does not share the parent's spool speaks for all of them.
+    relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    if ranks.rank == 0:
+        write_hosts(beats, hosts)
+    with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
         faults = controls.prepare(assignment, ranks, heart)
         if assignment.root and not faults:  # a mount that failed is said by its own sentence

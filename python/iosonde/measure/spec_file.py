@@ -81,9 +81,13 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
 
 
 def modern(document: Document) -> Document:
-    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them."""
+    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them.
+
+    Raises SpecError where the older form is not kept: after this nobody could see what was written.
+    """
     if _OLDER not in document.data:
         return document
+    _give_up(document, spec_schema.problems(document))
     steps = [
         {"command": step["command"], "on": step["type"], "parse": step.get("parse", False)}
         for step in document.data[_OLDER]

@@ -1,70 +1,54 @@
-"""What each rank says about itself while a trial runs, as small files that the watchdog can read.
+"""A rank's heartbeat: a thread that says once a second what the rank does and how far it is (`beats`).
 
-A rank writes ``rank-N`` whenever it enters a phase or starts to wait, and once a second while it works, with
-the count of operations it has done. The same thread looks whether the process that watches the trial is still
-there, and ends the rank if not: a launcher that was killed must not leave ranks behind that go on writing.
+The same thread looks whether the process that watches the trial is still there, and ends the rank if not: a launcher
+that was killed must not leave ranks behind that go on writing. And it looks whether the launcher's process that started
+the rank (Hydra's proxy, Slurm's step daemon) lives: without it nobody would notice how the rank ends.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from iosonde.ranks.processes import WATCHDOG_VARIABLE, is_gone
+from iosonde.ranks.beats import DONE, RUNNING, STARTING, WAITING, Beat, write_beat
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, is_gone, name_of
+from iosonde.ranks.relay import Relay
+
+__all__ = ["DONE", "RUNNING", "STARTING", "WAITING", "Heartbeat"]
 
 BEAT_S = 1.0
-
-STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
-
-
-@dataclass(frozen=True)
-class Beat:
-    """A rank's last word. ``state``: starting, running, waiting (for the others) or done; ``since`` that
-    state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase. ``pulse`` counts
-    instead while a command runs whose operations nobody sees: it says that the rank is alive.
-    """
-
-    rank: int
-    host: str
-    pid: int
-    phase: str
-    state: str
-    since: float
-    progress: int
-    pulse: int = 0
-
-    def sentence(self, now: float) -> str:
-        """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
-        what = f"{self.state} {self.phase}" if self.phase else self.state
-        seconds = max(0, now - self.since)
-        if self.pulse:
-            return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s"
-        return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"
+ORPHAN_S = 10.0  # so long a watchdog on this node has to end a rank whose launcher is gone; then it ends itself
 
 
 class Heartbeat:
-    """The rank's side. ``progress`` is asked from another thread (``Session.operations_done``)."""
+    """The rank's side. ``progress`` is asked from another thread (``Session.operations_done``).
 
-    def __init__(self, directory: Path, rank: int, interval_s: float = BEAT_S) -> None:
-        self._path = directory / f"rank-{rank}"
+    ``relays``: this rank speaks for its node, whose ``directory`` the watchdog does not see.
+    """
+
+    def __init__(self, directory: Path, rank: int, interval_s: float = BEAT_S, relays: bool = False) -> None:
+        self._directory = directory
         self._interval_s = interval_s
+        self._relay = Relay(directory) if relays else None
         self._progress: Callable[[], int] | None = None
         self._pulse: Callable[[], int] | None = None
         self._beat = Beat(rank, socket.gethostname(), os.getpid(), "", STARTING, time.time(), 0)
+        self._parent = os.getppid()
+        self._parent_name = name_of(self._parent) or "the process"
+        self._orphan_since: float | None = None
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Heartbeat:
-        self._write()
+        write_beat(self._directory, self._beat)
         self._thread.start()
         return self
 
@@ -88,55 +72,34 @@ class Heartbeat:
         """
         with self._lock:
             self._progress, self._pulse = progress, pulse
-            last = self._beat
-            self._beat = Beat(last.rank, last.host, last.pid, phase, state, time.time(), 0)
-            self._write()
+            self._beat = replace(self._beat, phase=phase, state=state, since=time.time(), progress=0, pulse=0)
+            write_beat(self._directory, self._beat)
 
     def _run(self) -> None:
         watchdog = os.environ.get(WATCHDOG_VARIABLE, "")
         while not self._stop.wait(self._interval_s):
             if is_gone(watchdog):
-                os.write(2, f"iosonde: rank {self._beat.rank}: the process that watched it is gone\n".encode())
-                os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call
+                self._end("the process that watched it is gone")
+            lost = self._lost()
             with self._lock:
                 done = self._progress() if self._progress else 0
                 pulse = self._pulse() if self._pulse else 0
-                if (done, pulse) != (self._beat.progress, self._beat.pulse):
-                    self._beat = Beat(**{**asdict(self._beat), "progress": done, "pulse": pulse})
-                    self._write()
+                now = replace(self._beat, progress=done, pulse=pulse, lost=lost)
+                if now != self._beat:
+                    self._beat = now
+                    write_beat(self._directory, now)
+            if self._relay:
+                self._relay.look()
 
-    def _write(self) -> None:
-        """Replace the file as a whole. A heartbeat that cannot be written (disk full) must not end a rank."""
-        beside = self._path.with_name(self._path.name + ".new")
-        try:
-            beside.write_text(json.dumps(asdict(self._beat)))
-            beside.replace(self._path)
-        except OSError:
-            beside.unlink(missing_ok=True)
+    def _lost(self) -> str:
+        """The name of the launcher's process that started this rank, if it has ended; the rank follows it."""
+        if os.getppid() == self._parent:
+            return ""
+        self._orphan_since = self._orphan_since or time.monotonic()
+        if time.monotonic() - self._orphan_since > ORPHAN_S:
+            self._end(f"{self._parent_name} that started it is gone")
+        return self._parent_name
 
-
-def read_beats(directory: Path) -> list[Beat]:
-    """The last word of every rank that has spoken, in order of rank. A damaged file is left out."""
-    beats = []
-    for path in directory.glob("rank-*"):
-        if path.suffix == ".new":
-            continue
-        try:
-            found = json.loads(path.read_text())
-            beats.append(Beat(**{field.name: found[field.name] for field in fields(Beat)}))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return sorted(beats, key=lambda beat: beat.rank)
-
-
-def waited_for(beats: list[Beat], ranks: int) -> list[int]:
-    """The ranks that the others wait for: those that never spoke and those that run; where all wait, those
-    that are behind the rank that spoke last.
-    """
-    silent = sorted(set(range(ranks)) - {beat.rank for beat in beats})
-    running = [beat.rank for beat in beats if beat.state in (STARTING, RUNNING)]
-    waiting = [beat for beat in beats if beat.state == WAITING]
-    if silent or running or not waiting:
-        return sorted(silent + running)
-    ahead = max(waiting, key=lambda beat: beat.since).phase
-    return [beat.rank for beat in waiting if beat.phase != ahead] or [beat.rank for beat in waiting]
+    def _end(self, why: str) -> None:
+        os.write(2, f"iosonde: rank {self._beat.rank}: {why}\n".encode())
+        os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call

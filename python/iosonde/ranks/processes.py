@@ -55,6 +55,27 @@ def cpu_seconds(pids: list[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def name_of(pid: int) -> str:
+    """The name of a process (at most 15 characters, proc_pid_comm(5)); empty if there is none."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def lives(pid: int, token: str) -> bool | None:
+    """Whether this process, which inherited ``token``, still runs; None if it is another process, or not to be seen."""
+    try:
+        inherited = f"{WATCHDOG_VARIABLE}={token}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    except OSError:
+        return None
+    if _start_time(pid) is None:
+        return False
+    return True if inherited else None
+
+
 def identity() -> str:
     """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
     return ":".join((*_here(), str(os.getpid()), _start_time(os.getpid()) or "?"))

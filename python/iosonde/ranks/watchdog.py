@@ -19,12 +19,15 @@ from pathlib import Path
 
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import leftovers
-from iosonde.ranks.heartbeat import Beat, read_beats, waited_for
+from iosonde.ranks.beats import Beat, read_hosts, waited_for
+from iosonde.ranks.listener import Listener
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us, family, identity
 
 TICK_S = 0.02  # how often the watchdog looks whether the command has ended
 BEATS_EVERY_S = 1.0
+DEADLINE, IDLE, LOST = "deadline", "idle", "lost"
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
+LOST_GRACE_S = 1.0  # for a launcher that has lost part of itself, and cannot pass the signal on to all
 KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
@@ -39,9 +42,10 @@ class Outcome:
     """How a watched command ended.
 
     ``exit_code`` is 128 + n after signal n, as in a shell; ``signal`` is that n or None. ``timed_out`` means
-    that the watchdog ended it; ``reason`` says why (``deadline`` or ``idle``, else empty) and ``waited_for``
-    for which ranks. ``beats`` is the last word of every rank. ``left`` are processes that even SIGKILL did
-    not end: they hang inside the kernel, in a file system that does not answer.
+    that the watchdog ended it; ``reason`` says why (``deadline``, ``idle`` or ``lost``, else empty) and ``waited_for``
+    for which ranks. ``beats`` is the last word of every rank, ``hosts`` where each is, once all have met. ``lost`` are
+    sentences about a rank or a process of the launcher that died unnoticed. ``left`` are processes that even SIGKILL
+    did not end: they hang inside the kernel, in a file system that does not answer.
     """
 
     exit_code: int
@@ -53,13 +57,20 @@ class Outcome:
     reason: str = ""
     beats: tuple[Beat, ...] = ()
     left: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
-        """One sentence for each rank that was waited for."""
+        """Who died, or one sentence for each rank that was waited for."""
+        if self.reason == LOST:
+            return list(self.lost)
         spoken, now = {beat.rank: beat for beat in self.beats}, time.time()
-        return [
-            spoken[rank].sentence(now) if rank in spoken else f"rank {rank}: never started" for rank in self.waited_for
-        ]
+        return [spoken[rank].sentence(now) if rank in spoken else self._silent(rank) for rank in self.waited_for]
+
+    def _silent(self, rank: int) -> str:
+        if rank < len(self.hosts):
+            return f"rank {rank} on {self.hosts[rank]}: had started, but could not be heard from {self.hosts[0]}"
+        return f"rank {rank}: never started"
 
     def last_words(self) -> str:
         """The last line of its errors that is not the launcher speaking of itself, which Hydra does in lines that
@@ -102,10 +113,11 @@ def watch(
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
     process = _start(command, environment, heartbeat_dir)
+    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token)
     try:
-        reason, beats = _until_ended(process, heartbeat_dir, started, deadline_s, idle_s, on_tick)
+        reason = _until_ended(process, listener, started, deadline_s, idle_s, on_tick)
         if reason:
-            _terminate(process, token, grace_s)
+            _terminate(process, token, min(grace_s, LOST_GRACE_S) if reason == LOST else grace_s)
     except BaseException:  # an interrupt, or an error in on_tick
         _terminate(process, token, grace_s)
         raise
@@ -114,7 +126,7 @@ def watch(
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         if code:
             leftovers.remove_segments(started_at)
-    beats = beats if reason else read_beats(heartbeat_dir)
+    beats = listener.beats if reason else listener.look()
     return Outcome(
         exit_code=128 - code if code < 0 else code,
         seconds=time.monotonic() - started,
@@ -125,6 +137,8 @@ def watch(
         reason=reason,
         beats=tuple(beats),
         left=tuple(left),
+        hosts=read_hosts(heartbeat_dir),
+        lost=listener.lost if reason == LOST else (),
     )
 
 
@@ -148,28 +162,28 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
 
 def _until_ended(
     process: subprocess.Popen[bytes],
-    directory: Path,
+    listener: Listener,
     started: float,
     deadline_s: float | None,
     idle_s: float | None,
     on_tick: Callable[[list[Beat]], None] | None,
-) -> tuple[str, list[Beat]]:
-    """(why it has to be ended, or "" if it ended by itself; the ranks' last words)."""
-    beats: list[Beat] = []
-    moved_at = looked_at = started
+) -> str:
+    """Why it has to be ended, or "" if it ended by itself."""
+    looked_at = started
     while not _has_ended(process.pid):
         now = time.monotonic()
         if now - looked_at >= BEATS_EVERY_S:
-            seen, beats, looked_at = beats, read_beats(directory), now
-            moved_at = now if beats != seen else moved_at
+            beats, looked_at = listener.look(), now
             if on_tick:
                 on_tick(beats)
-        if deadline_s is not None and now - started > deadline_s:
-            return "deadline", read_beats(directory)
-        if idle_s is not None and now - moved_at > idle_s:
-            return "idle", read_beats(directory)
+        late = deadline_s is not None and now - started > deadline_s
+        if late or (idle_s is not None and now - listener.moved_at > idle_s):
+            listener.look()
+            return DEADLINE if late else IDLE
+        if listener.was_lost():
+            return LOST
         time.sleep(TICK_S)
-    return "", beats
+    return ""
 
 
 def _has_ended(pid: int) -> bool:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from iosonde.core.errors import InputError
 
+# A level outside is a slip, and the quantiles that it asks for cannot be computed to any digit.
+LEAST_LEVEL, MOST_LEVEL = 0.01, 0.999999
+
 
 def check_level(level: float) -> float:
     """``level`` if it can be a confidence level, else InputError."""
     if not 0.0 < level < 1.0:
         hint = f"write {level / 100:g}" if 1 < level < 100 else "use a fraction such as 0.95"
         raise InputError(f"the confidence level {level:g} is not between 0 and 1", hint)
+    if not LEAST_LEVEL <= level <= MOST_LEVEL:
+        raise InputError(f"the confidence level {level!r} is not from {LEAST_LEVEL} to {MOST_LEVEL}",
+                         "use a usual one: 0.9, 0.95 or 0.99")  # fmt: skip
     return level
 
 

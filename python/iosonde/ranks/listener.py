@@ -1,0 +1,66 @@
+"""What the watchdog knows of the ranks: their last words, when one of them last moved, and who was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from iosonde.ranks import processes
+from iosonde.ranks.beats import DONE, Beat, read_beats
+from iosonde.ranks.relay import Received
+
+LOST_S = 3.0  # a launcher that notices by itself that a rank died ends sooner than that
+
+
+class Listener:
+    """Looks when it is told to. ``token`` is what ranks of this trial have in their environment."""
+
+    def __init__(self, directory: Path, printed: Path, token: str) -> None:
+        self._directory, self._token = directory, token
+        self._received = Received(printed)
+        self._seen_alive: set[int] = set()
+        self._lost_since: float | None = None
+        self.beats: list[Beat] = []
+        self.lost: tuple[str, ...] = ()  # sentences about processes that ended before their time
+        self.moved_at = time.monotonic()
+
+    def look(self) -> list[Beat]:
+        """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
+        seen = self.beats
+        self._received.look()
+        here = {beat.rank: beat for beat in read_beats(self._directory)}
+        self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)
+        if self.beats != seen:
+            self.moved_at = time.monotonic()
+        self.lost = (*_parents(self.beats), *self._dead(here.values()))
+        self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
+        return self.beats
+
+    def was_lost(self) -> bool:
+        """Whether a process has been missing for so long that the launcher cannot have noticed."""
+        return self._lost_since is not None and time.monotonic() - self._lost_since > LOST_S
+
+    def _dead(self, here: Iterable[Beat]) -> list[str]:
+        """Ranks on this host whose process was seen, and is there no more though it was not done."""
+        said = []
+        for beat in here:
+            alive = processes.lives(beat.pid, self._token)
+            if alive:
+                self._seen_alive.add(beat.rank)
+            elif alive is False and beat.rank in self._seen_alive and beat.state != DONE:
+                what = f"{beat.state} {beat.phase}".strip()
+                said.append(f"rank {beat.rank} on {beat.host} (process {beat.pid}) died while {what}")
+        return said
+
+
+def _parents(beats: list[Beat]) -> list[str]:
+    """The launcher's processes that ended before the ranks that they had started."""
+    said: dict[tuple[str, str], list[str]] = {}
+    for beat in beats:
+        if beat.lost:
+            said.setdefault((beat.lost, beat.host), []).append(str(beat.rank))
+    return [
+        f"{name} of the launcher, which had started rank {', '.join(ranks)} on {host}, died"
+        for (name, host), ranks in said.items()
+    ]

@@ -1,0 +1,97 @@
+"""How the last words of ranks on other nodes reach the watchdog: as lines on stdout, which every launcher carries home.
+
+A directory that is local to a node is not seen from home, and a port of one's own may be closed between nodes; what
+the launcher itself connected is there. One rank of such a node reads what all of them wrote and prints what is news:
+who is in another phase or state, who stopped moving, and one of those that move. So a node costs home about a line a
+second, however many ranks it has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from dataclasses import astuple, replace
+from pathlib import Path
+
+from iosonde.ranks.beats import Beat, read_beats
+
+MARK = "iosonde-beat "
+PHASE_CHARACTERS = 200  # a line stays below PIPE_BUF, so that it is written whole
+ALL_EVERY = 10  # looks: then every number that changed is news, so that none is old by more
+
+
+class Relay:
+    """The side of the other node."""
+
+    def __init__(self, directory: Path, descriptor: int = 1) -> None:
+        self._directory, self._descriptor = directory, descriptor
+        self._told: dict[int, Beat] = {}
+        self._before: dict[int, Beat] = {}
+        self._looks = 0
+
+    def look(self) -> None:
+        """Read the beats of this node and print what is news; what cannot be printed now is news next time."""
+        self._looks += 1
+        seen = {beat.rank: beat for beat in read_beats(self._directory)}
+        changed = [beat for beat in seen.values() if self._told.get(beat.rank) != beat]
+        urgent = [beat for beat in changed if self._is_urgent(beat)]
+        moving = [beat for beat in changed if beat not in urgent]
+        news = changed if self._looks % ALL_EVERY == 0 else urgent + moving[:1]
+        self._before = seen
+        for beat in news:
+            if not self._print(beat):
+                return
+            self._told[beat.rank] = beat
+
+    def _is_urgent(self, beat: Beat) -> bool:
+        """Another state than was told, or a count that has stopped since the last look."""
+        told = self._told.get(beat.rank)
+        return told is None or (told.since, told.lost) != (beat.since, beat.lost) or self._before.get(beat.rank) == beat
+
+    def _print(self, beat: Beat) -> bool:
+        short = replace(beat, phase=beat.phase[:PHASE_CHARACTERS])
+        line = MARK + json.dumps([time.time(), *astuple(short)]) + "\n"
+        try:
+            # A launcher that does not read must not stop the rank: a pipe that polls as writable takes PIPE_BUF bytes.
+            if not select.select([], [self._descriptor], [], 0)[1]:
+                return False
+            os.write(self._descriptor, line.encode())
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+class Received:
+    """The watchdog's side: the last words among the lines of a growing file, each told apart from other output."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._at, self._rest = path, 0, b""
+        self.beats: dict[int, Beat] = {}
+
+    def look(self) -> None:
+        """Read what has come since the last look. A line that is damaged is left out."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._at)
+                content = file.read()
+        except OSError:
+            return
+        self._at += len(content)
+        *lines, self._rest = (self._rest + content).split(b"\n")
+        for line in lines:
+            beat = parse(line.decode(errors="replace"), time.time())
+            if beat:
+                self.beats[beat.rank] = beat
+
+
+def parse(line: str, now: float) -> Beat | None:
+    """The last word in a line, its time brought to this node's clock; None if there is none."""
+    _, mark, said = line.partition(MARK)  # launchers may put the rank before
+    try:
+        sent, *words = json.loads(said) if mark else ()
+        beat = Beat(*words)
+        return replace(beat, rank=int(beat.rank), since=float(beat.since) + now - float(sent))
+    except (ValueError, TypeError):
+        return None
