@@ -297,12 +297,10 @@ def _identity(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def _is_stale(directory: int, name: str) -> bool:
-    """Whether the file system itself says ESTALE, and not that the directory is another one."""
-    try:
-        os.stat(name, dir_fd=directory, follow_symlinks=False)
-    except OSError as error:
-        return error.errno == errno.ESTALE
+def _is_another(directory: int, name: str, wanted: Identity) -> bool:
+    """Whether the name belongs to another directory, and not the file system that says ESTALE."""
+    with suppress(OSError):
+        return _identity(os.stat(name, dir_fd=directory, follow_symlinks=False)) != wanted
     return False
 
 
@@ -323,6 +321,6 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno == errno.ESTALE and wanted and not _is_stale(directory, name):
+        if error.errno == errno.ESTALE and wanted and _is_another(directory, name, wanted):
             raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
         raise
