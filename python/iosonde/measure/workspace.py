@@ -135,12 +135,12 @@ class Workspace:
     def remove_trial(self, name: str) -> None:
         """Remove one trial's directory and all below it, following no link."""
         held = self._trials.pop(name, None)
-        try:
-            wanted = None if held is None else _identity(os.fstat(held))
-        finally:
-            if held is not None:
-                os.close(held)  # an open directory of some network file systems cannot be removed whole
         with self._ours(f"removing {name}", self.path / name) as here:
+            try:
+                wanted = None if held is None else _identity(os.fstat(held))
+            finally:
+                if held is not None:
+                    os.close(held)  # an open directory of some network file systems cannot be removed whole
             _remove(here, name, wanted, self.path / name)
 
     def remove(self) -> None:
