@@ -409,3 +409,16 @@ def test_a_workspace_that_is_replaced_leads_nowhere(place, tmp_path):
     assert len(list(victim.rglob("*"))) == 20
     complete = [run["facts"]["order"] for run in Store.open(store).runs() if not run["missing"]]
     assert len(complete) <= 3
+
+
+def test_what_an_earlier_experiment_had_to_leave_is_removed_by_the_next(place):
+    """Its last trial was kept and could not be removed: nothing of it is left to resume."""
+    target, store = place
+    assert run(target, store, "--repetitions", "1").returncode == 0
+    (old,) = Store.open(store).experiments()
+    (target / f"iosonde-{old.id}" / "trial-0000" / "rank00000").mkdir(parents=True)
+    (target / "iosonde-20261122-0badcafe" / "trial-0000").mkdir(parents=True)  # of no experiment of this store
+    again = run(target, store, "--repetitions", "1")
+    assert again.returncode == 0, again.stderr
+    assert f"removed {target}/iosonde-{old.id}" in again.stderr
+    assert left_in(target) == ["iosonde-20261122-0badcafe", "precious"]

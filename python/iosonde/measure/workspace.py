@@ -143,11 +143,13 @@ class Workspace:
                     os.close(held)  # an open directory of some network file systems cannot be removed whole
             _remove(here, name, wanted, self.path / name)
 
-    def remove(self) -> None:
-        """Remove the whole workspace. Raises TargetError if it is not ours, TargetFaultError if the target fails."""
+    def remove(self, resumed: bool = False) -> None:
+        """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
+        TargetFaultError if the target fails.
+        """
         try:
             with self._target_open() as parent:
-                self._remove(parent, resumed=False)
+                self._remove(parent, resumed)
         except OSError as error:
             raise fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
         finally:
