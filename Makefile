@@ -16,6 +16,7 @@ REPORT ?= iosonde-report.html
 RUN_OPTIONS ?= --budget 55s
 BENCH_OPTIONS ?=
 PYTEST_OPTIONS ?=
+FAULTS_OPTIONS ?=
 
 # The first Python that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -35,10 +36,10 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-.PHONY: help run test test-docs test-mpi test-nodes test-browser bench golden lint lock clean setup
+.PHONY: help run test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean setup
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s%s\n", $$1, $$2}'
 
 run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; summary; HTML page
 	@mkdir -p build "$(dir $(REPORT))"
@@ -67,6 +68,14 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 		iperf3:iperf3; do \
 		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
+
+# Each campaign has name spaces of its own, so nothing of it can be left here; FUSE targets and nodes take root.
+test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held (FAULTS_OPTIONS='--seed S'; about 35 min)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.campaign $(FAULTS_OPTIONS)
+
+test-faults-ci: .venv/.dev ## a tenth of them, always the same ones, and the tests of what inflicts them
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/faults $(PYTEST_OPTIONS)
+	@$(MAKE) --no-print-directory test-faults FAULTS_OPTIONS='--campaigns 50 --seed 11 $(FAULTS_OPTIONS)'
 
 test-browser: .venv/.dev ## the page in a real browser
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \

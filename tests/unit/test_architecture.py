@@ -246,7 +246,7 @@ def test_every_module_says_what_it_is_for():
 
 
 def _commands() -> dict[str, str]:
-    from iosonde.cli.main import COMMANDS
+    from iosonde.cli.group import COMMANDS
 
     return COMMANDS
 

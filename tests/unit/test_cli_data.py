@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,21 @@ def test_data_that_is_none(tmp_path, name):
         (tmp_path / name).write_text("")
     with pytest.raises(InputError):
         open_data(str(tmp_path / name))
+
+
+def test_two_columns_of_one_name_in_parquet_are_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "dup.parquet"
+    pq.write_table(pa.table([[1], [2], [3]], names=["y", "x", "y"]), path)
+    with pytest.raises(DataError) as refused:
+        open_data(str(path))
+    assert refused.value.message == f"{path}: columns 1 and 3 are both called 'y'"
+    assert "name of its own" in refused.value.hint
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "runs.csv")
+    with pytest.raises(InputError, match="is a pipe or a device and not a file"):
+        open_data(str(tmp_path / "runs.csv"))

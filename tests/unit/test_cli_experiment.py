@@ -11,6 +11,7 @@ from iosonde.cli._campaign import importer_names
 from iosonde.cli._document import document
 from iosonde.cli._options import OPTIONS
 from iosonde.measure import spec_file
+from iosonde.measure.spec_problems import SpecError
 from iosonde.measure.spec_schema import schema_text
 from iosonde.store import Store
 
@@ -196,3 +197,17 @@ def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
     store.append(Run("f-0", "f", "iosonde commands", "2026-11-21T10:00:00Z", 1.0, factors, [*times, rate]))
     experiments = [Experiment(name, name, [], {}, [], 1, "2026-11-21T10:00:00Z") for name in ("e", "f")]
     assert [list(values_by_metric(store, one).values()) for one in experiments] == [[[2.5]], [[7.0]]]
+
+
+@pytest.mark.parametrize(
+    ("step", "said", "hint"),
+    [
+        ({"type": "single"}, "commands[0]: the key 'command' is missing", "docs/experiment.md"),
+        ({"type": "all", "command": "a", "prase": True}, "commands[0].prase: there is no such", "did you mean parse?"),
+    ],
+)
+def test_the_older_form_is_checked_before_it_is_made_new(place, step, said, hint):
+    (place / "old.json").write_text(json.dumps({"commands": [step]}))
+    with pytest.raises(SpecError) as refused:
+        spec_of(str(place / "old.json"))
+    assert said in refused.value.message and hint in refused.value.hint

@@ -56,3 +56,91 @@ def test_names_in_a_store_do_not_reach_the_terminal_raw(tmp_path, command):
     )
     assert "a\\x1b[31mb is not a run" in " ".join(done.stdout.split())
     assert "\x1b[31m" not in done.stdout
+
+
+# Imports of ours that go as the test says: at the import of WHAT, do AT.
+_HOOK = """
+import os, signal, sys
+class Hook:
+    def find_spec(self, name, *_):
+        if name == {what!r}:
+            {at}
+sys.meta_path.insert(0, Hook())
+sys.argv = ["iosonde", "summary", {data!r}, "--response", "y"]
+{before}
+from iosonde.cli.main import main
+main()
+"""
+_KILL = "os.kill(os.getpid(), signal.SIGINT)"
+_AGAIN = f"""
+class Again:
+    def write(self, text, out=sys.stderr):
+        {_KILL}
+        out.write(text)
+    def flush(self): pass
+sys.stderr = Again()
+"""
+
+
+def hooked(what, at, data="x.csv", before=""):
+    code = _HOOK.format(what=what, at=at, data=str(data), before=before)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("what", ["click", "iosonde.core.errors", "iosonde.cli.group", "iosonde.cli.summary"])
+@pytest.mark.parametrize("before", ["", _AGAIN])
+def test_an_interrupt_during_the_imports_and_a_second_one_leave_no_traceback(what, before):
+    done = hooked(what, _KILL, before=before)
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
+
+
+def test_a_library_that_cannot_be_loaded_is_one_sentence(tmp_path):
+    (tmp_path / "x.csv").write_text("y\n1.5\n2\n")
+    failing = "raise ImportError('libx.so: failed to map \\x1b segment\\nmore')"
+    done = hooked("iosonde.stats.overview", failing, tmp_path / "x.csv")
+    assert done.returncode == 3
+    assert done.stderr == (
+        "iosonde: a library cannot be loaded: libx.so: failed to map \\x1b segment\n"
+        "hint: is the memory limited (ulimit -v)? else install iosonde again\n"
+    )
+
+
+def test_memory_that_does_not_suffice_is_one_sentence(tmp_path):
+    (tmp_path / "x.csv").write_text("y\n1.5\n2\n")
+    done = hooked("iosonde.stats.overview", "raise MemoryError", tmp_path / "x.csv")
+    assert done.returncode == 3 and done.stderr.startswith("iosonde: there is not enough memory\nhint: ")
+
+
+def test_a_working_directory_that_was_removed_is_named(tmp_path):
+    done = shell(f'mkdir {tmp_path}/d {tmp_path}/t; cd {tmp_path}/d; rmdir {tmp_path}/d; "$@"', "run", "true",
+                 "--target", "../t", "--store", "s")  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr == "iosonde: the working directory was removed\nhint: change to one that is there\n"
+
+
+@pytest.mark.parametrize("level", ["1e-320", "1e-9", "0.9999999", "nan"])
+@pytest.mark.parametrize("command", ["rank", "summary"])
+def test_an_absurd_level_is_refused_with_usual_ones(tmp_path, command, level):
+    (tmp_path / "x.csv").write_text("a,y\n1,1.5\n2,2\n1,3\n2,5\n")
+    done = shell('"$@"', command, str(tmp_path / "x.csv"), "--response", "y", "--level", level)
+    assert done.returncode == 2
+    assert done.stderr.startswith("iosonde: the confidence level ") and "0.95" in done.stderr
+
+
+def test_a_control_character_in_yaml_has_its_line_and_a_hint(tmp_path):
+    (tmp_path / "c.yaml").write_text("name: x\ntoday: {a\x01}\n")
+    done = shell('"$@"', "upgrade", str(tmp_path / "c.yaml"))
+    assert done.returncode == 2 and "c.yaml:2: this is not text" in done.stderr
+    assert "delete that character" in done.stderr
+
+
+def test_numbers_at_the_edge_leave_no_warning_of_a_library(tmp_path):
+    (tmp_path / "x.csv").write_text("x,z,y\n" + "1e308,-1e308,1\n-1e308,1e308,2\n" * 4)
+    done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", "x", "-o", str(tmp_path / "p.png"))
+    assert "Warning" not in done.stderr
+
+
+def test_on_without_a_factor_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text("x,y\n1,2.5\n2,3\n")
+    done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", " ", "-o", str(tmp_path / "p.png"))
+    assert (done.returncode, done.stderr) == (2, "iosonde: --on names no factor\nhint: write --on nodes,fs\n")

@@ -130,7 +130,7 @@ def test_a_large_tree_is_drawn_to_its_top():
 def test_names_from_data_are_text_on_the_page(tmp_path):
     from click.testing import CliRunner
 
-    from iosonde.cli.main import cli
+    from iosonde.cli.group import cli
 
     made = table(names=("<b>fs", "$$size"))
     rows = zip(*(made.column(name).values for name in made.names), strict=True)

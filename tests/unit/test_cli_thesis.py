@@ -6,7 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.main import cli
+from iosonde.cli.group import cli
 from iosonde.core.types import Observation, Run
 from iosonde.store import Store
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.cli.main import COMMANDS
+from iosonde.cli.group import COMMANDS
 from iosonde.stats import checks
 
 ROOT = Path(__file__).parents[2]

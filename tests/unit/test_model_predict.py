@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +37,7 @@ def test_a_level_needs_so_many_settings(level, needed):
     scores = np.arange(1.0, needed + 1)
     enough = calibrate(np.zeros(needed), scores, np.arange(needed))
     assert groups_needed(level) == needed
-    assert enough.interval(0.0, level) == (0.0, needed)  # the largest error of all
+    assert enough.interval(0.0, level) == (-needed, needed)  # the largest error of all
     assert calibrate(np.zeros(needed - 1), scores[1:], np.arange(needed - 1)).interval(0.0, level) is None
 
 
@@ -75,9 +77,18 @@ def test_errors_are_in_proportion_where_the_response_spans_much():
     wide, narrow = np.geomspace(1, 100, 20), np.linspace(10, 20, 20)
     assert calibrate(wide, wide * 1.1, np.arange(20)).interval(50.0, 0.9) == pytest.approx((50 / 1.1, 55))
     assert calibrate(narrow, narrow + 1, np.arange(20)).interval(50.0, 0.9) == pytest.approx((49, 51))
-    assert calibrate(narrow, narrow + 12, np.arange(20)).interval(5.0, 0.9) == pytest.approx((0, 17))
+    assert calibrate(narrow, narrow + 12, np.arange(20)).interval(5.0, 0.9) == pytest.approx((-7, 17))
     below = np.linspace(-10, 20, 20)
     assert calibrate(below, below + 12, np.arange(20)).interval(5.0, 0.9) == pytest.approx((-7, 17))
+
+
+@pytest.mark.parametrize(("floor", "low"), [(True, 0.0), (False, -840.0)])
+def test_a_prediction_is_cut_at_0_where_the_response_was_never_below_and_says_so(floor, low):
+    model = fitted(grid(), ("tree", {"depth": 4})).model
+    far = Calibration("difference", 99, (1000.0,) * 1000, floor)
+    made = ask(replace(model, calibration=far), {"a": 3, "fs": "y"}, 0.95).value
+    assert made.low == pytest.approx(low, abs=40)
+    assert ("the interval reaches below 0 and is cut there" in made.warnings) is floor
 
 
 def test_calibration_survives_json():

@@ -334,3 +334,12 @@ def test_clean_data_are_clean():
         share, counts = bench.rates(draw, 6, 8, 60, seed=11)
         assert share <= 0.1, counts
     assert bench.rates(bench.autoregressive(0.9), 6, 10, 20, seed=11)[1]["S124"] >= 18
+
+
+def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten():
+    rng = np.random.default_rng(3)
+    columns = {f"c{i}": rng.integers(0, 4, 12) for i in range(600)}
+    made = examined(table_of({"y": rng.normal(9, 1, 12), **columns}), ["y"], list(columns))
+    (found,) = [finding for finding in made.findings if finding.code == "S123"]
+    assert "12 of about 10^" in found.sentence and len(found.sentence) < 100
+    assert found.evidence["n_combinations"] is None

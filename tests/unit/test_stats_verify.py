@@ -156,12 +156,13 @@ def test_verify_looks_at_the_seals():
 
 
 @pytest.mark.parametrize("second", [2.0, 1.05])
-def test_the_summarys_interval_is_that_of_the_recomputed_trials(second):
-    """Also where it reaches below 0, which a rate cannot."""
+@pytest.mark.parametrize("unit", ["operations/s", "s", "bytes", "operations", "mW"])
+def test_the_summarys_interval_is_that_of_the_recomputed_trials(second, unit):
+    """Also where it reaches below 0, which neither a rate nor a time nor an amount can."""
     rows = {
         "run": ["a", "b"], "experiment": ["x"] * 2, "started_at": ["2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z"],
         "operation": ["create"] * 2, "metric": ["rate_last_done"] * 2, "rank": [None] * 2, "repetition": [0, 1],
-        "unit": ["operations/s"] * 2, "value": [1.0, second],
+        "unit": [unit] * 2, "value": [1.0, second],
     }  # fmt: skip
     table = table_of(rows)
     made = verify.of_store(table, measured_of(table), [], KINDS, [], 0.95)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate
@@ -184,6 +183,5 @@ def _node(same: Sequence[Facts], level: float) -> Facts:
 def _mean(values: list[float], level: float) -> Estimate:
     from iosonde.stats.estimate import summarise as stats
 
-    made = stats.mean(values, level)
     # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
-    return made if made.low is None else replace(made, low=max(0.0, made.low))
+    return stats.mean(values, level).within(low=0.0)

@@ -158,15 +158,6 @@ def _setting(run: Mapping[str, Any], by: Sequence[str]) -> list[str]:
 def _group(name: str, trials: Sequence[Classified], level: float) -> Group:
     from iosonde.stats.estimate.summarise import mean
 
-    shares = {key: _share(mean([one.shares[key] for one in trials], level)) for key in trials[0].shares}
+    shares = {key: mean([one.shares[key] for one in trials], level).within(0.0, 1.0) for key in trials[0].shares}
     lost, beyond = (mean([getattr(one, what) for one in trials], level) for what in ("lost", "beyond"))
-    return Group(name, sum(one.n for one in trials), shares, lost, _share(beyond))
-
-
-def _share(estimate: Estimate) -> Estimate:
-    """A share lies between 0 and 1: cutting the interval there takes nothing from its coverage."""
-    from dataclasses import replace
-
-    if estimate.low is None or estimate.high is None:
-        return estimate
-    return replace(estimate, low=max(0.0, estimate.low), high=min(1.0, estimate.high))
+    return Group(name, sum(one.n for one in trials), shares, lost, beyond.within(0.0, 1.0))

@@ -1,125 +1,57 @@
-"""The ``iosonde`` command: finds the subcommand, turns errors into one sentence, a hint and an exit code.
+"""Entry point of ``iosonde``: whatever ends it early, also while it is being loaded, ends it with one sentence.
 
-Commands are imported only when they are called, so that ``--help`` stays fast.
+Nothing of ours, and no library, is imported before ``main`` is called: an interrupt may come at any moment.
 """
 
 from __future__ import annotations
 
-import importlib
-import keyword
 import os
+import signal
 import sys
-from typing import Any
-
-import click
-
-from iosonde import __version__
-from iosonde.core.errors import IosondeError
-
-# name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
-COMMANDS = {
-    "run": "measure: an experiment file, a command, or the MTC envelope",
-    "plan": "show the trials, their order and how long they will take",
-    "probe": "network, disks, memory and CPU time of the nodes",
-    "parse": "what another tool's output says, without storing it",
-    "import": "other tools' results into a store",
-    "summary": "every metric with its interval",
-    "compare": "is B different from A, and by how much",
-    "regress": "least squares, and whether to believe it",
-    "anova": "which factors the variation belongs to",
-    "explain-difference": "why two numbers disagree, in named parts",
-    "fit": "a model that predicts, chosen by cross-validation",
-    "predict": "what a model says of a setting, with an interval",
-    "validate": "how wrong models are on rows they have not seen",
-    "bound": "the most that the hardware can deliver, and what limits it",
-    "time-model": "where the time of one operation goes, and which condition it tells of",
-    "upgrade": "what to buy: gain by money and by watt, and the change that gains nothing",
-    "scale": "how a rate grows with nodes, what stops it, what more would bring",
-    "advise": "which setting for which workload, and its gain",
-    "rank": "which factor matters: shares of the variance, with intervals",
-    "report": "one self-contained HTML page",
-    "plot": "figures as PNG, SVG or PDF",
-    "show": "runs and results of a store; export",
-    "store": "check, tag, annotate, merge and redact stores",
-    "check": "can this data be trusted? findings with their cures",
-    "verify": "compute every stored number again from the operations",
-    "explain": "the manual page of a finding",
-    "doctor": "what this machine can do, and what to install",
-}
-
-
-class _ReaderGoneError(Exception):
-    """Who read our output (head, less) went away: that is its right. click would exit with 1, "a problem found"."""
-
-
-class _LazyGroup(click.Group):
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            result = super().invoke(ctx)
-            if sys.stdout:  # None where the shell closed it (>&-)
-                sys.stdout.flush()
-            return result
-        except BrokenPipeError as error:
-            raise _ReaderGoneError from error
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
-        return importlib.import_module(f"iosonde.cli.commands.{module}").command  # type: ignore[no-any-return]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.command(
-    cls=_LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 79},
-    epilog="Example: iosonde run --target /mnt/x --nodes 1,2 --store results",
-)
-@click.version_option(__version__, prog_name="iosonde")
-def cli() -> None:
-    """Measure a distributed file system, and say how far each number can be trusted."""
 
 
 def main() -> None:
-    """Entry point. Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us."""
+    """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
     try:
-        # Instead of raising Exit, click returns its code.
-        sys.exit(cli.main(standalone_mode=False) or 0)
-    except _ReaderGoneError:
-        # Keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except IosondeError as error:
-        _say(error.message, error.hint, error.details)
-        sys.exit(error.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
-    except OSError as error:
-        _say(
-            f"{error.filename or 'output'}: {error.strerror or error}",
-            "look at its permissions and the space that is left",
-        )
-        sys.exit(3)
+        _open_closed_streams()
+        from iosonde.cli.group import run
+
+        code = run()
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice wants no traceback of the second
+        code = 130
+        _say("interrupted")
+    except (ImportError, MemoryError) as error:
+        # A library is loaded when it is first needed, which may be late.
+        code = 3
+        _say(f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again")
+    sys.exit(code)
 
 
-def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
-    from iosonde.report.text import escape
+def _open_closed_streams() -> None:
+    """Where the shell closed a standard stream (``2>&-``) what is said goes nowhere.
 
-    click.echo(f"iosonde: {escape(message)}", err=True)
-    for line in details:
-        click.echo(f"  {escape(line)}", err=True)
-    if hint:
-        click.echo(f"hint: {escape(hint)}", err=True)
+    Else the next file that is opened gets its number, and whoever writes to number 2 writes into that.
+    """
+    for number, mode, name in ((0, "r", "stdin"), (1, "w", "stdout"), (2, "w", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+
+
+def _first_line(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
+
+
+def _say(text: str) -> None:
+    if sys.stderr:  # None where the shell closed it (2>&-)
+        print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ an *Estimate* how far it can be trusted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,23 @@ class Estimate:
     level: float
     n: int
     warnings: tuple[str, ...] = ()
+
+    def within(self, low: float | None = None, high: float | None = None) -> Estimate:
+        """The estimate with its interval cut to what can be: a rate is not below 0, a share not above 1.
+
+        That takes nothing from its coverage. An end that was cut is warned about; none is cut past the value itself.
+        """
+        if self.low is None or self.high is None:
+            return self
+        value = (self.low + self.high) / 2 if self.value is None else self.value
+        ends, warnings = [self.low, self.high], list(self.warnings)
+        if low is not None and self.low < low:
+            ends[0] = min(low, value)
+            warnings.append(f"the interval reaches below {low:g} and is cut there")
+        if high is not None and self.high > high:
+            ends[1] = max(high, value)
+            warnings.append(f"the interval reaches above {high:g} and is cut there")
+        return replace(self, low=ends[0], high=ends[1], warnings=tuple(warnings))
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form: value, low, high, level, n, warnings."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.column_units import TIME_UNITS, is_rate
 from iosonde.core.errors import InputError
@@ -111,7 +112,13 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
-    return _whole(column) and (_named_as_counter(column) or bool(np.all(np.diff(present.astype(float)) == 1)))
+    return _whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
+
+
+def _counts(present: npt.NDArray[np.float64]) -> bool:
+    """Whether each number is one more than that before it."""
+    with np.errstate(over="ignore"):  # a difference of numbers near 1e308 is infinite, which is not 1
+        return bool(present[1] - present[0] == 1 and np.all(np.diff(present) == 1))
 
 
 def _named_as_counter(column: Column) -> bool:

@@ -110,7 +110,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if path.is_dir():
         return _open_store(str(data), conditions, experiment)
     if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(f"{data} is not a regular file", "write it into a file, and give that")
+        raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
     return Source(tables.filtered(tables.read_file(path), conditions), str(data), where=conditions)
 
 

@@ -19,7 +19,7 @@ durations, so that a rank's parts add up to its own time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -148,16 +148,11 @@ def together(
 ) -> Waterfall:  # fmt: skip
     """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
     parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
-    parts = {name: e if name == "slow_operations" else _not_below_zero(e) for name, e in parts.items()}
-    delivered = _not_below_zero(mean([trial.delivered_s for trial in trials], level))
+    # A time is not negative; what slow operations cost beyond the bound is a difference, which may be.
+    parts = {name: e if name == "slow_operations" else e.within(low=0.0) for name, e in parts.items()}
+    delivered = mean([trial.delivered_s for trial in trials], level).within(low=0.0)
     work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
     return Waterfall(operation, dict(by), made, parts, delivered, work, time)
-
-
-def _not_below_zero(estimate: Estimate) -> Estimate:
-    """A time is not negative: cutting the interval there takes nothing from its coverage."""
-    low = estimate.low
-    return estimate if low is None or low >= 0 else replace(estimate, low=min(0.0, estimate.value or 0.0))
 
 
 def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:

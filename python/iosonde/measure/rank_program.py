@@ -182,12 +182,19 @@ def main() -> None:
 
 
 def _leave(folder: Path, error: Exception) -> None:
-    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (repr(error), "")
+    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
     if not (folder / PARENT_MARK).exists():
         os.write(2, f"{watchdog.SAID}{mpi.this_host().name}: {message}. {hint}".strip().encode() + b"\n")
+
+
+def _in_words(error: Exception) -> str:
+    """Where and what, without Python's own spelling where the system spoke."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 if __name__ == "__main__":

@@ -47,8 +47,9 @@ class Asked:
     terms: Terms
 
 
-def build(document: Document, importers: Collection[str]) -> Asked:
-    """What a document means. ``importers`` are the names that ``parse`` may say.
+def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Asked:
+    """What a document means. ``importers`` are the names that ``parse`` may say; ``resolve`` makes a path absolute and
+    free of links, which may hang where the target does.
 
     Raises SpecError with everything that is wrong.
     """
@@ -58,7 +59,7 @@ def build(document: Document, importers: Collection[str]) -> Asked:
     data = document.data
     hosts = _hosts(document)
     spec = Spec(
-        target=Path(data["target"]).resolve() if "target" in data else None,
+        target=resolve(Path(data["target"])) if "target" in data else None,
         steps=tuple(_step(step) for step in data["steps"]),
         factors=_factors(data),
         name=data.get("name", ""),
@@ -80,9 +81,13 @@ def build(document: Document, importers: Collection[str]) -> Asked:
 
 
 def modern(document: Document) -> Document:
-    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them."""
+    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them.
+
+    Raises SpecError where the older form is not kept: after this nobody could see what was written.
+    """
     if _OLDER not in document.data:
         return document
+    _give_up(document, spec_schema.problems(document))
     steps = [
         {"command": step["command"], "on": step["type"], "parse": step.get("parse", False)}
         for step in document.data[_OLDER]

@@ -172,7 +172,10 @@ def _compose(text: str, name: str) -> Any:
             name, [_syntax(error, line, (text.split("\n")[mark.line :] or [""])[0] if mark else "")]
         ) from error
     except yaml.YAMLError as error:
-        raise SpecError(name, [Problem(None, "", f"this is not text: {str(error).splitlines()[0]}")]) from error
+        place = getattr(error, "position", None)
+        line = None if place is None else text.count("\n", 0, place) + 1
+        what = f"this is not text: {str(error).splitlines()[0]}"
+        raise SpecError(name, [Problem(line, "", what, "delete that character, or write the file again")]) from error
     except RecursionError as error:
         raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
 

@@ -12,12 +12,19 @@ if TYPE_CHECKING:
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """The table in ``path``. Raises DataError if it is no Parquet file or is damaged."""
+    """The table in ``path``. Raises DataError if it is no Parquet file, is damaged, or has two columns of one name."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path).read()
+        table = pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         first = str(error).splitlines()[0] if str(error) else "it cannot be read"
         raise DataError(f"{path} is not a whole Parquet file: {first}", "was it copied to its end?") from error
+    names = table.column_names
+    for place, name in enumerate(names, 1):
+        first_place = names.index(name) + 1
+        if first_place < place:
+            raise DataError(f"{path}: columns {first_place} and {place} are both called '{name}'",
+                            "give every column a name of its own")  # fmt: skip
+    return table

@@ -67,7 +67,9 @@ def command(
     path = Path(output)
     names = [name.strip() for name in (metric or "").split(",") if name.strip()]
     kinds, single = _wanted(path, kind, form)
-    if on:
+    if on is not None:
+        if not split_names(on):
+            raise InputError("--on names no factor", "write --on nodes,fs")
         _refuse(kind=kind, bars=bars, metric=metric)
         click.echo(escape(_draw_factors(open_data(data, where, experiment), response, on, together, path, single, form,
                                         level)))  # fmt: skip

@@ -46,15 +46,15 @@ class Calibration:
         return Calibration(content["kind"], content["groups"], tuple(content["scores"]), content["floor"])
 
     def interval(self, value: float, level: float) -> tuple[float, float] | None:
-        """Around a prediction, for one new trial; None where there are too few groups for the level."""
+        """Around a prediction, for one new trial; None where there are too few groups for the level. Not cut at the
+        floor: ``Estimate.within`` does that."""
         position = level * (self.groups + 1) / self.groups
         if position > 1 + 1e-12:
             return None
         score = self.scores[min(_GRID, math.ceil(min(1.0, position) * _GRID - 1e-9)) - 1]
         if self.kind == RATIO:
             return value / score, value * score
-        low, high = value - score, value + score
-        return (max(0.0, low), max(0.0, high)) if self.floor else (low, high)
+        return value - score, value + score
 
 
 def groups_needed(level: float) -> int:

@@ -153,15 +153,17 @@ def _answer(
     found = None if why or model.calibration is None else model.calibration.interval(value, level)
     low, high = found or (None, None)
     n = model.calibration.groups if model.calibration else 0
-    return Prediction(at, Estimate(value, low, high, level, n, (*beyond, *why)), bool(beyond), n_alike)
+    floor = 0.0 if model.calibration and model.calibration.floor else None
+    made = Estimate(value, low, high, level, n, (*beyond, *why)).within(low=floor)
+    return Prediction(at, made, bool(beyond), n_alike)
 
 
 def _of_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
     """The model's value with the interval that the setting's own trials give."""
     low, high = own.interval(level)
-    low = max(0.0, low) if floor else low
     said = f"the model's value is outside what the {own.n} trials of this setting say: their mean is {own.mean:.4g}"
-    return Estimate(value, low, high, level, own.n, () if low <= value <= high else (said,))
+    made = Estimate(value, low, high, level, own.n, () if low <= value <= high else (said,))
+    return made.within(low=0.0 if floor else None)
 
 
 def _n_alike(model: Model, rows: Array) -> Sequence[int | None]:

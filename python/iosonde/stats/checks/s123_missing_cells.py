@@ -38,8 +38,9 @@ from ..overview.cells import TrialCell, missing_values, show
 from . import SHOWN, Subject, families, some
 
 CODE = "S123"
-_GRID_SHARE = 0.5
 _MOST_CELLS = 100_000
+_GRID_SHARE = 0.5
+_COUNTABLE = 10**15  # more combinations are told by their power of ten
 Key = tuple[tuple[str, Level], ...]
 Sizes = dict[Key, int]
 ACTION = "measure them, or compare only what both sides have"
@@ -85,9 +86,11 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
     there = {tuple(level for _, level in key) for key, size in sizes.items() if size}
     if len(levels) < 2 or len(there) >= whole:
         return []
-    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
+    counted = whole if whole <= _COUNTABLE else None
+    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": counted}
     if len(there) < _GRID_SHARE * whole or whole > _MOST_CELLS:
-        return [Finding(CODE, Severity.INFO, f"the settings of {name} are not a full grid: {len(there)} of {whole} "
+        of = whole if counted else f"about 10^{round(sum(math.log10(len(found)) for found in levels.values()))}"
+        return [Finding(CODE, Severity.INFO, f"the settings of {name} are not a full grid: {len(there)} of {of} "
                         "combinations were measured", evidence, "do not average over settings")]  # fmt: skip
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name(tuple(zip(levels, key, strict=True))) for key in holes]

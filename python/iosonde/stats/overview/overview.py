@@ -31,6 +31,7 @@ from .types import Efficiency, Latency, Overview, Row
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
                 "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
 _SIZES = ("nodes", "ranks")
+_AMOUNTS = ("s", "bytes", "operations")
 
 
 def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
@@ -81,17 +82,21 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
     """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
     x = cell.values
     staged = pilot is not None and x.size > pilot
-    positive = bool(np.all(x > 0))
-    rate = is_rate(cell.unit) and positive
-    amount = positive and cell.unit in ("s", "bytes", "operations")
+    rate = is_rate(cell.unit) and bool(np.all(x > 0))
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return Row(
         cell.operation, cell.metric, cell.unit, cell.by, cell.n,
-        _of_trials(_not_below_zero(center) if rate or amount else center, cell), _of_trials(median(x, level), cell),
+        _of_trials(center.within(low=lowest_mean(cell)), cell), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
+
+
+def lowest_mean(cell: TrialCell) -> float | None:
+    """0 for a rate, a time or an amount, whose mean cannot be below it; None where the mean can be anything."""
+    positive = bool(np.all(cell.values > 0))
+    return 0.0 if positive and (is_rate(cell.unit) or cell.unit in _AMOUNTS) else None
 
 
 def _of_trials(estimate: Estimate, cell: TrialCell) -> Estimate:
@@ -111,13 +116,6 @@ def _hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) 
         if kept:
             found[name] = kept
     return found
-
-
-def _not_below_zero(estimate: Estimate) -> Estimate:
-    """Rates, times and amounts are not negative: cutting the interval there takes nothing from its coverage."""
-    if estimate.low is None or estimate.low >= 0:
-        return estimate
-    return replace(estimate, low=0.0, warnings=(*estimate.warnings, "the interval reaches below 0 and is cut there"))
 
 
 def _latency(

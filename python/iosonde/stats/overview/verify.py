@@ -9,14 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core import decision
-from iosonde.core.column_units import is_rate
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment
+from iosonde.core.types import Estimate, Experiment
 
 from ..estimate.distributions import t_critical
 from .cells import Measured
-from .overview import row_of
+from .overview import lowest_mean, row_of
 from .recompute import Key, rates
 
 TOLERANCE = 1e-9  # relative
@@ -138,10 +137,8 @@ def _summary(
             told["sd"] = (shown.sd, statistics.stdev(trials))
         if n > 1 and (pilot is None or n <= pilot):
             half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
-            low = center - half
-            if is_rate(cell.unit) and min(trials) > 0:
-                low = max(0.0, low)  # the mean of a rate cannot be negative
-            told |= {"mean_low": (shown.mean.low, low), "mean_high": (shown.mean.high, center + half)}
+            mean = Estimate(center, center - half, center + half, level, n).within(low=lowest_mean(cell))
+            told |= {"mean_low": (shown.mean.low, mean.low), "mean_high": (shown.mean.high, mean.high)}
         for number, (stored, recomputed) in told.items():
             made.n_summary += 1
             _compare(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))

@@ -1,0 +1,135 @@
+"""The ``iosonde`` command: finds the subcommand, turns errors into one sentence, a hint and an exit code.
+
+Commands are imported only when they are called, so that ``--help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+import os
+import sys
+from typing import Any
+
+import click
+
+from iosonde import __version__
+from iosonde.core.errors import IosondeError
+
+# name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
+COMMANDS = {
+    "run": "measure: an experiment file, a command, or the MTC envelope",
+    "plan": "show the trials, their order and how long they will take",
+    "probe": "network, disks, memory and CPU time of the nodes",
+    "parse": "what another tool's output says, without storing it",
+    "import": "other tools' results into a store",
+    "summary": "every metric with its interval",
+    "compare": "is B different from A, and by how much",
+    "regress": "least squares, and whether to believe it",
+    "anova": "which factors the variation belongs to",
+    "explain-difference": "why two numbers disagree, in named parts",
+    "fit": "a model that predicts, chosen by cross-validation",
+    "predict": "what a model says of a setting, with an interval",
+    "validate": "how wrong models are on rows they have not seen",
+    "bound": "the most that the hardware can deliver, and what limits it",
+    "time-model": "where the time of one operation goes, and which condition it tells of",
+    "upgrade": "what to buy: gain by money and by watt, and the change that gains nothing",
+    "scale": "how a rate grows with nodes, what stops it, what more would bring",
+    "advise": "which setting for which workload, and its gain",
+    "rank": "which factor matters: shares of the variance, with intervals",
+    "report": "one self-contained HTML page",
+    "plot": "figures as PNG, SVG or PDF",
+    "show": "runs and results of a store; export",
+    "store": "check, tag, annotate, merge and redact stores",
+    "check": "can this data be trusted? findings with their cures",
+    "verify": "compute every stored number again from the operations",
+    "explain": "the manual page of a finding",
+    "doctor": "what this machine can do, and what to install",
+}
+
+
+class _ReaderGoneError(Exception):
+    """Who read our output (head, less) went away: that is its right. click would exit with 1, "a problem found"."""
+
+
+class _LazyGroup(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout:  # None where the shell closed it (>&-)
+                sys.stdout.flush()
+            return result
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
+        return importlib.import_module(f"iosonde.cli.commands.{module}").command  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 79},
+    epilog="Example: iosonde run --target /mnt/x --nodes 1,2 --store results",
+)
+@click.version_option(__version__, prog_name="iosonde")
+def cli() -> None:
+    """Measure a distributed file system, and say how far each number can be trusted."""
+
+
+def run() -> int:
+    """Run the command line; its exit code. Raises what is no error of ours: KeyboardInterrupt, ImportError."""
+    try:
+        # Instead of raising Exit, click returns its code.
+        return int(cli.main(standalone_mode=False) or 0)
+    except _ReaderGoneError:
+        # Keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except IosondeError as error:
+        _say(error.message, error.hint, error.details)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.Abort as error:  # click's own word for an interrupt
+        raise KeyboardInterrupt from error
+    except OSError as error:
+        _say(*_of_system(error))
+        return 3
+
+
+def _of_system(error: OSError) -> tuple[str, str]:
+    """(message, hint) of an error that nobody below gave words to."""
+    if error.filename is None and not _somewhere():
+        return "the working directory was removed", "change to one that is there"
+    where = error.filename or "output"
+    return f"{where}: {error.strerror or error}", "look at its permissions and the space that is left"
+
+
+def _somewhere() -> bool:
+    """Whether there is a working directory."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
+    from iosonde.report.text import escape
+
+    click.echo(f"iosonde: {escape(message)}", err=True)
+    for line in details:
+        click.echo(f"  {escape(line)}", err=True)
+    if hint:
+        click.echo(f"hint: {escape(hint)}", err=True)
