@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from iosonde.cli.options.data import split_names
-from iosonde.cli.output import talk
+from iosonde.cli.output import talk, tell, tell_reading
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from iosonde.stats.overview.cells import Measured
     from iosonde.store import Store
 
-__all__ = ["Source", "check_level", "open_data", "options", "split_names"]
+__all__ = ["Source", "check_level", "open_data", "options", "split_names", "tell"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -95,6 +96,7 @@ def open_data(data: str, where: Sequence[str] = (), experiment: str | None = Non
     """DATA with the conditions applied. Raises InputError, DataError."""
     from iosonde.data.source import open_data as opened
 
+    tell_reading(Path(data))
     source = opened(data, where, experiment)
     for problem in source.problems:
         talk(f"warning: {problem}")

@@ -17,8 +17,8 @@ from iosonde.core.units import format_seconds
 
 from . import _probe
 from ._needs import measured_trials
-from .output import talk
 from ._progress import Progress
+from .output import talk
 
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Run, Trial

@@ -16,6 +16,10 @@ from iosonde.core.errors import InputError
 
 if TYPE_CHECKING:
     from iosonde.answers.answer import Answer
+    from iosonde.core.table import Table
+
+_MANY_ROWS = 100_000  # more may take seconds
+_LARGE_BYTES = 16 * 2**20
 
 
 def emit(answer: Answer, lines: Iterable[str], as_json: bool) -> None:
@@ -37,6 +41,18 @@ def show(lines: Iterable[str]) -> None:
 def show_json(document: Any) -> None:
     """A document of plain values on stdout."""
     click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def tell(what: str, table: Table) -> None:
+    """Say on stderr what begins, where it may take a while."""
+    if len(table) >= _MANY_ROWS:
+        talk(f"{what} of {len(table)} rows by {len(table.columns)} columns …")
+
+
+def tell_reading(path: Path) -> None:
+    """Say on stderr that a large file is being read."""
+    if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
+        talk(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
 
 
 def talk(text: str) -> None:

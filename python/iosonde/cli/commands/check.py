@@ -7,7 +7,7 @@ import re
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.output import emit
+from iosonde.cli.output import emit, tell
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
 
@@ -33,6 +33,7 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
 
     carried = None if bound is None else answers.Carried(*_bound(bound))
     source = asked.open()
+    tell("check", source.table)
     if noise:
         passport = answers.noise(source, asked.asked, asked.by)
         emit(passport, noise_text.lines(passport), asked.as_json)

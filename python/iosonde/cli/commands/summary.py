@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.output import emit
+from iosonde.cli.output import emit, tell
 
 
 @click.command(epilog="Example: iosonde summary runs.csv --response real_s --by replicas --level 0.9")
@@ -28,5 +28,7 @@ def show(asked: DataOptions) -> None:
     from iosonde.answers.summary import summary
     from iosonde.report.text.summary import lines
 
-    made = summary(asked.open(), asked.asked, asked.by)
+    source = asked.open()
+    tell("summary", source.table)
+    made = summary(source, asked.asked, asked.by)
     emit(made, lines(made), asked.as_json)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.cli.output import talk
+from iosonde.cli.output import talk, tell_reading
 from iosonde.core.levels import check_level, warning
 from iosonde.data.asked import LAST_DONE, Asked
 
@@ -47,7 +48,9 @@ class DataOptions:
         DataError."""
         from iosonde.data.source import open_data
 
-        source = open_data(data or self.data, self.where, self.experiment)
+        place = data or self.data
+        tell_reading(Path(str(place)))
+        source = open_data(place, self.where, self.experiment)
         for problem in source.problems:
             talk(f"warning: {problem}")
         return source

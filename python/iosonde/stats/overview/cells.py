@@ -59,6 +59,11 @@ class Measured:
     warnings: tuple[str, ...] = ()
 
 
+def median_of(values: npt.NDArray[np.float64]) -> float:
+    """The median; of a single trial at once, as a table may have a million such cells."""
+    return float(values[0]) if values.size == 1 else float(np.median(values))
+
+
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
     """One cell per group and response; missing responses are left out (and counted by :func:`missing_values`).
 
@@ -75,10 +80,10 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             raise DataError(
                 f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
             )
+        names, known = [table.column(name).name for name in by], ~np.isnan(values)
         for key, rows in table.groups(by):
-            present = rows[~np.isnan(values[rows])]
+            present = rows[known[rows]]
             places = tuple(table.place(int(row)) for row in present[:1000])
-            names = [table.column(name).name for name in by]
             found.append(TrialCell(dict(zip(names, key, strict=True)), column.name, column.unit, values[present], "",
                                    present, places))  # fmt: skip
     return found
