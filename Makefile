@@ -36,7 +36,8 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-.PHONY: help run test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean setup
+.PHONY: help run quick test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean \
+	setup
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s%s\n", $$1, $$2}'
@@ -46,6 +47,9 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@test "$(TARGET)" != build/target || mkdir -p build/target
 	@$(IOSONDE) run --target "$(TARGET)" --nodes "$(NODES)" --store "$(STORE)" $(RUN_OPTIONS)
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
+
+quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
+	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)

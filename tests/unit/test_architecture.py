@@ -80,9 +80,10 @@ def imports_of(path: Path, types: bool = False) -> list[Import]:
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(path, node)
             found.extend(Import(f"{base}.{alias.name}", node.lineno, at_load) for alias in node.names)
-        inside_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        inside_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for child in ast.iter_child_nodes(node):
-            visit(child, at_load and not inside_function)
+            if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):  # no import is in an expression
+                visit(child, at_load and not inside_function)
 
     visit(tree_of(path), True)
     return found
@@ -273,10 +274,12 @@ def _loaded_by(*words: str) -> set[str]:
     return set(done.stdout.rpartition("LOADED")[2].split())
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_heavy():
     assert not _loaded_by("--help") & (HEAVY | {"numpy", "yaml"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _commands())
 def test_help_of_a_command_loads_nothing_heavy(name):
     assert not _loaded_by(name, "--help") & HEAVY

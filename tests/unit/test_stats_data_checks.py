@@ -327,6 +327,7 @@ def test_what_cannot_be_seen_is_said():
     assert any("one trial a setting" in text for text in made.unseen) and made.suspicious
 
 
+@pytest.mark.slow
 def test_clean_data_are_clean():
     """A small version of benches/bench_false_alarms.py: at most a few per cent of tables over all checks."""
     import bench_false_alarms as bench
