@@ -119,3 +119,14 @@ def remove_tree(path: str, threads: int = 4) -> tuple[int, int]:
     Another file system mounted inside is left alone (EXDEV). Raises OSError for the first entry that cannot be
     removed, after having removed the rest.
     """
+
+def remove_tree_at(
+    directory: int, name: str, identity: tuple[int, int] | None = None, threads: int = 4
+) -> tuple[int, int]:
+    """The same for the directory ``name`` in the one that is open as ``directory``: by no path at all.
+
+    ``identity``: the (st_dev, st_ino) that it must have; another one is left as it is (OSError, ESTALE).
+    """
+
+def removed() -> int:
+    """How many files and directories this process has removed by now, also in a tree that is being removed."""

@@ -215,6 +215,23 @@ fn remove_tree(py: Python<'_>, path: &str, threads: usize) -> PyResult<(u64, u64
 }
 
 #[pyfunction]
+#[pyo3(signature = (directory, name, identity=None, threads=4))]
+fn remove_tree_at(
+    py: Python<'_>,
+    directory: i32,
+    name: &str,
+    identity: Option<(u64, u64)>,
+    threads: usize,
+) -> PyResult<(u64, u64)> {
+    Ok(py.detach(|| remove::remove_tree_at(directory, name, identity, threads))?)
+}
+
+#[pyfunction]
+fn removed() -> u64 {
+    remove::removed()
+}
+
+#[pyfunction]
 fn fill_content(
     mut buffer: PyReadwriteArray1<'_, u8>,
     seed: u64,
@@ -260,5 +277,7 @@ fn _native(py: Python<'_>, module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sync_file_system, module)?)?;
     module.add_function(wrap_pyfunction!(fill_content, module)?)?;
     module.add_function(wrap_pyfunction!(content_mismatch, module)?)?;
-    module.add_function(wrap_pyfunction!(remove_tree, module)?)
+    module.add_function(wrap_pyfunction!(remove_tree, module)?)?;
+    module.add_function(wrap_pyfunction!(remove_tree_at, module)?)?;
+    module.add_function(wrap_pyfunction!(removed, module)?)
 }

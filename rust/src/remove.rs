@@ -16,6 +16,8 @@ const LISTINGS: usize = 3;
 
 struct Directory {
     parent: Option<Arc<Directory>>,
+    /// What it must be; None: whatever has the name.
+    identity: Option<Identity>,
     name: CString,
     path: String,
     /// Open while anything in it is still to be removed.
@@ -41,11 +43,45 @@ struct Pool {
     directories: AtomicU64,
 }
 
+/// Entries that this process has removed, in all trees: who waits for a removal sees by it that it gets on.
+static REMOVED: AtomicU64 = AtomicU64::new(0);
+
+pub fn removed() -> u64 {
+    REMOVED.load(Ordering::Relaxed)
+}
+
+/// Device and inode number of a directory.
+pub type Identity = (u64, u64);
+
 /// (files, directories) removed, or the first error, after the rest has been removed.
 pub fn remove_tree(path: &str, threads: usize) -> Result<(u64, u64)> {
     let (parent, name) = split(path)?;
+    remove(parent.as_raw_fd(), name, path, None, threads)
+}
+
+/// The same for the directory `name` in an open one. `identity`: what it must be, else nothing is removed (ESTALE).
+pub fn remove_tree_at(
+    parent: RawFd,
+    name: &str,
+    identity: Option<Identity>,
+    threads: usize,
+) -> Result<(u64, u64)> {
+    if matches!(name, "" | "." | "..") || name.contains('/') {
+        return Err(Error::os(libc::EINVAL, name));
+    }
+    remove(parent, c_string(name)?, name, identity, threads)
+}
+
+fn remove(
+    parent: RawFd,
+    name: CString,
+    path: &str,
+    identity: Option<Identity>,
+    threads: usize,
+) -> Result<(u64, u64)> {
     let root = Directory {
         parent: None,
+        identity,
         name,
         path: path.to_owned(),
         handle: Mutex::new(None),
@@ -56,7 +92,7 @@ pub fn remove_tree(path: &str, threads: usize) -> Result<(u64, u64)> {
     pool.push(Task::List(Arc::new(root)));
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, 256) {
-            scope.spawn(|| pool.work(parent.as_raw_fd()));
+            scope.spawn(|| pool.work(parent));
         }
     });
     match pool.first_error.into_inner().unwrap_or_else(|poison| poison.into_inner()) {
@@ -128,6 +164,7 @@ impl Pool {
         directory.listed.fetch_add(1, Ordering::AcqRel);
         let handle = match open(directory, top) {
             Ok(handle) => Arc::new(handle),
+            Err(Error::Os { errno: libc::ENOENT, .. }) if directory.parent.is_some() => return,
             Err(error) => return self.note(error),
         };
         *directory.handle.lock().expect("no thread panics with the lock") = Some(Arc::clone(&handle));
@@ -137,6 +174,7 @@ impl Pool {
                 directory.pending.fetch_add(1, Ordering::AcqRel);
                 self.push(Task::List(Arc::new(Directory {
                     parent: Some(Arc::clone(directory)),
+                    identity: None,
                     name: name.to_owned(),
                     path: format!("{}/{}", directory.path, name.to_string_lossy()),
                     handle: Mutex::new(None),
@@ -162,8 +200,12 @@ impl Pool {
         // SAFETY: `name` is NUL-terminated, the handle is open.
         if unsafe { libc::unlinkat(handle.as_raw_fd(), name.as_ptr(), 0) } == 0 {
             self.files.fetch_add(1, Ordering::Relaxed);
-        } else {
-            self.note(Error::last_os(format!("{}/{}", directory.path, name.to_string_lossy())));
+            REMOVED.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        match Error::last_os(format!("{}/{}", directory.path, name.to_string_lossy())) {
+            Error::Os { errno: libc::ENOENT, .. } => {} // somebody else removed it: that is what was wanted
+            error => self.note(error),
         }
     }
 
@@ -182,6 +224,7 @@ impl Pool {
                 && unsafe { libc::unlinkat(parent_fd, directory.name.as_ptr(), libc::AT_REMOVEDIR) } == 0
             {
                 self.directories.fetch_add(1, Ordering::Relaxed);
+                REMOVED.fetch_add(1, Ordering::Relaxed);
             } else if opened {
                 let error = Error::last_os(directory.path.as_str());
                 let not_empty = matches!(error, Error::Os { errno: libc::ENOTEMPTY | libc::EEXIST, .. });
@@ -223,6 +266,9 @@ fn open(directory: &Directory, top: RawFd) -> Result<OwnedFd> {
         if directory.parent.is_some() && (!known || inner.st_dev != outer.st_dev) {
             return Err(Error::os(libc::EXDEV, directory.path.as_str()));
         }
+        if directory.identity.is_some_and(|wanted| !known || wanted != (inner.st_dev, inner.st_ino)) {
+            return Err(Error::os(libc::ESTALE, directory.path.as_str()));
+        }
         Ok(fd)
     }
 }
@@ -256,6 +302,22 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), tree.join("link")).unwrap();
         assert_eq!(remove_tree(tree.to_str().unwrap(), 4).unwrap(), (20 * 40 + 700 + 1, 61));
         assert!(!tree.exists() && outside.path().join("precious").exists());
+    }
+
+    #[test]
+    fn beneath_a_descriptor_only_what_it_must_be_is_removed() {
+        use std::os::unix::fs::MetadataExt;
+        let dir = TempDir::new("tree");
+        let tree = dir.path().join("tree");
+        fs::create_dir_all(tree.join("a/b")).unwrap();
+        let found = fs::metadata(&tree).unwrap();
+        let parent = fs::File::open(dir.path()).unwrap();
+        let at = |name: &str, identity| remove_tree_at(parent.as_raw_fd(), name, identity, 2);
+        assert!(at("tree", Some((found.dev(), found.ino() + 1))).is_err() && tree.join("a/b").is_dir());
+        assert!(at("tree/a", None).is_err() && at("..", None).is_err() && tree.join("a/b").is_dir());
+        let before = removed();
+        assert_eq!(at("tree", Some((found.dev(), found.ino()))).unwrap(), (0, 3));
+        assert!(!tree.exists() && removed() >= before + 3);
     }
 
     #[test]

@@ -15,7 +15,7 @@ from test_trial_mpi import TwoNodes, can_have_another_node
 
 from iosonde.core.errors import LaunchError
 from iosonde.measure import probe
-from iosonde.measure.target import Workspace
+from iosonde.measure.workspace import Workspace
 from iosonde.ranks.launch import local, mpiexec
 
 pytestmark = pytest.mark.mpi

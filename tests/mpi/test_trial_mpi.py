@@ -20,7 +20,7 @@ from iosonde.core.errors import LaunchError
 from iosonde.core.types import Trial
 from iosonde.measure import envelope, trial
 from iosonde.measure.spec import NativeStep
-from iosonde.measure.target import Workspace
+from iosonde.measure.workspace import Workspace
 from iosonde.ranks import machine, processes
 from iosonde.ranks.launch import local, mpiexec
 

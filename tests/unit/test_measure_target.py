@@ -6,7 +6,8 @@ import pytest
 
 from iosonde.core.errors import InputError, TargetError
 from iosonde.measure import target
-from iosonde.measure.target import Limits, Need, Workspace
+from iosonde.measure.target import Limits, Need
+from iosonde.measure.workspace import MARKER, Workspace
 
 SMALL = Need(bytes=1, files=1)
 
@@ -65,7 +66,7 @@ def test_what_a_killed_campaign_left_is_taken_over_and_emptied(tmp_path):
     left = Workspace.create(tmp_path, "abc")
     (left.trial("trial-0000") / "f").write_text("x")
     again = Workspace.create(tmp_path, "abc")
-    assert [path.name for path in again.path.iterdir()] == [target.MARKER]
+    assert [path.name for path in again.path.iterdir()] == [MARKER]
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -73,7 +74,7 @@ def test_killed_before_it_was_marked_it_is_taken_over(tmp_path, marked):
     begun = tmp_path / "iosonde-abc"
     begun.mkdir()
     if marked:
-        (begun / target.MARKER).touch()
+        (begun / MARKER).touch()
     assert Workspace.create(tmp_path, "abc").is_ours()
 
 
@@ -94,7 +95,7 @@ def test_a_planted_link_leads_nowhere(tmp_path, place):
     outside.mkdir()
     inside.mkdir()
     (outside / "precious").write_text("x")
-    (outside / target.MARKER).write_text("abc")
+    (outside / MARKER).write_text("abc")
     if place == "workspace":
         (inside / "iosonde-abc").symlink_to(outside)
         with pytest.raises(TargetError):
@@ -106,7 +107,7 @@ def test_a_planted_link_leads_nowhere(tmp_path, place):
             workspace.trial("trial-0000")
     elif place == "marker":
         (inside / "iosonde-abc").mkdir()
-        (inside / "iosonde-abc" / target.MARKER).symlink_to(outside / target.MARKER)
+        (inside / "iosonde-abc" / MARKER).symlink_to(outside / MARKER)
         with pytest.raises(TargetError):
             Workspace(inside / "iosonde-abc", "abc").remove()
     else:

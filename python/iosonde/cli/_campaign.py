@@ -13,6 +13,8 @@ from iosonde.core import decision
 from iosonde.measure.spec import CommandStep, Spec, Terms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from iosonde.core.decision import Decision
     from iosonde.core.types import Experiment
     from iosonde.ranks.launch import Launcher
@@ -121,14 +123,17 @@ class Campaign:
         )
 
 
-def campaign(asked: dict[str, Any]) -> Campaign:
-    """What the options mean (see ``_options``). Raises InputError with everything that is wrong."""
+def campaign(asked: dict[str, Any], resolve: Callable[[Path], Path] = Path.resolve) -> Campaign:
+    """What the options mean (see ``_options``). Raises InputError with everything that is wrong.
+
+    ``resolve`` makes the target's path absolute and free of links.
+    """
     from iosonde.measure import spec_file
 
     from ._document import document
 
     found = document(asked)
-    built = spec_file.build(found, importer_names())
+    built = spec_file.build(found, importer_names(), resolve)
     file = {"name": Path(found.name).name, "text": found.text} if found.text else None
     return Campaign(built.spec, built.terms, asked["spool"], file)
 

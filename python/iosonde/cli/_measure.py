@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.units import format_seconds
 
 from . import _probe
 from ._needs import measured_trials
+from ._output import talk
 from ._progress import Progress
 
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Run, Trial
     from iosonde.measure.campaign import Ended, Rules
-    from iosonde.measure.target import Workspace
+    from iosonde.measure.keeper import Keeper, KeptWorkspace
     from iosonde.measure.trial import Bench
     from iosonde.store import Store
 
@@ -27,64 +31,110 @@ if TYPE_CHECKING:
     from ._preflight import Ready
     from ._stop import Stop
 
+# After Ctrl-C nobody wants to wait for a target that does not answer.
+INTERRUPTED_S = 5.0
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What a campaign touches the target with, and how it is told to stop."""
+
+    keeper: Keeper
+    stop: Stop
+
 
 def measure(
-    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, done: set[int], level: float, stop: Stop
+    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, done: set[int], level: float, hands: Hands
 ) -> Ended:
-    """Every trial that is not ``done``, each stored before the next starts."""
-    from iosonde.measure import campaign, trial
-    from iosonde.measure import target as targets
+    """Every trial that is not ``done``, each stored before its files are removed and the next starts."""
+    from iosonde.measure import trial
 
     if ready.launcher.note and wanted.max_ranks > 1:
         click.echo(f"note: {ready.launcher.note}", err=True)
-    store.save_experiment(experiment)
-    trial.remove_spools(experiment.id, _spool(wanted))
-    target = wanted.spec.target
-    workspace = targets.Workspace.create(target, experiment.id) if target else None
     progress = Progress(ready.expected_s)
+    workspace: KeptWorkspace | None = None
+    try:
+        resumed = any(one.id == experiment.id for one in store.experiments())
+        store.save_experiment(experiment)
+        trial.remove_spools(experiment.id, _spool(wanted))
+        if wanted.spec.target:
+            workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
+            workspace.create(resumed=resumed, hold=not may_unmount(wanted))
 
-    def on_tick(beats: list[Any]) -> None:
-        stop.check()
-        progress.tick(beats)
+        def on_tick(beats: list[Any]) -> None:
+            hands.stop.check()
+            progress.tick(beats)
 
-    bench = _bench(store, wanted, ready, experiment, workspace, on_tick)
+        bench = _bench(store, wanted, ready, experiment, workspace, on_tick)
+        probes = _probe.stored(store)
 
-    probes = _probe.stored(store)
+        def one(which: Trial) -> Run:
+            hands.stop.check()
+            run_id = _free_id(store, experiment.id, which.index)
+            return _probe.attached(trial.run(bench, which, run_id, wanted.spec.trial_timeout_s), probes, level)
 
-    def one(which: Trial) -> Run:
-        stop.check()
-        run_id = _free_id(store, experiment.id, which.index)
-        made = trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
-        return _probe.attached(made, probes, level)
+        rules = _rules(store, wanted, experiment, ready.facts, level)
+        ended = _trials(store, bench, experiment, done, rules, one, progress)
+    except BaseException as error:
+        progress.clear()
+        if isinstance(error, KeyboardInterrupt):
+            click.echo("interrupted: finished trials are kept; the same command resumes", err=True)
+            hands.keeper.limit(INTERRUPTED_S)
+        if left := _cleaned(workspace):
+            talk(left.message)
+        raise
+    progress.clear()
+    left = _cleaned(workspace)
+    return replace(ended, fault=left, early=left.message) if left and not ended.fault else ended
 
-    def keep(made: Run) -> None:
+
+def may_unmount(wanted: Campaign) -> bool:
+    """Whether commands of the user's are run: any of them may unmount the target, which must not be busy then."""
+    spec = wanted.spec
+    asked = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)
+    return any(asked) or len(spec.native) < len(spec.steps)
+
+
+def _cleaned(workspace: KeptWorkspace | None) -> TargetError | TargetFaultError | None:
+    """Remove what is ours; the error that says what is left, and why."""
+    try:
+        if workspace:
+            workspace.remove()
+    except (TargetError, TargetFaultError) as error:
+        return error
+    return None
+
+
+def _trials(
+    store: Store, bench: Bench, experiment: Experiment, done: set[int], rules: Rules, one: Callable[[Trial], Run],
+    progress: Progress,
+) -> Ended:  # fmt: skip
+    from iosonde.measure import campaign, trial
+
+    def keep(made: Run, which: Trial) -> None:
         try:
             store.append(made)
         finally:
             trial.discard(made)
+        try:
+            trial.clear(bench, which)
+        except TargetFaultError as error:
+            store.notes.change(made.id, note=f"after the trial: {error.message}")
+            raise
 
-    try:
-        return campaign.run(
-            experiment,
-            done,
-            _rules(store, wanted, experiment, ready.facts, level),
-            one,
-            keep=keep,
-            replan=store.save_experiment,
-            on_trial=progress.trial,
-        )
-    except KeyboardInterrupt:
-        progress.clear()
-        click.echo("interrupted: finished trials are kept; the same command resumes", err=True)
-        raise
-    finally:
-        progress.clear()
-        if workspace:
-            workspace.remove()
+    return campaign.run(
+        experiment,
+        done,
+        rules,
+        one,
+        keep=keep,
+        replan=store.save_experiment,
+        on_trial=progress.trial,
+    )
 
 
 def _bench(
-    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, workspace: Workspace | None, on_tick: Any
+    store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, workspace: KeptWorkspace | None, on_tick: Any
 ) -> Bench:
     from iosonde.measure import trial
     from iosonde.ranks import machine

@@ -12,12 +12,14 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import format_size
 
 from ._needs import forecast, space
+from ._progress import Waiting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from iosonde.core.types import Trial
     from iosonde.measure.forecast import Measured
+    from iosonde.measure.keeper import Keeper
     from iosonde.ranks.launch import Launcher
 
     from ._campaign import Campaign
@@ -35,9 +37,18 @@ class Ready:
     expected_s: float
 
 
-def places(campaign: Campaign) -> None:
-    """Refuse a target that is none, and a store or a spool that lies on it. Raises InputError."""
+def keeper(idle_s: float | None = None) -> Keeper:
+    """The hands on the target, which wait for it no longer than for ranks that do not get on (``idle_s``)."""
+    from iosonde.measure.keeper import LIMIT_S, Keeper
+
+    return Keeper(min(LIMIT_S, idle_s or LIMIT_S), Waiting())
+
+
+def places(campaign: Campaign, keeper: Keeper) -> None:
+    """Refuse a target that is none, and a store or a spool that lies on it; and commands in which a shell would take
+    the target's name apart. Raises InputError."""
     from iosonde.measure import target as targets
+    from iosonde.measure import trial
 
     target, store = campaign.spec.target, Path(campaign.store).resolve()
     if target and _below(store, target):
@@ -46,7 +57,7 @@ def places(campaign: Campaign) -> None:
             "give another place with --store: keeping results must not disturb what is measured",
         )
     if target:
-        targets.check(target, targets.Need(0, 0), targets.Limits())
+        keeper.check(target, targets.Need(0, 0), targets.Limits())
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
     if target and _below(spool, target):
         raise InputError(
@@ -57,9 +68,10 @@ def places(campaign: Campaign) -> None:
         raise InputError(
             f"the ranks cannot leave results in {spool}", "name with --spool a directory that is there and yours"
         )
+    trial.check_names(campaign.spec, target, spool)
 
 
-def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured]) -> Ready:
+def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured], keeper: Keeper) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
     from iosonde.ranks import machine, rollcall
 
@@ -72,24 +84,23 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measure
             "ask for fewer ranks, or for more hosts with --hosts FILE",
         )
     expected_s = forecast(campaign, ahead, measured).total_s
-    facts = machine_facts(campaign)
-    room(campaign, expected_s, facts)
+    facts = machine_facts(campaign, keeper)
+    room(campaign, expected_s, facts, keeper)
     if launcher.name != "local":
         rollcall.call(launcher, max(campaign.nodes))
     return Ready(launcher, facts, expected_s)
 
 
-def machine_facts(campaign: Campaign) -> dict[str, Any]:
+def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Any]:
     """The machine's facts; without a target nothing is said of a file system."""
     from iosonde.ranks import machine
 
-    if campaign.spec.target:
-        return machine.facts(campaign.spec.target)
-    facts = machine.facts(Path.cwd())
-    return facts | dict.fromkeys(("mount", "quota", "devices", "filesystem"))
+    target = campaign.spec.target
+    of_target = keeper.facts(target) if target else dict.fromkeys(("mount", "quota", "devices", "filesystem"))
+    return machine.node_facts() | of_target
 
 
-def room(campaign: Campaign, expected_s: float, facts: dict[str, Any]) -> None:
+def room(campaign: Campaign, expected_s: float, facts: dict[str, Any], keeper: Keeper) -> None:
     """Refuse what the target or the limits cannot hold. Raises InputError."""
     from iosonde.measure import target as targets
 
@@ -97,7 +108,7 @@ def room(campaign: Campaign, expected_s: float, facts: dict[str, Any]) -> None:
     limits = targets.Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
     need = targets.Need(*space(campaign), expected_s)
     if campaign.spec.target:
-        targets.check(campaign.spec.target, need, limits, _quota_free(facts))
+        keeper.check(campaign.spec.target, need, limits, _quota_free(facts))
     else:
         targets.check_limits(need, limits)
 

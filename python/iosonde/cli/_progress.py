@@ -5,14 +5,18 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.units import format_seconds
+
+from ._output import talk
 
 if TYPE_CHECKING:
     from iosonde.core.types import Trial
 
 _EVERY_S = 0.2
+SAY_AFTER_S = 3.0
 _KNOWN = 0.05  # of the work, before which nothing is known of its speed
 
 
@@ -58,6 +62,23 @@ class Progress:
             return f"about {format_seconds(max(self._expected_s - gone_s, 1))}"
         per_trial_s = gone_s / (done + 0.5)
         return f"about {format_seconds(max(per_trial_s * (self._total - self._place), 1))}"
+
+
+class Waiting:
+    """Told while the target is waited for: says so once, when it has been for longer than people like to guess."""
+
+    def __init__(self, on_look: Callable[[], None] = lambda: None) -> None:
+        """``on_look`` is called each time; it may raise KeyboardInterrupt."""
+        self._on_look = on_look
+        self._said = ""
+
+    def __call__(self, what: str, waited_s: float) -> None:
+        """``what`` has been waited for so long."""
+        self._on_look()
+        if waited_s >= SAY_AFTER_S and what != self._said:
+            self._said = what
+            since = time.strftime("%H:%M:%S", time.localtime(time.time() - waited_s))
+            talk(f"waiting since {since} for an answer: {what}")
 
 
 class Share:

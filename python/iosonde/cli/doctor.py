@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from iosonde.core.errors import IncompleteError, TargetError
+from iosonde.core.errors import IncompleteError
+
+from ._progress import Waiting
 
 if TYPE_CHECKING:
     from iosonde.ranks.abilities import Ability
@@ -33,9 +35,7 @@ def command(target: Path | None, as_json: bool) -> None:
     """
     from iosonde.ranks import abilities
 
-    if target is not None and not target.is_dir():
-        raise TargetError(f"{target} is not a directory", "give --target a directory that exists")
-    found = abilities.check_all(target)
+    found = abilities.check_all(target, Waiting())
     if as_json:
         click.echo(json.dumps({"version": JSON_VERSION, "checks": [ability.to_json() for ability in found]}, indent=2))
     else:

@@ -5,12 +5,14 @@ Nothing of ours, and no library, is imported before ``main`` is called: an inter
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
 
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
+    _open_closed_streams()
     try:
         from iosonde.cli.group import run
 
@@ -31,6 +33,21 @@ def _first_line(error: BaseException) -> str:
         return "there is not enough memory"
     said = (str(error).splitlines() or [type(error).__name__])[0]
     return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
+
+
+def _open_closed_streams() -> None:
+    """Where the shell closed a standard stream (``2>&-``) what is said goes nowhere.
+
+    Else the next file that is opened gets its number, and whoever writes to number 2 writes into that.
+    """
+    for number, mode, name in ((0, "r", "stdin"), (1, "w", "stdout"), (2, "w", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            if os.open(os.devnull, os.O_RDWR) != number:
+                return
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
 def _say(text: str) -> None:

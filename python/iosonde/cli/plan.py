@@ -4,7 +4,7 @@ starts."""
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,12 @@ from ._campaign import campaign
 from ._needs import forecast, measured_trials, smaller, space
 from ._options import options
 from .run import existing_store
+
+if TYPE_CHECKING:
+    from iosonde.measure.keeper import Keeper
+
+    from ._campaign import Campaign
+    from ._plan_text import Plan
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
 
@@ -29,19 +35,27 @@ def command(schema: bool, as_json: bool, **asked: Any) -> None:
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
     """
-    from ._plan_text import Plan, as_text, to_json
+    from ._plan_text import as_text, to_json
 
     if schema:
         from iosonde.measure.spec_schema import schema_text
 
         click.echo(schema_text(), nl=False)
         return
-    wanted = campaign(asked)
-    preflight.places(wanted)
+    with preflight.keeper(asked["idle_timeout"]) as keeper:
+        wanted = campaign(asked, keeper.resolve)
+        preflight.places(wanted, keeper)
+        facts = preflight.machine_facts(wanted, keeper)
+        plan = _plan(wanted, facts, keeper)
+    click.echo(json.dumps(to_json(plan), indent=2) if as_json else as_text(plan))
+
+
+def _plan(wanted: Campaign, facts: dict[str, Any], keeper: Keeper) -> Plan:
+    from ._plan_text import Plan
+
     experiment = wanted.experiment()
     measured = measured_trials(existing_store(wanted), wanted)
     expected = forecast(wanted, experiment.trials, measured)
-    preflight.room(wanted, expected.total_s, preflight.machine_facts(wanted))
+    preflight.room(wanted, expected.total_s, facts, keeper)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)
-    plan = Plan(wanted, experiment, expected, *space(wanted), offers)
-    click.echo(json.dumps(to_json(plan), indent=2) if as_json else as_text(plan))
+    return Plan(wanted, experiment, expected, *space(wanted), offers)

@@ -13,6 +13,7 @@ import click
 
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 
+from . import _preflight as preflight
 from ._options import Duration, Size
 from ._output import talk
 from ._progress import Progress
@@ -20,6 +21,7 @@ from ._stop import Stop
 
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment, Run
+    from iosonde.measure.keeper import Keeper
     from iosonde.measure.probe import Bench
     from iosonde.ranks.launch import Launcher
 
@@ -79,17 +81,18 @@ def command(
     from iosonde.stats.distributions import check_level
 
     check_level(level)
-    place = Path(target).resolve() if target is not None else None
+    keeper = click.get_current_context().with_resource(preflight.keeper(idle_timeout))
+    place = keeper.resolve(Path(target)) if target is not None else None
     found = launch.find(launcher, _host_names(hosts))
     count = nodes or found.max_nodes or 1
     launch.check_nodes(found, count)
     if place:
-        _check_target(place, Path(store).resolve(), size, count)
+        _check_target(keeper, place, Path(store).resolve(), size, count)
     if found.name != "local":
         rollcall.call(found, count)
-    facts = machine.facts(place or Path.cwd())
+    facts = machine.node_facts() | (keeper.facts(place) if place else machine.target_facts(Path.cwd()))
     experiment = _experiment(count, repetitions, place, size)
-    runs = _measure(_bench(experiment, found, count, place, size, facts, idle_timeout), experiment, store)
+    runs = _measure(_bench(experiment, found, count, place, size, facts, idle_timeout), experiment, store, keeper)
     whole = [run for run in runs if run.complete]
     if whole:
         _show(whole, (facts["mount"] or {}).get("type") if place else None, level, as_json)
@@ -108,7 +111,7 @@ def _host_names(hosts: str | None) -> tuple[str, ...]:
     return mpirun.read_hostfile(Path(hosts)) if hosts else ()
 
 
-def _check_target(target: Path, store: Path, size: int, nodes: int) -> None:
+def _check_target(keeper: Keeper, target: Path, store: Path, size: int, nodes: int) -> None:
     from iosonde.measure import probe_local
     from iosonde.measure import target as targets
 
@@ -116,9 +119,9 @@ def _check_target(target: Path, store: Path, size: int, nodes: int) -> None:
         raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
     if size % probe_local.TRANSFER or not size:
         raise InputError(f"--size {size} is no multiple of 1 MiB", "write it like 256MiB")
-    targets.check(target, targets.Need(0, 0), targets.Limits())
+    keeper.check(target, targets.Need(0, 0), targets.Limits())
     try:
-        targets.check(target, targets.Need(nodes * size, 4 * nodes), targets.Limits())
+        keeper.check(target, targets.Need(nodes * size, 4 * nodes), targets.Limits())
     except TargetError as error:
         raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
 
@@ -167,19 +170,20 @@ def _bench(
     )
 
 
-def _measure(bench: Bench, experiment: Experiment, store_name: str) -> list[Run]:
+def _measure(bench: Bench, experiment: Experiment, store_name: str, keeper: Keeper) -> list[Run]:
     """All repetitions, each stored before the next; the first one that fails is the last one."""
     from dataclasses import replace
 
     from iosonde.measure import probe
-    from iosonde.measure import target as targets
     from iosonde.store import Store
 
     store = Store.create(Path(store_name).resolve())
     progress = Progress(probe.expected_seconds(bench.nodes, len(experiment.trials)))
-    workspace = targets.Workspace.create(bench.target, experiment.id) if bench.target else None
+    workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
     runs: list[Run] = []
     try:
+        if workspace:
+            workspace.create(resumed=False, hold=True)
         with Stop() as stop:
 
             def on_tick(beats: list[Any]) -> None:

@@ -22,6 +22,7 @@ from ._output import talk
 if TYPE_CHECKING:
     from iosonde.core.types import Experiment
     from iosonde.measure.campaign import Ended
+    from iosonde.measure.keeper import Keeper
     from iosonde.store import Store
 
 
@@ -45,38 +46,42 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     from iosonde.stats.distributions import check_level
 
     check_level(level)
-    wanted = campaign(asked)
-    preflight.places(wanted)
-    words, nodes = wanted.spec.reserve, max(wanted.nodes)
-    if words and reserve.is_batch(words):
-        job = reserve.submit(words, nodes, [sys.executable, "-m", "iosonde.cli.main", *sys.argv[1:]])
-        click.echo(f"job {job}: this command runs when Slurm has the nodes; the runs go to {wanted.store}")
-        return
-    with reserve.held(words, nodes, on_wait=talk) if words else nullcontext(()) as hosts:
-        held = replace(wanted, spec=replace(wanted.spec, hosts=hosts)) if hosts else wanted
-        experiment, ended = _campaign(held, level)
+    with preflight.keeper(asked["idle_timeout"]) as keeper:
+        wanted = campaign(asked, keeper.resolve)
+        keeper.limit(wanted.terms.idle_timeout_s)
+        preflight.places(wanted, keeper)
+        words, nodes = wanted.spec.reserve, max(wanted.nodes)
+        if words and reserve.is_batch(words):
+            job = reserve.submit(words, nodes, [sys.executable, "-m", "iosonde.cli.main", *sys.argv[1:]])
+            click.echo(f"job {job}: this command runs when Slurm has the nodes; the runs go to {wanted.store}")
+            return
+        with reserve.held(words, nodes, on_wait=talk) if words else nullcontext(()) as hosts:
+            held = replace(wanted, spec=replace(wanted.spec, hosts=hosts)) if hosts else wanted
+            experiment, ended = _campaign(held, level, keeper)
+    if ended.fault and not ended.measured:
+        raise ended.fault
     _show(wanted.store, experiment.id, level, as_json)
     _tell(wanted, ended)
 
 
-def _campaign(wanted: Campaign, level: float) -> tuple[Experiment, Ended]:
+def _campaign(wanted: Campaign, level: float, keeper: Keeper) -> tuple[Experiment, Ended]:
     """What is left of the experiment, measured."""
     from iosonde.store.lock import only_one
 
-    from ._measure import measure
+    from ._measure import Hands, measure
     from ._stop import Stop
 
     existing = existing_store(wanted)
     experiment, done = _resume_or_begin(existing, wanted, level)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
-    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted))
+    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted), keeper)
     store = existing or _new_store(wanted)
     with only_one(store.path, experiment.id), Stop() as stop:
-        return experiment, measure(store, wanted, ready, experiment, done, level, stop)
+        return experiment, measure(store, wanted, ready, experiment, done, level, Hands(keeper, stop))
 
 
 def _tell(wanted: Campaign, ended: Ended) -> None:
-    """How it ended. Raises IncompleteError if trials are incomplete."""
+    """How it ended. Raises IncompleteError if trials are incomplete, and the fault that ended it."""
     from ._measure import repetitions_of
 
     talk(f"stored in {wanted.store}; the page: iosonde report {wanted.store}")
@@ -86,6 +91,10 @@ def _tell(wanted: Campaign, ended: Ended) -> None:
             f"{repetitions_of(ended.experiment)} were made",
             err=True,
         )
+    if ended.fault:
+        incomplete = f", {ended.incomplete} of them incomplete" if ended.incomplete else ""
+        ended.fault.details = (*ended.fault.details, f"{ended.measured} trials were stored before{incomplete}")
+        raise ended.fault
     if ended.early and not ended.incomplete:
         talk(f"ended early: {ended.early}; the same command goes on")
     elif ended.incomplete:

@@ -46,6 +46,10 @@ class SystemFaultError(IosondeError):
     """Something failed under us: MPI, a tool, the disk. Exit code 3."""
 
 
+class TargetFaultError(SystemFaultError):
+    """The target failed while it was used: its server is gone, it does not answer, somebody changed it under us."""
+
+
 class LaunchError(SystemFaultError):
     """The ranks could not be started, or did not come up as asked for."""
 

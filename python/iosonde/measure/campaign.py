@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from iosonde.core.errors import SystemFaultError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
 
 from . import design
@@ -36,6 +37,7 @@ class Rules:
 class Ended:
     """How a campaign ended: in words why it ended early (empty: it did not), and what was measured.
 
+    ``fault`` is the error that ended it where the target or its clean-up failed: what was measured is kept.
     ``capped`` is the number of repetitions that the stopping rule wanted where it was more than are ever made;
     its promise is then not kept.
     """
@@ -45,6 +47,7 @@ class Ended:
     incomplete: int
     experiment: Experiment
     capped: int = 0
+    fault: SystemFaultError | None = None
 
 
 def run(
@@ -52,14 +55,14 @@ def run(
     done: set[int],
     rules: Rules,
     measure: Callable[[Trial], Run],
-    keep: Callable[[Run], None],
+    keep: Callable[[Run, Trial], None],
     replan: Callable[[Experiment], None],
     on_trial: Callable[[Trial, int, int], None],
 ) -> Ended:
     """Measure what is not ``done`` (indices of trials). ``keep`` stores a run, ``replan`` a longer experiment.
 
     ``on_trial(trial, place, total)`` is told before each trial. KeyboardInterrupt goes through: what is kept
-    stays kept.
+    stays kept. A TargetFaultError of ``measure`` (no run then) or ``keep`` (the run is kept) ends the campaign.
     """
     measured = incomplete = in_a_row = 0
     longest_s = rules.expected_s
@@ -87,13 +90,22 @@ def run(
             )
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started = time.monotonic()
-        run = measure(trial)
-        keep(run)
+        fault: SystemFaultError | None = None
+        try:
+            run = measure(trial)
+        except TargetFaultError as error:
+            return Ended(error.message, measured, incomplete, experiment, fault=error)
+        try:
+            keep(run, trial)
+        except TargetFaultError as error:
+            fault = error
         done.add(trial.index)
         longest_s = max(longest_s, time.monotonic() - started)
         measured += 1
         in_a_row = 0 if run.complete else in_a_row + 1
         incomplete += 0 if run.complete else 1
+        if fault:
+            return Ended(fault.message, measured, incomplete, experiment, fault=fault)
         if not run.complete and (in_a_row >= PATIENCE or any(word in run.missing[0] for word in _HOPELESS)):
             why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
             return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)

@@ -59,6 +59,8 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
     """Set one factor to its level and read it back. Raises SystemFaultError if it did not take."""
     level = known[control.factor]
     names = known | {placeholders.LEVEL: level}
+    for command in (control.set, control.read):
+        placeholders.check_plain(command, names, f"factor {control.factor}")
     environment = placeholders.as_environment(names)
     if control.set:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
@@ -108,6 +110,8 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
 def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = MOUNTS) -> None:
     """Unmount and mount the target's file system, and look in the mount table that both happened."""
     target, environment = str(known["TARGET_ROOT"]), placeholders.as_environment(known)
+    for command in (regime.unmount, regime.mount):
+        placeholders.check_plain(command, known, "cache")
     os.chdir("/")  # our own working directory must not keep it busy
     before = mount_of(target, mounts.read_text())
     hooks.run(placeholders.fill(regime.unmount, known), environment, "the command that unmounts")

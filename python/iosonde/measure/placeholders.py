@@ -21,6 +21,11 @@ TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "
 RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
 LEVEL = "LEVEL"
 
+# What stands for names of the system's, not for the user's own words: a shell must not take them apart.
+NAMES_OF_FILES = ("TARGET", "TARGET_ROOT", "MACHINEFILE", "HOSTNAME")
+
+# What no shell sees anything in, quoted or not (as shlex.quote; letters of any language).
+_PLAIN = re.compile(r"[\w@%+=:,./-]*")
 _OURS = re.compile(r"\$?\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -49,6 +54,24 @@ def check(text: str, known: Iterable[str], where: str = "") -> None:
             _known(name, values)
         except InputError as error:
             raise InputError(f"{where}: {error.message}" if where else error.message, error.hint) from None
+
+
+def check_plain(command: str, values: Mapping[str, FactorValue], where: str = "") -> None:
+    """Raises InputError if ``command`` pastes a name into the shell's line that the shell would take apart or run.
+
+    Quotes of the user's do not help: ``"${TARGET}"`` is still looked through for ``$(…)``. Levels are the user's own
+    words, and stand as they are.
+    """
+    for name in names_in(command):
+        text = as_text(values.get(name)) if name in NAMES_OF_FILES else ""
+        if _PLAIN.fullmatch(text):
+            continue
+        odd = next(char for char in text if not _PLAIN.fullmatch(char))
+        said, place = "a blank" if odd == " " else repr(odd), f"{where}: " if where else ""
+        raise InputError(
+            f"{place}${{{name}}} stands for '{text}', and a shell does not take {said} in it as it is",
+            f'write "$IOSONDE_{name}" instead, with the quotes; or give the directory a plain name (mount --bind)',
+        )
 
 
 def of_commands(factors: Iterable[str]) -> tuple[str, ...]:

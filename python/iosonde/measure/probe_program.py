@@ -23,7 +23,7 @@ from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
 
 from . import probe_local, probe_network, probe_tcp, target
-from .target import Workspace
+from .workspace import Workspace
 
 # Made by the parent in the folder: who sees it shares the folder with the parent.
 PARENT_MARK = "parent"

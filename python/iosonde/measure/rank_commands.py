@@ -73,6 +73,7 @@ def _here(
     begin: Callable[[], int] = lambda: 0,
 ) -> bool:
     item, folder, known = part.item, Path(assignment.spool), values(assignment, ranks)
+    placeholders.check_plain(item["command"], known, item["label"])
     began = time.monotonic()
     heart.enter(item["label"], RUNNING, pulse=lambda: int(time.monotonic() - began))
     result = command.run(

@@ -15,12 +15,12 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import IosondeError, LaunchError, TargetError
+from iosonde.core.errors import IosondeError, LaunchError
 from iosonde.ranks import binding, clocks, machine, mpi
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 
-from . import command, controls, envelope, items, rank_commands, rank_phases, spool
+from . import command, controls, envelope, items, rank_commands, rank_phases, spool, trial_root
 from .assignment import Assignment, Sealed
 
 # Made by the parent in the spool: who sees it shares the spool with the parent.
@@ -52,7 +52,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
         faults = controls.prepare(assignment, ranks, heart)
-        _check_root(assignment)
+        if assignment.root and not faults:  # a mount that failed is said by its own sentence
+            trial_root.check_visible(assignment.root)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
@@ -64,14 +65,6 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     ranks.wait_for_all()
     if ranks.local_rank == 0:
         _leave_nothing(folder)
-
-
-def _check_root(assignment: Assignment) -> None:
-    if assignment.root and not Path(assignment.root).is_dir():
-        raise TargetError(
-            f"{assignment.root} is not visible on this node",
-            "mount the target at the same path on every node",
-        )
 
 
 def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
@@ -179,10 +172,17 @@ def main() -> None:
 
 
 def _leave(folder: Path, error: Exception) -> None:
-    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (repr(error), "")
+    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+
+
+def _in_words(error: Exception) -> str:
+    """Where and what, without Python's own spelling where the system spoke."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 from iosonde.core.workload import MpiIo, Workload
 from iosonde.ranks.mpi import Ranks
 
+from . import trial_root
 from .envelope import PhasePlan
 
 
@@ -20,10 +21,12 @@ def open_session(plan: PhasePlan, root: str, seed: int, ranks: Ranks, budget: in
     if isinstance(plan.phase, MpiIo):
         from . import mpi_io
 
+        trial_root.check_visible(root)  # MPI knows paths only
         return mpi_io.Session(plan.phase, root, seed, ranks)
     assert plan.phase is not None
-    workload = Workload(root, ((plan.phase,),), seed, plan.backend, ranks.rank)
-    return _native.Session(workload.to_json(), budget, record=plan.timed)
+    with trial_root.opened(root) as here:
+        workload = Workload(here, ((plan.phase,),), seed, plan.backend, ranks.rank)
+        return _native.Session(workload.to_json(), budget, record=plan.timed)
 
 
 def hints_of(plan: PhasePlan, session: Any) -> dict[str, dict[str, str]]:

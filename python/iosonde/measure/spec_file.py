@@ -47,8 +47,9 @@ class Asked:
     terms: Terms
 
 
-def build(document: Document, importers: Collection[str]) -> Asked:
-    """What a document means. ``importers`` are the names that ``parse`` may say.
+def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Asked:
+    """What a document means. ``importers`` are the names that ``parse`` may say; ``resolve`` makes a path absolute and
+    free of links, which may hang where the target does.
 
     Raises SpecError with everything that is wrong.
     """
@@ -58,7 +59,7 @@ def build(document: Document, importers: Collection[str]) -> Asked:
     data = document.data
     hosts = _hosts(document)
     spec = Spec(
-        target=Path(data["target"]).resolve() if "target" in data else None,
+        target=resolve(Path(data["target"])) if "target" in data else None,
         steps=tuple(_step(step) for step in data["steps"]),
         factors=_factors(data),
         name=data.get("name", ""),

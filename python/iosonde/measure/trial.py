@@ -1,4 +1,4 @@
-"""Trial → Run: make its directory, start the ranks, watch them, collect, clean up."""
+"""Trial → Run: make its directory, start the ranks, watch them, collect; clean up once the Run is kept."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from iosonde.core.errors import TargetFaultError
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import Run, Trial
 from iosonde.ranks import watchdog
@@ -25,7 +26,6 @@ from .assignment import Assignment
 from .collect_commands import Parse
 from .rank_program import BEATS, PARENT_MARK
 from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
-from .target import Workspace
 
 RESCUE_S = 60.0
 
@@ -35,6 +35,22 @@ NETWORK_TYPES = frozenset({
     "pvfs2", "panfs", "wekafs", "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs",
     "fuse.s3fs", "fuse.mountpoint-s3",
 })  # fmt: skip
+
+
+class Workspace(Protocol):
+    """Where trials have their directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
+
+    def trial(self, name: str) -> Path:
+        """Make the directory of a trial."""
+
+    def verify(self, name: str) -> None:
+        """Raises TargetFaultError if it is not there any more."""
+
+    def remove_trial(self, name: str) -> None:
+        """Remove it."""
+
+    def suspect(self) -> None:
+        """Ranks hung on the target."""
 
 
 @dataclass(frozen=True)
@@ -64,15 +80,14 @@ class Bench:
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
     """One trial. A trial that failed is a Run too, with ``missing`` saying what it lacks.
 
-    ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard`` removes them. Raises
-    KeyboardInterrupt after having ended the ranks and removed the trial's files; InputError for a placeholder that
-    nobody knows.
+    ``raw`` of the Run may hold paths of large outputs: once it is stored, ``discard`` removes them, and ``clear`` the
+    trial's files on the target. Raises KeyboardInterrupt after having ended the ranks, InputError for a placeholder
+    that nobody knows, TargetFaultError where no directory can be made for the trial.
     """
     nodes, per_node = _size(trial)
     ranks = nodes * per_node
-    name = f"trial-{trial.index:04d}"
     check_placeholders(bench, trial.factors)
-    root = bench.workspace.trial(name) if bench.workspace else None
+    root = bench.workspace.trial(_directory(trial)) if bench.workspace else None
     folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
@@ -95,12 +110,11 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         parts = items.layout(assignment.items, 0, ranks, shift)
         collected = assemble.collect(assemble.Source(folder, ranks, places, trial.repetition, bench.parse), parts)
         missing = _why(folder, outcome, places) + collected.missing
+        missing += _moved(bench, trial, outcome, not missing)
         whole = True
     finally:
         if not whole or not any(isinstance(content, Path) for content in collected.raw.values()):
             shutil.rmtree(folder, ignore_errors=True)
-        if bench.workspace:
-            bench.workspace.remove_trial(name)
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     observed = (reader, collected.client_cache or nobody_looked, _server_cache(bench), bench.allocation)
     # Those that were set first: an analysis groups by the first of several that tell the same runs apart.
@@ -133,24 +147,70 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     )
 
 
+def clear(bench: Bench, trial: Trial) -> None:
+    """Remove the trial's files from the target; its Run is kept by then. Raises TargetFaultError."""
+    if bench.workspace:
+        bench.workspace.remove_trial(_directory(trial))
+
+
+def _directory(trial: Trial) -> str:
+    return f"trial-{trial.index:04d}"
+
+
+def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
+    """Whether what was measured is no longer where it was, in words: it may have been measured elsewhere."""
+    if not bench.workspace:
+        return []
+    if outcome.timed_out or outcome.left:
+        bench.workspace.suspect()
+    try:
+        if well:
+            bench.workspace.verify(_directory(trial))
+    except TargetFaultError as error:
+        return [error.message]
+    return []
+
+
 def discard(run: Run) -> None:
     """Remove the files that a Run of ``run`` still refers to."""
     for folder in {content.parent for content in run.raw.values() if isinstance(content, Path)}:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+class Commands(Protocol):
+    """What has commands: a Bench, or a Spec."""
+
+    set_up: tuple[CommandStep, ...]
+    steps: tuple[Step, ...]
+    tear_down: tuple[CommandStep, ...]
+    controls: tuple[Control, ...]
+    cache: CacheRegime
+
+
+def commands_of(asked: Commands) -> Iterator[tuple[str, str]]:
+    """(where, command) of every command that is filled in and given to a shell."""
+    for stage in (asked.set_up, asked.steps, asked.tear_down):
+        for number, step in enumerate(stage, 1):
+            if isinstance(step, CommandStep):
+                yield f"step {number}", step.command
+    for control in asked.controls:
+        yield from ((f"factor {control.factor}", text) for text in (control.set, control.read))
+    yield from (("cache", text) for text in (asked.cache.unmount, asked.cache.mount))
+
+
 def check_placeholders(bench: Bench, factors: Iterable[str]) -> None:
     """Raises InputError for a placeholder that no trial with these ``factors`` can fill, before anything starts."""
     names = placeholders.of_commands(factors)
-    for stage in (bench.set_up, bench.steps, bench.tear_down):
-        for number, step in enumerate(stage, 1):
-            if isinstance(step, CommandStep):
-                placeholders.check(step.command, names, f"step {number}")
-    for control in bench.controls:
-        for text in (control.set, control.read):
-            placeholders.check(text, (*names, placeholders.LEVEL), f"factor {control.factor}")
-    for text in (bench.cache.unmount, bench.cache.mount):
-        placeholders.check(text, names, "cache")
+    for where, command in commands_of(bench):
+        level = (placeholders.LEVEL,) if where.startswith("factor ") else ()
+        placeholders.check(command, (*names, *level), where)
+
+
+def check_names(asked: Commands, target: Path | None, spool: Path) -> None:
+    """Raises InputError if a command would paste the target's or the spool's name where a shell takes it apart."""
+    values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool)}
+    for where, command in commands_of(asked):
+        placeholders.check_plain(command, values, where)
 
 
 def _size(trial: Trial) -> tuple[int, int]:

@@ -11,7 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iosonde.ranks.helper import OnWait
 
 CHECK_S = 40.0  # longer than any tool may take, so that only what truly hangs ends here
 
@@ -38,17 +41,18 @@ class Ability:
 Check = Callable[[], Ability]
 
 
-def check_all(target: Path | None = None) -> list[Ability]:
-    """Try everything; what needs a directory only where ``target`` is given."""
+def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list[Ability]:
+    """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while it is waited
+    for. Raises TargetError if it is no directory, TargetFaultError if it does not answer at all.
+    """
     from iosonde.ranks import reserve
 
     from . import kernel, mpi, software, target_checks
 
     of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *of_the_job, *kernel.CHECKS, *software.TOOLS]
-    if target is not None:
-        checks += [partial(check, target) for check in target_checks.CHECKS]
-    return try_all(checks)
+    of_target = target_checks.try_all(target, on_wait=on_wait) if target is not None else []
+    return try_all(checks) + of_target
 
 
 def try_all(checks: Sequence[Check], limit_s: float = CHECK_S) -> list[Ability]:

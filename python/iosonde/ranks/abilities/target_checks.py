@@ -1,15 +1,21 @@
-"""What can be measured on a target directory: tried with one small file in a directory of our own, then removed."""
+"""What can be measured on a target directory: tried with one small file in a directory of our own, then removed.
+
+A helper process does it (``try_all``): the target may not answer.
+"""
 
 from __future__ import annotations
 
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from iosonde.core.errors import IosondeError, TargetError
 from iosonde.core.units import format_size
+from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
 from iosonde.ranks.machine import mount
 
 from . import Ability
@@ -24,7 +30,8 @@ def target_mount(target: Path) -> Ability:
     space = mount.space(target)
     if found is None:
         return Ability("target", False, f"{target}: no mount found", "measuring it", "look at /proc/self/mountinfo")
-    detail = f"{found.type} from {found.source}, {format_size(space['free_bytes'])} free"
+    free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
+    detail = f"{found.type} from {found.source}, {free}"
     return Ability("target", found.type not in _IN_MEMORY, detail, "measuring storage and not memory",
                    "choose a directory on the file system to be measured")  # fmt: skip
 
@@ -82,3 +89,38 @@ def _file(target: Path) -> Iterator[Path]:
 
 
 CHECKS = [target_mount, target_writable, target_direct_io, target_fadvise]
+
+
+def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> list[Ability]:
+    """The answer of every check, in order; failed ones where a check failed. After one without an answer no other is
+    tried. Raises TargetError if it is no directory, TargetFaultError if not even that can be seen.
+    """
+    whole, found = os.path.abspath(target), []
+    helper = Helper(__name__, limit_s, on_wait)
+    try:
+        if not helper.call("is_directory", whole, f"looking at {whole}", path=whole):
+            raise TargetError(f"{target} is not a directory", "give --target a directory that exists")
+        for check in CHECKS:
+            name = check.__name__.replace("_", " ")
+            try:
+                found.append(Ability(**helper.call(check.__name__, whole, f"trying '{name}' in {whole}", path=whole)))
+            except IosondeError as error:
+                found.append(Ability(name, False, f"failed: {error.message}", "measuring it", error.hint))
+                if isinstance(error, NoAnswerError):
+                    break
+    finally:
+        helper.close()
+    return found
+
+
+def _answering(check: Callable[[Path], Ability]) -> Callable[[str], dict[str, Any]]:
+    return lambda path: check(Path(path)).to_json()
+
+
+def is_directory(path: str) -> bool:
+    """Whether it is one."""
+    return os.path.isdir(path)
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {check.__name__: _answering(check) for check in CHECKS}
+OPERATIONS["is_directory"] = is_directory

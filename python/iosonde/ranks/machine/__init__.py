@@ -18,12 +18,25 @@ from .command import redacted, software
 from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
-__all__ = ["LoadSampler", "available_bytes", "facts", "memory_bytes", "redacted", "software"]
+__all__ = [
+    "LoadSampler",
+    "available_bytes",
+    "facts",
+    "memory_bytes",
+    "node_facts",
+    "redacted",
+    "software",
+    "target_facts",
+]
 
 
 def facts(target: Path, env: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """Everything about this node and the file system of ``target`` (which need not exist yet)."""
-    found = _or_none(mount.of_path, target)
+    return node_facts(env) | target_facts(target)
+
+
+def node_facts(env: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Everything about this node; no file system but the kernel's own is touched."""
     return {
         "host": _or_none(host.host),
         "cpu": _or_none(host.cpu),
@@ -32,6 +45,13 @@ def facts(target: Path, env: Mapping[str, str] = os.environ) -> dict[str, Any]:
         "network": _or_none(network.interfaces),
         "infiniband": _or_none(network.infiniband),
         "scheduler": _or_none(scheduler.job, env),
+    }
+
+
+def target_facts(target: Path) -> dict[str, Any]:
+    """Everything about the file system of ``target``. Hangs where that does."""
+    found = _or_none(mount.of_path, target)
+    return {
         "mount": _or_none(mount.to_json, found, target),
         "quota": _or_none(quota.quotas, target, found),
         "devices": _or_none(block.devices, found),

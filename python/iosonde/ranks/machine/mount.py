@@ -88,8 +88,8 @@ def to_json(found: Mount, path: Path) -> dict[str, Any]:
 
 
 def space(path: Path) -> dict[str, Any]:
-    """Bytes and inodes, all and free for this user, by statvfs; ``free_inodes`` is None where it does not
-    count.
+    """Bytes and inodes, all and free for this user, by statvfs; None where the file system does not count or know
+    them.
 
     On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a
     directory).
@@ -98,13 +98,28 @@ def space(path: Path) -> dict[str, Any]:
         path = path.parent
     found = os.statvfs(path)
     return {
-        "total_bytes": found.f_blocks * found.f_frsize,
-        "free_bytes": found.f_bavail * found.f_frsize,
+        "total_bytes": _times(found.f_blocks, found.f_frsize),
+        "free_bytes": free_bytes(found),
         "block_bytes": found.f_bsize,
-        "total_inodes": found.f_files or None,
-        "free_inodes": found.f_favail if found.f_files else None,
+        "total_inodes": found.f_files if found.f_files > 0 else None,
+        "free_inodes": free_inodes(found),
         "fsid": f"{found.f_fsid:x}",
     }
+
+
+def free_bytes(found: os.statvfs_result) -> int | None:
+    """Bytes that are free for this user; None where the file system does not know (a count that is negative)."""
+    return _times(found.f_bavail, found.f_frsize)
+
+
+def free_inodes(found: os.statvfs_result) -> int | None:
+    """Inodes that are free for this user; None where the file system has no fixed number of them (0 of 0), or does
+    not know: CephFS says -1."""
+    return found.f_favail if found.f_files > 0 and found.f_favail >= 0 else None
+
+
+def _times(blocks: int, block_bytes: int) -> int | None:
+    return blocks * block_bytes if blocks >= 0 else None
 
 
 def _is_above(mount_point: str, path: str) -> bool:

@@ -1,0 +1,42 @@
+"""What the system says of a failing target, in true sentences: who failed, at what, and what is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from iosonde.core.errors import TargetFaultError
+
+# The server, the daemon or the network behind a mount is gone; the directory itself is not to blame.
+GONE = frozenset({
+    errno.ENOTCONN, errno.ESTALE, errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.ESHUTDOWN,
+    errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENETUNREACH, errno.ETIMEDOUT, errno.ENODEV, errno.ENXIO,
+})  # fmt: skip
+_HINTS = {
+    errno.EIO: "look at the servers and disks behind it, and at the kernel's messages (dmesg)",
+    errno.EROFS: "it can no longer be written: look why (dmesg), and mount it for writing again",
+    errno.ENOTEMPTY: "somebody else writes there: look who",
+    errno.EBUSY: "something uses it or is mounted in it (fuser -m, findmnt)",
+    errno.EACCES: "its permissions were changed",
+    errno.EPERM: "its permissions were changed, or a file in it may not be removed (lsattr)",
+    errno.ENOSPC: "free some space on the target",
+    errno.EDQUOT: "free some of the quota",
+}
+_MOUNT_IT = "look whether its server runs and mount it again"
+
+
+def words(error: OSError) -> str:
+    """What the system calls it."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def fault(error: OSError, target: Path, doing: str = "", left: str = "") -> TargetFaultError:
+    """The sentence for an error of the system on ``target``. ``doing``: what was tried; ``left``: what stays there."""
+    at = f" ({doing})" if doing else ""
+    stays = f"; {left} is left behind" if left else ""
+    if error.errno in GONE:
+        return TargetFaultError(f"the server or the mount of {target} is gone: {words(error)}{at}{stays}", _MOUNT_IT)
+    again = "; the same iosonde command removes what is left" if left else ""
+    hint = _HINTS.get(error.errno or 0, "look at its permissions and its space")
+    return TargetFaultError(f"{target} fails: {words(error)}{at}{stays}", hint + again)

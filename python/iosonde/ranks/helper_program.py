@@ -1,0 +1,77 @@
+"""A process that does for another one what may hang: ``python -m iosonde.ranks.helper_program MODULE DESCRIPTOR``.
+
+Requests come as JSON lines over the socket: {"operation", "arguments"}; ``MODULE.OPERATIONS`` has the functions, which
+take and return plain values. The answer is {"answer"} or {"error"}; before it, as often as ``MODULE.progress()`` has
+changed, {"alive"}. It ends with the socket. Only what every operation needs is imported: it starts in 0.1 s.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from typing import Any
+
+from iosonde.core.errors import IosondeError
+
+ALIVE_EVERY_S = 0.2
+
+
+class Line:
+    """The socket, to be written by two threads."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._alone = threading.Lock()
+        self.requests = self._socket.makefile("r", encoding="ascii")
+
+    def send(self, message: dict[str, Any]) -> None:
+        """One line."""
+        with self._alone:
+            self._socket.sendall(json.dumps(message).encode("ascii") + b"\n")
+
+
+def answer(operations: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
+    """What one request comes to."""
+    try:
+        return {"answer": operations[request["operation"]](**request["arguments"])}
+    except IosondeError as error:
+        return {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return {"error": {"kind": "TargetFaultError", "message": f"{where}{error.strerror or error}", "hint": ""}}
+    except Exception as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return {"error": {"kind": "SystemFaultError", "message": said, "hint": ""}}
+
+
+def _tell_progress(module: Any, line: Line) -> None:
+    before = module.progress()
+    while True:
+        time.sleep(ALIVE_EVERY_S)
+        now = module.progress()
+        if now != before:
+            line.send({"alive": now})
+        before = now
+
+
+def main() -> None:
+    """Entry point. Whoever asked may have ended: then so does this."""
+    module, line = importlib.import_module(sys.argv[1]), Line(int(sys.argv[2]))
+    try:
+        line.send({"ready": os.getpid()})
+        if hasattr(module, "progress"):
+            threading.Thread(target=_tell_progress, args=(module, line), daemon=True).start()
+        for request in line.requests:
+            line.send(answer(module.OPERATIONS, json.loads(request)))
+    except OSError:
+        pass
+    os._exit(0)  # the other thread may be sending
+
+
+if __name__ == "__main__":
+    main()
