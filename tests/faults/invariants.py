@@ -52,11 +52,11 @@ _TRUE_WORDS = {
     "server turns read-only": r"read-only",
     "workspace swapped for a link": r"link|no longer|another|not made|replaced|moved",
     "trial swapped for a link": r"link|no longer|another|not made|replaced|moved",
-    "wrong data, with --verify": r"\d+ of \d+ bytes|verif|wrong|differ|stamp|expected|corrupt",
+    "wrong data, with --verify": r"not what was written|\d+ of \d+ bytes|wrong|differ|stamp|expected|corrupt",
     "short reads": r"short|fewer|read|end of file|ended early",
     "link of a node cut": rf"signal|killed|ended|exit|{_IDLE}",
 }  # fmt: skip
-_KILLED_OUTRIGHT = {"kill -9 of the main process", "kill -9 of everything", "kill -9 of a process group"}
+_MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
 _FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be computed again")
 _UNTRUE = r"was not made by this experiment"
@@ -112,6 +112,7 @@ class Witness:
         if failed and hit and errors.strip() and ended_s is not None and (pattern := _TRUE_WORDS.get(row)):
             self.blame(not re.search(pattern, text, re.I), f"does not say what happened: {_last_line(errors)}")
         if main.returncode == 0:
+            self.blame(hit and row in _MUST_BE_NOTICED, "wrong data was not noticed")
             whole = len(self.complete()) == self.scene.plan.trials
             self.blame(not whole, "ended with 0 and trials are missing")
         self.check_store()
