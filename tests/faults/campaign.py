@@ -109,9 +109,10 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
         result = Path(folder) / "result"
         # A shell is the first process there: it takes over who is left by a parent, as a machine's own first does.
         words = [*isolated, "sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "faults.worker"]
+        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'python'}"}
         try:
             done = subprocess.run([*words, json.dumps(plan.told()), str(result)], capture_output=True, text=True,
-                                  check=False, timeout=LIMIT_S)  # fmt: skip
+                                  check=False, timeout=LIMIT_S, env=env)  # fmt: skip
             said = done.stderr
         except subprocess.TimeoutExpired:
             said = f"the harness itself had not ended after {LIMIT_S} s"

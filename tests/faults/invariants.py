@@ -72,6 +72,7 @@ class Witness:
         self.foreign = self._foreign_now()
         self.victim = scene.digest(place.victim)
         self.mounts = _mounts()
+        self.there_before = set(scene.listed(scene.PRIVATE))
         self.breaches: list[str] = []
         self.named_before = ""  # by the first attempt: what the second is not asked to remove
 
@@ -195,7 +196,7 @@ class Witness:
 
     def leftovers(self) -> list[str]:
         """Files of ours outside the target and the store."""
-        found = scene.listed(scene.PRIVATE)
+        found = [path for path in scene.listed(scene.PRIVATE) if path not in self.there_before]
         if self.scene.cluster:
             for name in self.scene.cluster.names:
                 done = self.scene.cluster.run(
