@@ -21,7 +21,7 @@ from iosonde.core.types import Trial
 from iosonde.measure import envelope, trial
 from iosonde.measure.spec import NativeStep
 from iosonde.measure.workspace import Workspace
-from iosonde.ranks import machine, processes
+from iosonde.ranks import leftovers, machine, processes
 from iosonde.ranks.launch import local, mpiexec
 
 pytestmark = pytest.mark.mpi
@@ -254,3 +254,21 @@ def test_a_killed_proxy_of_the_launcher_ends_the_trial_at_once(target):
     assert "hydra_pmi_proxy of the launcher, which had started rank 0, 1 on" in done.missing[0]
     assert time.monotonic() - began < 60
     assert not ranks_below("python")
+
+
+def test_what_the_launcher_holds_is_recorded_and_gone_after_a_failure(target):
+    """Hydra's file in /tmp and MPICH's segment stayed when their holders were killed."""
+    held = {}
+
+    def kill(beats):
+        if not held and any(beat.progress for beat in beats):
+            proxy = int(processes._stat(beats[0].pid)[1])
+            held.update(dict.fromkeys(leftovers._held([proxy, *(beat.pid for beat in beats)])))
+            for pid in (proxy, *(beat.pid for beat in beats)):
+                os.kill(pid, signal.SIGKILL)
+
+    done = run(target, local.Local(), steps=working_s(90), on_tick=kill)
+    assert not done.complete
+    if mpiexec.find().flavour == mpiexec.MPICH:
+        assert any("/tmp/hydra_hwloc_xmlfile_" in path for path in held)
+    assert not [path for path in held if os.path.exists(path)]

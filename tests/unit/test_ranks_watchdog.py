@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,6 +165,33 @@ def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
     last_words.write_beat(tmp_path, moved[3][0])
     speaker.look()  # nobody reads any more: the rank goes on
     os.close(writing)
+
+
+@pytest.mark.parametrize(("state", "lost"), [("running", True), ("done", False)])
+def test_a_node_that_is_not_heard_any_more_is_lost(tmp_path, monkeypatch, state, lost):
+    """Rank 0 works on, so that nothing is idle; the other node's power is off."""
+    monkeypatch.setattr(listener, "SILENT_S", 0.2)
+    last_words.write_beat(tmp_path, beat(0, "running"))
+    (tmp_path / "out").write_text(f'iosonde-beat [1000.0, 1, "n2", 77, "write", "{state}", 970.0, 5]\n')
+    ear = listener.Listener(tmp_path, tmp_path / "out", "token", 0.1)
+    ear.look()
+    assert ear.lost == ()
+    if lost:
+        assert wait_until(lambda: ear.look() and ear.lost == ("n2 has not been heard for 0 s",))
+        assert not ear.was_lost()
+    else:
+        ear._received.heard_at["n2"] -= 3600
+        ear.look()
+        assert ear.lost == ()
+
+
+def test_a_node_on_which_nothing_changes_says_now_and_then_that_it_is_there(tmp_path):
+    reading, writing = os.pipe()
+    last_words.write_beat(tmp_path, beat(1, "running"))
+    speaker = relay.Relay(tmp_path, writing)
+    for _ in range(2 * relay.ALL_EVERY):
+        speaker.look()
+    assert os.read(reading, 2**16).count(b"iosonde-beat") == 3
 
 
 def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
@@ -408,3 +437,67 @@ SSH = "ssh: Could not resolve hostname n9: Name or service not known"
 )
 def test_the_reason_is_not_what_the_launcher_says_of_itself(stderr, said):
     assert watchdog.Outcome(5, 1.0, False, [], stderr, None).last_words() == said
+
+
+def test_a_rank_of_ours_is_heard_through_what_mpi_says():
+    stderr = (
+        "iosonde: n2: /t is full. Make room\nAbort(3) on node 1 (rank 1 in comm 496): application called MPI_Abort\n"
+    )
+    assert watchdog.Outcome(3, 1.0, False, [], stderr, None).last_words() == "n2: /t is full. Make room"
+
+
+@pytest.mark.parametrize(
+    ("how", "full"), [("exit 7", True), ("kill -BUS $$", True), ("exit 7", False), ("exit 3", True)]
+)
+def test_full_shared_memory_is_named(tmp_path, monkeypatch, how, full):
+    free = SimpleNamespace(f_bavail=0 if full else 2**20, f_blocks=2**20, f_frsize=4096)
+    monkeypatch.setattr(leftovers.os, "statvfs", lambda _: free)
+    said = shell(how, tmp_path).last_words()
+    named = full and how != "exit 3"
+    assert said.startswith("bus error (SIGBUS): /dev/shm is full (0 B of 4 GiB") == named
+
+
+def test_what_was_held_is_removed_and_nothing_else(tmp_path, monkeypatch):
+    """As after kill -9 of everything: the spool has the record, a later run of the same experiment removes."""
+    import mmap
+
+    monkeypatch.setattr(leftovers, "_HYDRA_FILE", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_")
+    monkeypatch.setattr(leftovers, "SHARED_MEMORY", tmp_path / "shm")
+    for name in ("tmp", "shm", "spool"):
+        (tmp_path / name).mkdir()
+    names = ["shm/mpich_shm_1_0", "shm/mpich_shm_2_0", "shm/other", "tmp/hydra_hwloc_xmlfile_a",
+             "tmp/hydra_hwloc_xmlfile_b", "tmp/hydra_hwloc_xmlfile_foreign"]  # fmt: skip
+    for name in names:
+        (tmp_path / name).write_bytes(bytes(4096))
+    with contextlib.ExitStack() as held:
+        for name in ("shm/mpich_shm_1_0", "shm/other"):
+            file = held.enter_context((tmp_path / name).open("r+b"))
+            held.enter_context(mmap.mmap(file.fileno(), 0))
+        for name in ("tmp/hydra_hwloc_xmlfile_a", "tmp/hydra_hwloc_xmlfile_b"):
+            held.enter_context((tmp_path / name).open())
+        leftovers.record(tmp_path / "spool", "node-0", [os.getpid()])
+        assert leftovers.remove_recorded(tmp_path / "spool") == []  # held still
+    (tmp_path / "tmp/another").write_bytes(b"of somebody else, under the same name")
+    (tmp_path / "tmp/another").rename(tmp_path / "tmp/hydra_hwloc_xmlfile_b")
+    (tmp_path / "spool/held-damaged.json").write_text('[["/etc/passwd", 1')
+    removed = leftovers.remove_recorded(tmp_path / "spool")
+    assert removed == [f"{tmp_path}/shm/mpich_shm_1_0", f"{tmp_path}/tmp/hydra_hwloc_xmlfile_a"]
+    assert sorted(path.name for path in (tmp_path / "shm").iterdir()) == ["mpich_shm_2_0", "other"]
+    assert {path.name for path in (tmp_path / "tmp").iterdir()} == {
+        "hydra_hwloc_xmlfile_b",
+        "hydra_hwloc_xmlfile_foreign",
+    }
+    assert leftovers.remove_recorded(tmp_path / "absent") == []
+
+
+def test_a_record_cannot_name_what_is_not_left_by_mpi(tmp_path):
+    keep = tmp_path / "mpich_shm_1"
+    keep.write_bytes(b"")
+    status = keep.stat()
+    record = [
+        [str(keep), status.st_dev, status.st_ino],
+        [f"/dev/shm/mpich_shm_/../..{keep}", status.st_dev, status.st_ino],
+    ]
+    (tmp_path / "held-x.json").write_text(json.dumps(record))
+    assert leftovers.remove_recorded(tmp_path) == []
+    assert keep.exists()

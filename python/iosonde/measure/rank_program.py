@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError
-from iosonde.ranks import binding, clocks, machine, mpi
+from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target, watchdog
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 
@@ -47,11 +47,13 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
     # One rank of a node that does not share the parent's spool speaks for all of them.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    if ranks.local_rank == 0:
+        leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
     if ranks.rank == 0:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
-        faults = controls.prepare(assignment, ranks, heart)
+        faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
@@ -65,6 +67,14 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     ranks.wait_for_all()
     if ranks.local_rank == 0:
         _leave_nothing(folder)
+
+
+def _target_unseen(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
+    """Which nodes do not see the trial's directory; the same on all ranks. A target that hangs is named by the beat."""
+    if not assignment.root:
+        return []
+    heart.enter("looking at the target")
+    return same_target.compare(ranks, Path(assignment.root))
 
 
 def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
@@ -152,11 +162,13 @@ def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
     here = () if shared else spool.ranks_in(folder)
     outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
     ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
+    leftovers.remove_recorded(folder / BEATS)
     _leave_nothing(folder)
 
 
 def main() -> None:
-    """Entry point of a rank. What goes wrong is left in the spool as one sentence; the parent shows it."""
+    """Entry point of a rank. What goes wrong is left in the spool as one sentence, and said on stderr, which reaches
+    the parent from other nodes too; the parent shows it."""
     assignment = Assignment.from_word(sys.argv[1])
     ranks = None
     try:
@@ -176,6 +188,8 @@ def _leave(folder: Path, error: Exception) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+    if not (folder / PARENT_MARK).exists():
+        os.write(2, f"{watchdog.SAID}{mpi.this_host().name}: {message}. {hint}".strip().encode() + b"\n")
 
 
 def _in_words(error: Exception) -> str:

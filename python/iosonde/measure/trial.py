@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import Run, Trial
-from iosonde.ranks import watchdog
+from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.launch import Launcher
 
 from . import assemble, cache, envelope, items, placeholders
@@ -233,6 +233,7 @@ def remove_spools(experiment: str, parent: Path | None) -> None:
     Only the holder of the experiment's lock may call it.
     """
     for left in (parent or Path(tempfile.gettempdir())).glob(_spool_prefix(glob.escape(experiment)) + "*"):
+        leftovers.remove_recorded(left / BEATS)
         shutil.rmtree(left, ignore_errors=True)
 
 

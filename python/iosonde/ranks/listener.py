@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from iosonde.ranks import processes
+from iosonde.ranks import leftovers, processes
 from iosonde.ranks.beats import DONE, Beat, read_beats
 from iosonde.ranks.relay import Received
 
+SILENT_S = 30.0  # a node that can be heard says something every 10 s
 LOST_S = 3.0  # a launcher that notices by itself that a rank died ends sooner than that
 
 
 class Listener:
-    """Looks when it is told to. ``token`` is what ranks of this trial have in their environment."""
+    """Looks when it is told to. ``token`` is what ranks of this trial have in their environment. A node that was heard
+    before and says nothing for ``idle_s`` (but not less than SILENT_S) is lost.
+    """
 
-    def __init__(self, directory: Path, printed: Path, token: str) -> None:
+    def __init__(self, directory: Path, printed: Path, token: str, idle_s: float | None) -> None:
         self._directory, self._token = directory, token
+        self._silent_s = math.inf if idle_s is None else max(idle_s, SILENT_S)
         self._received = Received(printed)
         self._seen_alive: set[int] = set()
         self._lost_since: float | None = None
@@ -28,12 +33,16 @@ class Listener:
     def look(self) -> list[Beat]:
         """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
         seen = self.beats
+        if not seen:  # once they speak, ranks record it themselves
+            leftovers.record(self._directory, "launch", processes.family(self._token))
         self._received.look()
         here = {beat.rank: beat for beat in read_beats(self._directory)}
         self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)
         if self.beats != seen:
             self.moved_at = time.monotonic()
-        self.lost = (*_parents(self.beats), *self._dead(here.values()))
+        silent = self._received.silent(self._silent_s)
+        unheard = [f"{host} has not been heard for {self._silent_s:.0f} s" for host in silent]
+        self.lost = (*_parents(self.beats), *self._dead(here.values()), *unheard)
         self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
         return self.beats
 

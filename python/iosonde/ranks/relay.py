@@ -15,11 +15,14 @@ import time
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from iosonde.ranks.beats import Beat, read_beats
+from iosonde.ranks.beats import DONE, Beat, read_beats
 
 MARK = "iosonde-beat "
+SAME_S = 5.0  # a state that is the same since about then is the same
 PHASE_CHARACTERS = 200  # a line stays below PIPE_BUF, so that it is written whole
-ALL_EVERY = 10  # looks: then every number that changed is news, so that none is old by more
+# Looks: then every number that changed is news, so that none is old by more; and where nothing is, one says that the
+# node can be heard.
+ALL_EVERY = 10
 
 
 class Relay:
@@ -38,7 +41,9 @@ class Relay:
         changed = [beat for beat in seen.values() if self._told.get(beat.rank) != beat]
         urgent = [beat for beat in changed if self._is_urgent(beat)]
         moving = [beat for beat in changed if beat not in urgent]
-        news = changed if self._looks % ALL_EVERY == 0 else urgent + moving[:1]
+        news = urgent + moving[:1]
+        if self._looks % ALL_EVERY == 0:
+            news = changed or list(seen.values())[:1]
         self._before = seen
         for beat in news:
             if not self._print(beat):
@@ -69,6 +74,7 @@ class Received:
     def __init__(self, path: Path) -> None:
         self._path, self._at, self._rest = path, 0, b""
         self.beats: dict[int, Beat] = {}
+        self.heard_at: dict[str, float] = {}  # host → time.monotonic() of its last line
 
     def look(self) -> None:
         """Read what has come since the last look. A line that is damaged is left out."""
@@ -81,9 +87,23 @@ class Received:
         self._at += len(content)
         *lines, self._rest = (self._rest + content).split(b"\n")
         for line in lines:
-            beat = parse(line.decode(errors="replace"), time.time())
-            if beat:
-                self.beats[beat.rank] = beat
+            self._hear(line.decode(errors="replace"))
+
+    def _hear(self, line: str) -> None:
+        beat = parse(line, time.time())
+        if not beat:
+            return
+        self.heard_at[beat.host] = time.monotonic()
+        before = self.beats.get(beat.rank, beat)
+        # The way home takes a little longer each time: what is said again must not look as if the rank had moved.
+        again = replace(beat, since=before.since) == before and abs(beat.since - before.since) < SAME_S
+        self.beats[beat.rank] = before if again else beat
+
+    def silent(self, seconds: float) -> list[str]:
+        """Hosts that were heard once, whose ranks are not done, and that have said nothing for so long."""
+        working = {beat.host for beat in self.beats.values() if beat.state != DONE}
+        now = time.monotonic()
+        return sorted(host for host in working if now - self.heard_at[host] > seconds)
 
 
 def parse(line: str, now: float) -> Beat | None:

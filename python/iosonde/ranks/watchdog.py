@@ -28,8 +28,10 @@ BEATS_EVERY_S = 1.0
 DEADLINE, IDLE, LOST = "deadline", "idle", "lost"
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
 LOST_GRACE_S = 1.0  # for a launcher that has lost part of itself, and cannot pass the signal on to all
+_BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # by itself, by a shell, by Hydra
 KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
+SAID = "iosonde: "  # how a rank of ours begins its last sentence on stderr
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 _LAUNCHERS_TALK = (
     "[mpiexec@", "[proxy:", "=", "--",
@@ -44,8 +46,9 @@ class Outcome:
     ``exit_code`` is 128 + n after signal n, as in a shell; ``signal`` is that n or None. ``timed_out`` means
     that the watchdog ended it; ``reason`` says why (``deadline``, ``idle`` or ``lost``, else empty) and ``waited_for``
     for which ranks. ``beats`` is the last word of every rank, ``hosts`` where each is, once all have met. ``lost`` are
-    sentences about a rank or a process of the launcher that died unnoticed. ``left`` are processes that even SIGKILL
-    did not end: they hang inside the kernel, in a file system that does not answer.
+    sentences about a rank or a process of the launcher that died unnoticed, ``bus_error`` is one about shared memory
+    that was full. ``left`` are processes that even SIGKILL did not end: they hang inside the kernel, in a file system
+    that does not answer.
     """
 
     exit_code: int
@@ -59,6 +62,7 @@ class Outcome:
     left: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    bus_error: str = ""
 
     def sentences(self) -> list[str]:
         """Who died, or one sentence for each rank that was waited for."""
@@ -73,11 +77,16 @@ class Outcome:
         return f"rank {rank}: never started"
 
     def last_words(self) -> str:
-        """The last line of its errors that is not the launcher speaking of itself, which Hydra does in lines that
-        begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its own; else the last one.
-        At most 200 characters.
+        """What a rank of ours said, else the last line of its errors that is not the launcher speaking of itself, which
+        Hydra does in lines that begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its
+        own; else the last one. At most 200 characters of a line that is not ours.
         """
+        if self.bus_error:
+            return self.bus_error
         lines = [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
+        ours = [line.partition(SAID)[2] for line in lines if SAID in line]
+        if ours:
+            return ours[0]
         others, boxed = [], False
         for line in lines:
             if line.startswith("---"):
@@ -113,7 +122,7 @@ def watch(
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
     process = _start(command, environment, heartbeat_dir)
-    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token)
+    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, idle_s)
     try:
         reason = _until_ended(process, listener, started, deadline_s, idle_s, on_tick)
         if reason:
@@ -124,6 +133,8 @@ def watch(
     finally:
         left = _end(token)  # a launcher that has ended may have left ranks
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
+        bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
+        leftovers.remove_recorded(heartbeat_dir)
         if code:
             leftovers.remove_segments(started_at)
     beats = listener.beats if reason else listener.look()
@@ -139,6 +150,7 @@ def watch(
         left=tuple(left),
         hosts=read_hosts(heartbeat_dir),
         lost=listener.lost if reason == LOST else (),
+        bus_error=bus_error,
     )
 
 
