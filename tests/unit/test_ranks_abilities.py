@@ -190,7 +190,7 @@ def test_lines_are_short_and_harmless():
 
 
 def test_json_and_exit_code(monkeypatch):
-    monkeypatch.setattr(abilities, "check_all", lambda target: [good(), *BAD])
+    monkeypatch.setattr(abilities, "check_all", lambda *_: [good(), *BAD])
     result = CliRunner().invoke(doctor.command, ["--json"])
     told = json.loads(result.output)
     assert (result.exit_code, told["version"]) == (0, 1)
@@ -199,7 +199,7 @@ def test_json_and_exit_code(monkeypatch):
 
 
 def test_something_required_that_is_missing_is_exit_1(monkeypatch):
-    monkeypatch.setattr(abilities, "check_all", lambda target: [Ability("python", False, "2.7", required=True)])
+    monkeypatch.setattr(abilities, "check_all", lambda *_: [Ability("python", False, "2.7", required=True)])
     with pytest.raises(IncompleteError, match="cannot work here yet: python") as caught:
         CliRunner().invoke(doctor.command, [], catch_exceptions=False)
     assert caught.value.exit_code == 1

@@ -111,13 +111,13 @@ def _trials(
 ) -> Ended:  # fmt: skip
     from iosonde.measure import campaign, trial
 
-    def keep(made: Run, which: Trial) -> None:
+    def keep(made: Run) -> None:
         try:
             store.append(made)
         finally:
             trial.discard(made)
         try:
-            trial.clear(bench, which)
+            trial.clear(bench, made)
         except TargetFaultError as error:
             store.notes.change(made.id, note=f"after the trial: {error.message}")
             raise

@@ -12,8 +12,8 @@ import sys
 
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
-    _open_closed_streams()
     try:
+        _open_closed_streams()
         from iosonde.cli.group import run
 
         code = run()
@@ -28,13 +28,6 @@ def main() -> None:
     sys.exit(code)
 
 
-def _first_line(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
-        return "there is not enough memory"
-    said = (str(error).splitlines() or [type(error).__name__])[0]
-    return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
-
-
 def _open_closed_streams() -> None:
     """Where the shell closed a standard stream (``2>&-``) what is said goes nowhere.
 
@@ -44,10 +37,16 @@ def _open_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            if os.open(os.devnull, os.O_RDWR) != number:
-                return
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free: this one
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+
+
+def _first_line(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return f"a library cannot be loaded: {said.encode('unicode_escape').decode('ascii')}"  # steers no terminal
 
 
 def _say(text: str) -> None:

@@ -55,7 +55,7 @@ def run(
     done: set[int],
     rules: Rules,
     measure: Callable[[Trial], Run],
-    keep: Callable[[Run, Trial], None],
+    keep: Callable[[Run], None],
     replan: Callable[[Experiment], None],
     on_trial: Callable[[Trial, int, int], None],
 ) -> Ended:
@@ -96,7 +96,7 @@ def run(
         except TargetFaultError as error:
             return Ended(error.message, measured, incomplete, experiment, fault=error)
         try:
-            keep(run, trial)
+            keep(run)
         except TargetFaultError as error:
             fault = error
         done.add(trial.index)

@@ -87,7 +87,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     nodes, per_node = _size(trial)
     ranks = nodes * per_node
     check_placeholders(bench, trial.factors)
-    root = bench.workspace.trial(_directory(trial)) if bench.workspace else None
+    root = bench.workspace.trial(_directory(trial.index)) if bench.workspace else None
     folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
@@ -147,14 +147,14 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     )
 
 
-def clear(bench: Bench, trial: Trial) -> None:
+def clear(bench: Bench, run: Run) -> None:
     """Remove the trial's files from the target; its Run is kept by then. Raises TargetFaultError."""
     if bench.workspace:
-        bench.workspace.remove_trial(_directory(trial))
+        bench.workspace.remove_trial(_directory(run.facts["order"]))
 
 
-def _directory(trial: Trial) -> str:
-    return f"trial-{trial.index:04d}"
+def _directory(index: int) -> str:
+    return f"trial-{index:04d}"
 
 
 def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) -> list[str]:
@@ -165,7 +165,7 @@ def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) ->
         bench.workspace.suspect()
     try:
         if well:
-            bench.workspace.verify(_directory(trial))
+            bench.workspace.verify(_directory(trial.index))
     except TargetFaultError as error:
         return [error.message]
     return []

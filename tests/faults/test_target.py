@@ -1,0 +1,138 @@
+"""What a failing or hanging target costs: no run that was finished, no time beyond the limit, nothing of anybody's."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from iosonde.store import Store
+
+IDLE_S = 4
+# Of the campaign, after the idle limit. The machine of a test may be busy: the promise is 10 s.
+SLOW = 6
+TINY = ("--repetitions", "3", "--small-files", "5", "--large-size", "256KiB", "--transfer-size", "64KiB", "--seed", "1",
+        "--idle-timeout", f"{IDLE_S}s")  # fmt: skip
+
+
+def iosonde(*words, seconds=120):
+    command = [sys.executable, "-m", "iosonde.cli.main", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+
+
+def run(target, store, *more):
+    return iosonde("run", "--target", target, "--store", store, *TINY, *more)
+
+
+def left_of(faulty):
+    return sorted(path for path in faulty.tree() if path != "/")
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "kept"),
+    [
+        ("write", "*/trial-0001/*", 2),
+        ("create", "*/trial-0001/*", 2),
+        ("unlink", "*/trial-0001/*", 2),
+        ("rmdir", "*/trial-0001", 2),
+        ("opendir", "*/trial-0001", 2),
+    ],
+)
+def test_a_target_that_hangs_in_mid_trial_hangs_nothing(faulty, tmp_path, operation, path, kept):
+    faulty.set({"on": operation, "do": "hang", "path": path})
+    began = time.monotonic()
+    done = run(faulty.path, tmp_path / "store")
+    assert time.monotonic() - began < SLOW * (IDLE_S + 10)
+    assert done.returncode == 3, done.stderr
+    assert "does not answer" in done.stderr
+    assert "trial-0001" in done.stderr
+    assert len(Store.open(tmp_path / "store").run_ids()) == kept
+    assert "Traceback" not in done.stderr
+    faulty.clear()
+    again = run(faulty.path, tmp_path / "store")
+    assert again.returncode == 0, again.stderr
+    assert left_of(faulty) == []
+
+
+@pytest.mark.parametrize("operation", ["statfs", "getattr", "lookup", "mkdir", "fsync"])
+def test_a_target_that_hangs_before_the_first_trial_is_named(faulty, tmp_path, operation):
+    faulty.set({"on": operation, "do": "hang"})
+    done = run(faulty.path, tmp_path / "store")
+    assert done.returncode == 3, done.stderr
+    assert f"{faulty.path} does not answer" in done.stderr
+    assert " hangs since " in done.stderr
+    assert "waiting since" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["plan", "probe"])
+def test_plan_and_probe_say_that_it_hangs(faulty, tmp_path, command):
+    faulty.set({"on": ["statfs", "lookup", "getattr"], "do": "hang"})
+    done = iosonde(command, "--target", faulty.path, "--store", tmp_path / "store", "--idle-timeout", f"{IDLE_S}s")
+    assert done.returncode == 3, done.stderr
+    assert "does not answer" in done.stderr
+
+
+def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
+    from iosonde.ranks.abilities import target_checks
+
+    faulty.set({"on": ["create", "mkdir"], "do": "hang"})
+    found = target_checks.try_all(faulty.path, limit_s=1.0)
+    assert [one.ok for one in found] == [True, False]
+    assert "does not answer" in found[1].detail
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"on": "unlink", "do": "error", "errno": "EIO", "path": "*/trial-0001/*"}, "fails: Input/output error"),
+        ({"on": "rmdir", "do": "error", "errno": "EIO", "path": "*/trial-0001"}, "fails: Input/output error"),
+        ({"on": "unlink", "do": "error", "errno": "ENOTCONN", "path": "*/trial-0001/*"}, "is gone: Transport endpoint"),
+        ({"on": "unlink", "do": "error", "errno": "ESTALE", "path": "*/trial-0001/*"}, "is gone: Stale file handle"),
+    ],
+)
+def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, words):
+    """The envelope removes its files itself, as a phase: that phase is incomplete. Its run is there all the same."""
+    faulty.set(rule)
+    done = run(faulty.path, tmp_path / "store")
+    assert done.returncode == 3, done.stderr
+    assert words in done.stderr
+    assert "was not made by this experiment" not in done.stderr
+    store = Store.open(tmp_path / "store")
+    assert len(store.run_ids()) == 2
+    assert "after the trial: " in store.notes.of(store.run_ids()[1])["notes"][0]["text"]
+    faulty.clear()
+    assert run(faulty.path, tmp_path / "store").returncode == 0
+    assert left_of(faulty) == []
+
+
+def test_a_dead_server_is_said_to_be_gone(faulty, tmp_path):
+    faulty.set({"on": "write", "do": "hang", "path": "*/trial-0001/*"})
+    command = [sys.executable, "-m", "iosonde.cli.main", "run", "--target", str(faulty.path),
+               "--store", str(tmp_path / "store"), *TINY]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    faulty.wait_until_hung()
+    faulty.kill()
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 3, said
+    assert "is gone: " in said
+    assert len(Store.open(tmp_path / "store").run_ids()) == 2
+
+
+@pytest.mark.parametrize("lie", ["short", "flip", "zero"])
+def test_a_target_whose_reads_lie_is_cleaned_all_the_same(faulty, tmp_path, lie):
+    faulty.set({"on": "read", "do": lie})
+    done = run(faulty.path, tmp_path / "store")
+    assert "was not made by this experiment" not in done.stderr
+    assert len(Store.open(tmp_path / "store").run_ids()) >= 1
+    assert left_of(faulty) == []
+
+
+def test_unknown_counts_of_a_file_system_are_no_shortage(faulty, tmp_path):
+    """CephFS says -1 of inodes; the kernel passes it on."""
+    faulty.set({"on": "statfs", "do": "lie", "values": {"files": 1, "ffree": 2**64 - 1}})
+    assert run(faulty.path, tmp_path / "store").returncode == 0
+    faulty.set({"on": "statfs", "do": "lie", "values": {"blocks": 2**63, "bfree": 2**63, "bavail": 2**63}})
+    done = run(faulty.path, tmp_path / "other")
+    assert done.returncode == 0, done.stderr
+    document = Store.open(tmp_path / "other").runs()[0]
+    assert document["facts"]["machine"]["mount"]["free_bytes"] is None
