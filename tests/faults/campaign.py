@@ -7,7 +7,8 @@
     FAULTS_OPTIONS='--write-docs'                 the table goes into docs/reliability.md
 
 Campaign N of a seed is always the same plan; when exactly a signal falls is up to the machine, so one that failed may
-need a few tries. Ends with 1 if anything was breached. Results: build/faults/result.json and table.txt.
+need a few tries. Ends with 1 if anything was breached. Results: build/faults/result.json and table.txt, and
+SEED-N.json of each campaign with a breach, as soon as there is one.
 """
 
 from __future__ import annotations
@@ -127,6 +128,9 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
                 "seconds": 0,
             }
     mark = "held" if not found["breaches"] else "; ".join(found["breaches"])
+    if found["breaches"]:
+        OUT.mkdir(parents=True, exist_ok=True)
+        (OUT / f"{plan.seed}-{plan.number}.json").write_text(json.dumps(found, indent=1))
     print(f"{plan.number:4d} {found['seconds']:5.1f} s  {plan.row} ({plan.shape}): {mark}", flush=True)
     return found
 
