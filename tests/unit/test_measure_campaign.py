@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from iosonde.core.errors import TargetFaultError
 from iosonde.core.types import Experiment, Factor, Run
 from iosonde.measure import campaign, design
 
@@ -112,3 +113,24 @@ def test_what_is_known_to_outlast_the_walltime_is_not_started():
     ended = bench.run(experiment(2), rules=rules)
     assert not bench.measured()
     assert "4 of 4 trials are left" in ended.early
+
+
+@pytest.mark.parametrize("fails", ["measure", "keep"])
+def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
+    bench = Bench()
+    fault = TargetFaultError("the server of /mnt/x is gone", "mount it again")
+
+    def failing(what):
+        def does(given):
+            done = getattr(Bench, what)(bench, given) if what == "measure" else bench.events.append(("keep", given.id))
+            if fails == what and len(bench.events) > 2:
+                raise fault
+            return done
+
+        return does
+
+    ended = campaign.run(experiment(3), set(), campaign.Rules(), failing("measure"), failing("keep"),
+                         lambda _: None, lambda *_: None)  # fmt: skip
+    assert ended.fault is fault
+    assert ended.early == fault.message
+    assert [what for what, _ in bench.events].count("keep") == ended.measured == (1 if fails == "measure" else 2)

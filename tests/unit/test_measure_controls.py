@@ -48,6 +48,9 @@ def test_a_level_is_set_read_back_and_seen_by_the_steps(tmp_path):
         (Control("stripe", "", "true"), "factor stripe: level 4 did not take, the system says nothing"),
         (Control("stripe", "echo no; exit 1"), "factor stripe: the command 'echo no; exit 1' ended with 1: no"),
         (Control("stripe", "kill -9 $$"), "factor stripe: the command 'kill -9 $$' ended by signal 9"),
+        # What failed is said, and not that the target is away, which is what came of it.
+        (Control("stripe", "rm -r $IOSONDE_TARGET; echo broken; exit 7"),
+         "factor stripe: the command 'rm -r $IOSONDE_TARGET; echo broken; exit 7' ended with 7: broken"),
     ],
 )  # fmt: skip
 def test_a_level_that_did_not_take_stops_the_trial_before_its_steps(tmp_path, control, said):

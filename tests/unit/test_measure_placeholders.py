@@ -68,3 +68,20 @@ def test_a_setting_that_is_only_a_placeholder_keeps_the_levels_type(level):
 def test_values_are_in_the_environment_too():
     found = placeholders.as_environment({"NODENAME": 3, "record size": "64 KiB", "direct": True})
     assert found == {"IOSONDE_NODENAME": "3", "IOSONDE_RECORD_SIZE": "64 KiB", "IOSONDE_DIRECT": "true"}
+
+
+@pytest.mark.parametrize(
+    "text", ["/mnt/sp ace", "/mnt/$(id)", "/mnt/a;b", "/mnt/it's", "/mnt/`id`", "/mnt/a\nb", "/mnt/*"]
+)
+@pytest.mark.parametrize("command", ["ls ${TARGET}", 'ls "${TARGET}/f"', "ls '${TARGET_ROOT}'"])
+def test_a_name_that_a_shell_takes_apart_is_refused_with_the_cure(text, command):
+    values = {"TARGET": text, "TARGET_ROOT": text}
+    with pytest.raises(InputError, match="(?s)step 1: .*does not take") as caught:
+        placeholders.check_plain(command, values, "step 1")
+    assert '"$IOSONDE_TARGET' in caught.value.hint
+    placeholders.check_plain('ls "$IOSONDE_TARGET" $${TARGET} ${LEVEL}', values | {"LEVEL": "-o a -o b"})
+
+
+@pytest.mark.parametrize("text", ["/mnt/x", "/mnt/Größe-1.0,a@b:c+d=e%f_g", "n1.example.org", ""])
+def test_a_plain_name_is_taken(text):
+    placeholders.check_plain("ls ${TARGET}", {"TARGET": text})

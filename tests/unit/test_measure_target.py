@@ -8,6 +8,7 @@ from iosonde.core.errors import InputError, TargetError
 from iosonde.measure import target
 from iosonde.measure.target import Limits, Need
 from iosonde.measure.workspace import MARKER, Workspace
+from iosonde.ranks.machine import mount
 
 SMALL = Need(bytes=1, files=1)
 
@@ -32,6 +33,23 @@ def test_what_would_not_fit_is_refused(tmp_path, need, limits, says):
     assert error.value.hint
     assert error.value.exit_code == 2
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "lies", [{"f_files": 1, "f_ffree": -1, "f_favail": -1}, {"f_blocks": -1, "f_bfree": -1, "f_bavail": -(2**40)}]
+)
+def test_a_count_that_is_negative_is_unknown_and_no_shortage(tmp_path, monkeypatch, lies):
+    """CephFS says -1 where it does not know."""
+    true = os.statvfs(tmp_path)
+    names = ("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree", "f_favail", "f_flag",
+             "f_namemax", "f_fsid")  # fmt: skip
+    said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
+    monkeypatch.setattr(os, "statvfs", lambda _: said)
+    target.check(tmp_path, SMALL, Limits())
+    space = mount.space(tmp_path)
+    assert (space["free_inodes"] if "f_files" in lies else space["free_bytes"]) is None
+    with pytest.raises(TargetError, match="quota"):
+        target.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
 
 
 def test_quota_counts_as_space(tmp_path):

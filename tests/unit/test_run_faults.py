@@ -362,3 +362,63 @@ def test_a_campaign_killed_between_its_pilot_and_the_rest_goes_on(place):
     assert "resuming" in again.stderr
     (experiment,) = Store.open(store).experiments()
     assert len(experiment.trials) > 6
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_cost_nothing(place, closed):
+    target, store = place
+    command = " ".join(words(target, store, "--repetitions", "1"))
+    done = subprocess.run(["bash", "-c", f"{command} {closed}"], stdin=subprocess.DEVNULL, timeout=120)
+    assert done.returncode == 0
+    assert left_in(target) == ["precious"]
+    assert len(Store.open(store).run_ids()) == 1
+
+
+@pytest.mark.parametrize("name", ["sp ace", "$(touch PWNED)"])
+def test_a_target_that_a_shell_would_take_apart_is_refused_before_anything_starts(tmp_path, name):
+    (tmp_path / name).mkdir()
+    for command, code in (('ls "${TARGET}" > ${TARGET}/f', 2), ('ls "$IOSONDE_TARGET"', 0)):
+        words = ["run", command, "--target", name, "--repetitions", "1", "--store", "s"]
+        done = subprocess.run([sys.executable, "-m", "iosonde.cli.main", *words], cwd=tmp_path, capture_output=True,
+                              text=True, timeout=120)  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert (tmp_path / "s").exists() == (code == 0)
+    assert not (tmp_path / "PWNED").exists()
+    assert 'write "$IOSONDE_TARGET"' in done.stderr or code == 0
+
+
+def test_a_workspace_that_is_replaced_leads_nowhere(place, tmp_path):
+    """A link takes the place of iosonde-ID between two trials, or in one: foreign trials stay, and none is believed."""
+    target, store = place
+    victim = tmp_path / "victim"
+    for number in range(10):
+        (victim / f"trial-{number:04d}").mkdir(parents=True)
+        (victim / f"trial-{number:04d}" / "thesis.tex").write_text("precious")
+    process = subprocess.Popen(words(target, store, "--repetitions", "10"), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    while len(list(store.glob("runs/2*"))) < 2:
+        time.sleep(0.01)
+        assert process.poll() is None
+    (workspace,) = target.glob("iosonde-*")
+    workspace.rename(target / "away")
+    workspace.symlink_to(victim)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 3, said
+    assert "it was replaced" in said
+    assert [path.name for path in sorted(victim.rglob("*")) if path.is_file()] == ["thesis.tex"] * 10
+    assert len(list(victim.rglob("*"))) == 20
+    complete = [run["facts"]["order"] for run in Store.open(store).runs() if not run["missing"]]
+    assert len(complete) <= 3
+
+
+def test_what_an_earlier_experiment_had_to_leave_is_removed_by_the_next(place):
+    """Its last trial was kept and could not be removed: nothing of it is left to resume."""
+    target, store = place
+    assert run(target, store, "--repetitions", "1").returncode == 0
+    (old,) = Store.open(store).experiments()
+    (target / f"iosonde-{old.id}" / "trial-0000" / "rank00000").mkdir(parents=True)
+    (target / "iosonde-20261122-0badcafe" / "trial-0000").mkdir(parents=True)  # of no experiment of this store
+    again = run(target, store, "--repetitions", "1")
+    assert again.returncode == 0, again.stderr
+    assert f"removed {target}/iosonde-{old.id}" in again.stderr
+    assert left_in(target) == ["iosonde-20261122-0badcafe", "precious"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.core.errors import InputError, TargetError, TargetFaultError
 from iosonde.core.units import format_seconds
 
 from . import _probe
@@ -58,6 +58,7 @@ def measure(
         store.save_experiment(experiment)
         trial.remove_spools(experiment.id, _spool(wanted))
         if wanted.spec.target:
+            _remove_left(store, wanted.spec.target, experiment.id, hands.keeper)
             workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
             workspace.create(resumed=resumed, hold=not may_unmount(wanted))
 
@@ -86,6 +87,20 @@ def measure(
     progress.clear()
     left = _cleaned(workspace)
     return replace(ended, fault=left, early=left.message) if left and not ended.fault else ended
+
+
+def _remove_left(store: Store, target: Path, experiment: str, keeper: Keeper) -> None:
+    """Remove from the target what other experiments of this store could not remove: it did not answer then."""
+    from iosonde.store.lock import only_one
+
+    others = [one.id for one in store.experiments() if one.settings.get("target") == str(target)]
+    for old in keeper.left(target, [one for one in others if one != experiment]):
+        try:
+            with only_one(store.path, old):
+                keeper.remove_left(target, old)
+                talk(f"removed {target}/iosonde-{old}, which an earlier run had to leave there")
+        except InputError as error:  # it is being measured, or somebody else's
+            talk(f"{target}/iosonde-{old} stays: {error.message}")
 
 
 def may_unmount(wanted: Campaign) -> bool:

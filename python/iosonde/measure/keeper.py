@@ -55,6 +55,17 @@ class Keeper:
         """That of an experiment, which is not there yet."""
         return KeptWorkspace(target / f"iosonde-{experiment}", experiment, self)
 
+    def left(self, target: Path, experiments: list[str]) -> list[str]:
+        """Those of which a workspace is there."""
+        what = f"looking for what earlier experiments left in {target}"
+        found: list[str] = self._helper.call("left", str(target), what, target=str(target), experiments=experiments)
+        return found
+
+    def remove_left(self, target: Path, experiment: str) -> None:
+        """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""
+        self._helper.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
+                          experiment=experiment)  # fmt: skip
+
     def on(self, workspace: KeptWorkspace, operation: str, what: str, **more: Any) -> None:
         """An operation on a workspace."""
         self._helper.call(operation, str(workspace.path.parent), what, path=str(workspace.path),

@@ -5,6 +5,7 @@ Plain values go in and come out.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,16 @@ def remove(path: str, experiment: str) -> None:
     _workspace(path, experiment).remove()
 
 
+def left(target: str, experiments: list[str]) -> list[str]:
+    """Those of which something is left."""
+    return [one for one in experiments if os.path.lexists(f"{target}/iosonde-{one}")]
+
+
+def remove_left(target: str, experiment: str) -> None:
+    """Remove what an earlier experiment of ours could not remove at its end."""
+    Workspace(Path(target) / f"iosonde-{experiment}", experiment).remove(resumed=True)
+
+
 def progress() -> int:
     """How far the removal of a tree is."""
     from iosonde import _native
@@ -69,4 +80,6 @@ def _workspace(path: str, experiment: str) -> Workspace:
     return _workspaces.setdefault(path, Workspace(Path(path), experiment, made=True))
 
 
-OPERATIONS = {one.__name__: one for one in (resolve, check, facts, create, trial, verify, remove_trial, remove)}
+OPERATIONS = {
+    one.__name__: one for one in (resolve, check, facts, create, trial, verify, remove_trial, remove, left, remove_left)
+}

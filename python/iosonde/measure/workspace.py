@@ -135,19 +135,21 @@ class Workspace:
     def remove_trial(self, name: str) -> None:
         """Remove one trial's directory and all below it, following no link."""
         held = self._trials.pop(name, None)
-        try:
-            wanted = None if held is None else _identity(os.fstat(held))
-        finally:
-            if held is not None:
-                os.close(held)  # an open directory of some network file systems cannot be removed whole
         with self._ours(f"removing {name}", self.path / name) as here:
+            try:
+                wanted = None if held is None else _identity(os.fstat(held))
+            finally:
+                if held is not None:
+                    os.close(held)  # an open directory of some network file systems cannot be removed whole
             _remove(here, name, wanted, self.path / name)
 
-    def remove(self) -> None:
-        """Remove the whole workspace. Raises TargetError if it is not ours, TargetFaultError if the target fails."""
+    def remove(self, resumed: bool = False) -> None:
+        """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
+        TargetFaultError if the target fails.
+        """
         try:
             with self._target_open() as parent:
-                self._remove(parent, resumed=False)
+                self._remove(parent, resumed)
         except OSError as error:
             raise fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
         finally:
@@ -297,12 +299,10 @@ def _identity(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def _is_stale(directory: int, name: str) -> bool:
-    """Whether the file system itself says ESTALE, and not that the directory is another one."""
-    try:
-        os.stat(name, dir_fd=directory, follow_symlinks=False)
-    except OSError as error:
-        return error.errno == errno.ESTALE
+def _is_another(directory: int, name: str, wanted: Identity) -> bool:
+    """Whether the name belongs to another directory, and not the file system that says ESTALE."""
+    with suppress(OSError):
+        return _identity(os.stat(name, dir_fd=directory, follow_symlinks=False)) != wanted
     return False
 
 
@@ -323,6 +323,6 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno == errno.ESTALE and wanted and not _is_stale(directory, name):
+        if error.errno == errno.ESTALE and wanted and _is_another(directory, name, wanted):
             raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
         raise

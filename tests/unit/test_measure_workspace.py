@@ -1,0 +1,151 @@
+"""Only what we made is written to and removed, whoever moves or links names meanwhile; what fails is said truly."""
+
+import errno
+import os
+
+import pytest
+
+from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.measure import trial_root
+from iosonde.measure.workspace import MARKER, Workspace
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A target, and a directory of somebody else's that looks like a workspace."""
+    target, victim = tmp_path / "target", tmp_path / "victim"
+    target.mkdir()
+    for name in ("trial-0000", "trial-0001"):
+        (victim / name).mkdir(parents=True)
+        (victim / name / "thesis.tex").write_text("precious")
+    return target, victim
+
+
+def swap(workspace, victim, how):
+    """The workspace moves away, and the victim gets its name, as a link or as itself; where the victim is then."""
+    workspace.path.rename(workspace.path.with_name("away"))
+    if how == "link":
+        workspace.path.symlink_to(victim)
+        return victim
+    victim.rename(workspace.path)
+    return workspace.path
+
+
+@pytest.mark.parametrize("how", ["link", "directory"])
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("does", ["trial", "verify", "remove_trial", "remove"])
+def test_nothing_is_done_in_what_took_the_place_of_the_workspace(place, how, hold, does):
+    target, victim = place
+    workspace = Workspace.create(target, "abc", hold=hold)
+    workspace.trial("trial-0000")
+    victim = swap(workspace, victim, how)
+    with pytest.raises(TargetFaultError, match="was replaced") as caught:
+        getattr(workspace, does)(*([] if does == "remove" else ["trial-0001" if does == "trial" else "trial-0000"]))
+    assert caught.value.exit_code == 3
+    assert ("away now" in caught.value.message) == hold
+    assert [(victim / name / "thesis.tex").read_text() for name in ("trial-0000", "trial-0001")] == ["precious"] * 2
+    assert sorted(os.listdir(victim)) == ["trial-0000", "trial-0001"]
+
+
+def test_a_trial_that_was_replaced_is_neither_believed_nor_removed(place):
+    target, victim = place
+    workspace = Workspace.create(target, "abc", hold=True)
+    root = workspace.trial("trial-0000")
+    root.rename(target / "away")
+    (victim / "trial-0000").rename(root)
+    with pytest.raises(TargetFaultError, match="was replaced"):
+        workspace.verify("trial-0000")
+    with pytest.raises(TargetFaultError, match="it stays as it is"):
+        workspace.remove_trial("trial-0000")
+    assert (root / "thesis.tex").read_text() == "precious"
+
+
+def test_a_workspace_that_was_moved_away_or_unmounted_is_said_to_be_gone(place):
+    target, _ = place
+    workspace = Workspace.create(target, "abc", hold=True)
+    workspace.path.rename(target / "away")
+    with pytest.raises(TargetFaultError, match="no longer mounted"):
+        workspace.trial("trial-0000")
+    with pytest.raises(TargetFaultError, match="was not removed"):
+        workspace.remove()
+
+
+def test_what_cannot_be_read_is_not_said_to_be_somebody_elses(place, monkeypatch):
+    target, _ = place
+    workspace = Workspace.create(target, "abc")
+
+    def fails(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "read", fails)
+    with pytest.raises(TargetFaultError, match="fails: Input/output error"):
+        workspace.is_ours()
+    with pytest.raises(TargetFaultError, match=f"Input/output error .*{workspace.path} is left behind") as caught:
+        workspace.remove()
+    assert "by this experiment" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (errno.ENOTCONN, "the server or the mount of {} is gone: Transport endpoint is not connected"),
+        (errno.ESTALE, "the server or the mount of {} is gone: Stale file handle"),
+        (errno.EROFS, "{} fails: Read-only file system"),
+    ],
+)
+def test_a_failed_removal_says_who_failed_and_what_is_left(place, monkeypatch, error, says):
+    from iosonde import _native
+
+    target, _ = place
+    workspace = Workspace.create(target, "abc", hold=True)
+    root = workspace.trial("trial-0000")
+
+    def fails(*_):
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(_native, "remove_tree_at", fails)
+    with pytest.raises(TargetFaultError) as caught:
+        workspace.remove_trial("trial-0000")
+    assert caught.value.message.startswith(says.format(target))
+    assert f"{root} is left behind" in caught.value.message
+
+
+def test_what_a_file_system_healed_back_is_removed_by_the_experiment_that_made_it(place):
+    target, _ = place
+    healed = target / "iosonde-abc"
+    (healed / "trial-0000" / "rank00000").mkdir(parents=True)
+    with pytest.raises(TargetError, match="stays as it is"):
+        Workspace.create(target, "abc")
+    workspace = Workspace.create(target, "abc", resumed=True)
+    assert os.listdir(workspace.path) == [MARKER]
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "trial-00", "trial-0001.tex"])
+def test_what_holds_anything_else_stays_also_on_a_resume(place, name):
+    target, _ = place
+    healed = target / "iosonde-abc"
+    (healed / "trial-0000").mkdir(parents=True)
+    (healed / name).mkdir()
+    with pytest.raises(TargetError, match="stays as it is"):
+        Workspace.create(target, "abc", resumed=True)
+    assert sorted(os.listdir(healed)) == sorted(["trial-0000", name])
+
+
+def test_a_rank_follows_no_link_in_what_we_made(place):
+    target, victim = place
+    workspace = Workspace.create(target, "abc")
+    root = workspace.trial("trial-0000")
+    with trial_root.opened(str(root)) as here:
+        swap(workspace, victim, "link")
+        with open(f"{here}/f", "w") as file:
+            file.write("x")
+    assert (target / "away" / "trial-0000" / "f").exists()
+    with pytest.raises(TargetFaultError, match="was replaced"), trial_root.opened(str(root)):
+        pass
+    assert os.listdir(victim / "trial-0000") == ["thesis.tex"]
+
+
+def test_a_node_without_the_target_is_told_from_one_whose_target_fails(place):
+    target, _ = place
+    with pytest.raises(TargetError, match="not visible on this node"):
+        trial_root.check_visible(str(target / "iosonde-abc" / "trial-0000"))
