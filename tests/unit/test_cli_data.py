@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from iosonde.cli import _csv, _data
 from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
 
@@ -130,3 +134,43 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "runs.csv")
     with pytest.raises(InputError, match="is a pipe or a device and not a file"):
         open_data(str(tmp_path / "runs.csv"))
+
+
+_CELLS = [
+    *("1", " 2.5 ", "+3", "1e3", "", "NA", "-", "nfs", " a b", "1_000", "nan", "inf", "1e999", "-0.0", "0x1p3"),
+    *("1e-320", "é", "\u0663"),
+]
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.sampled_from(_CELLS), min_size=2, max_size=4), min_size=1, max_size=6),
+    st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.booleans(),
+)  # fmt: skip
+def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end, last):
+    """Also what is refused: ragged rows, with the same words."""
+    lines = [delimiter.join(f"c{i} (s)" for i in range(3)), *(delimiter.join(row) for row in rows)]
+    path = Path(csv((end.join(lines) + end * last).encode()))
+
+    def read(least: int) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_csv, "_LEAST_PLAIN", least)
+            try:
+                table = _csv.read_csv(path)
+            except DataError as error:
+                return error.message, error.hint
+        return table.lines.tolist(), [(c.name, c.label, c.unit, c.numeric, c.values.astype(str).tolist())
+                                      for c in table.columns.values()]  # fmt: skip
+
+    assert read(0) == read(10**9)
+
+
+def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch, capsys):
+    monkeypatch.setattr(_csv, "_rows", None)
+    monkeypatch.setattr(_data, "_LARGE_BYTES", 10**6)
+    path = csv("a,fs\n" + "1.5,nfs\n" * 200_000)
+    table = open_data(path).table
+    _data.tell("check", table)
+    said = f"reading {path}, 2 MiB …\ncheck of 200000 rows by 2 columns …\n"
+    assert capsys.readouterr().err == said
+    assert len(table) == 200_000 and table.column("a").numeric and table.place(1).endswith("line 3")

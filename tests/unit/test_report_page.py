@@ -228,6 +228,9 @@ def test_not_a_number_is_no_json():
 def test_text_that_a_spreadsheet_would_run_is_quoted():
     table = Table("t", ("host", "x"), (("=cmd()", -1.5), ("@a", None), ("fine", 2)))
     assert list(csv.reader(io.StringIO(table.to_csv())))[1:] == [["'=cmd()", "-1.5"], ["'@a", ""], ["fine", "2"]]
+    table = Table("t", ("=1+1", "x"), (("-2", "+3.5e-7"), ("-2+3", -0.5)))
+    rows = [["'=1+1", "x"], ["-2", "+3.5e-7"], ["'-2+3", "-0.5"]]
+    assert list(csv.reader(io.StringIO(table.to_csv()))) == rows, "names, too; a negative number stays a number"
 
 
 def test_headline_shows_the_fewest_and_the_most_nodes():

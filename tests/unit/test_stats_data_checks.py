@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.stats import checks, examine
+from iosonde.stats import checks, examine, trend
 from iosonde.stats.autocorrelation import autocorrelation
 from iosonde.stats.cells import TrialCell
 from iosonde.stats.checks.s129_first_trial import at_least
@@ -342,3 +342,15 @@ def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten(
     (found,) = [finding for finding in made.findings if finding.code == "S123"]
     assert "12 of about 10^" in found.sentence and len(found.sentence) < 100
     assert found.evidence["n_combinations"] is None
+
+
+def test_a_drift_through_many_long_cells_is_seen_without_all_their_pairs_in_memory():
+    rng, seen = RNG(5), []
+    cells = [rng.normal(100, 1, 900) + np.linspace(0, 1, 900) for _ in range(300)]
+    slopes = trend._slopes
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trend, "_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
+        found = trend.trend(cells)
+    assert sum(one.size for one in seen) <= trend._MOST_PAIRS
+    assert found.p < 1e-9 and found.relative_change == pytest.approx(0.01, rel=0.2)
+    assert trend.trend([rng.normal(100, 1, 900) for _ in range(300)]).p > 0.001

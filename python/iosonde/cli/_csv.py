@@ -18,6 +18,7 @@ from iosonde.stats.table import Column, Table, is_number
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 _DELIMITERS = ",;\t|"
+_LEAST_PLAIN = 2**20  # characters; a shorter text is read before pyarrow is loaded
 
 
 class _Lines:
@@ -37,6 +38,9 @@ class _Lines:
 def read_csv(path: Path) -> Table:
     """The table in ``path``. Raises DataError with file, line and column."""
     text = _text(path)
+    plain = _plain(path, text)
+    if plain is not None:
+        return plain
     lines = _Lines(text)
     first = next(iter(_Lines(text)), None)
     if first is None:
@@ -51,6 +55,24 @@ def read_csv(path: Path) -> Table:
     if not rows:
         raise DataError(f"{path} has a header but no rows", "give a table with at least one row")
     return _table(path, names, rows, numbers)
+
+
+def _plain(path: Path, text: str) -> Table | None:
+    """The table of a large text without quotes, comments and blank lines; None where it is another."""
+    if len(text) < _LEAST_PLAIN:
+        return None
+    from iosonde.store import plain_csv
+
+    header = text[: text.find("\n") + 1]
+    delimiter = max(_DELIMITERS, key=header.count)
+    if delimiter not in header or not plain_csv.is_plain(text):
+        return None
+    names = _header(path, [cell.strip() for cell in header.split(delimiter)], 1)
+    found = plain_csv.columns(text, names, delimiter, MISSING, _values)
+    if found is None:
+        return None
+    columns = {name: Column(name, values, *split_unit(name)) for name, values in zip(names, found, strict=True)}
+    return Table(columns, str(path), np.arange(len(found[0])) + 2)
 
 
 def _text(path: Path) -> str:

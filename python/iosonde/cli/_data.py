@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from iosonde.stats.table import Table
     from iosonde.store import Store
 
+_MANY_ROWS = 100_000  # more may take seconds
+_LARGE_BYTES = 16 * 2**20
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -33,6 +35,12 @@ def options(command: _F) -> _F:
         metavar="COND",
         help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable.",
     )(command)
+
+
+def tell(what: str, table: Table) -> None:
+    """Say on stderr what begins, where it may take a while."""
+    if len(table) >= _MANY_ROWS:
+        talk(f"{what} of {len(table)} rows by {len(table.columns)} columns …")
 
 
 def split_names(text: str | None) -> list[str]:
@@ -124,6 +132,8 @@ def open_data(data: str, where: Sequence[str] = (), experiment: str | None = Non
     if not path.is_file():
         raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
     suffix = path.suffix.lower()
+    if path.stat().st_size >= _LARGE_BYTES:
+        talk(f"reading {data}, {path.stat().st_size / 2**20:.0f} MiB …")
     if suffix in (".csv", ".tsv", ".txt"):
         from ._csv import read_csv
 

@@ -12,7 +12,7 @@ import click
 from iosonde.core.errors import InputError
 from iosonde.core.units import significant
 
-from ._data import check_level, open_data, options, split_names
+from ._data import check_level, open_data, options, split_names, tell
 
 if TYPE_CHECKING:
     from iosonde.stats.anova import Anova
@@ -43,6 +43,7 @@ def command(
     table = source.trials(response, split_names(on))
     if len(table) == 0:
         raise InputError(f"{data} holds no rows", "give a table with measurements")
+    tell("analysis of variance", table)
     made = anova(table, response, split_names(on), level, block=block, kind=kind, contrasts=contrasts)
     if as_json:
         from .regress import finite

@@ -8,7 +8,7 @@ import click
 
 from iosonde.core.errors import InputError
 
-from ._data import Source, check_level, open_data, options, split_names
+from ._data import Source, check_level, open_data, options, split_names, tell
 
 
 @click.command(epilog="Example: iosonde check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s")
@@ -39,6 +39,7 @@ def command(
         return
     from iosonde.stats import examine
 
+    tell("check", source.table)
     responses = split_names(response)
     if source.store is not None and not responses:
         if by:

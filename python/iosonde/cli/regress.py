@@ -10,7 +10,7 @@ import click
 
 from iosonde.core.errors import InputError
 
-from ._data import check_level, open_data, options, split_names
+from ._data import check_level, open_data, options, split_names, tell
 
 if TYPE_CHECKING:
     from iosonde.stats.regress import Regression
@@ -72,6 +72,7 @@ def _of_data(
             raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
     assert response is not None
     table = source.trials(response, split_names(on))
+    tell("least squares", table)
     return regress(table, response, split_names(on), level, at=points, m=m, robust=robust)
 
 

@@ -9,7 +9,7 @@ import click
 
 from iosonde.core.errors import InputError
 
-from ._data import Source, check_level, open_data, options, split_names
+from ._data import Source, check_level, open_data, options, split_names, tell
 
 if TYPE_CHECKING:
     from iosonde.stats.overview_types import Overview
@@ -48,6 +48,7 @@ def show(
     """Print the summary of DATA; ``iosonde run`` ends with it."""
     check_level(level)
     source = open_data(data, where, experiment)
+    tell("summary", source.table)
     made = overview_of(source, level, response, by, clock)
     if as_json:
         click.echo(json.dumps({"schema": 1, **made.to_json()}, indent=1, ensure_ascii=False, allow_nan=False))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -24,6 +25,10 @@ Value = str | int | float | bool | None
 Item = TypeVar("Item")
 
 
+_STEERING = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows to read or to take away; ``columns`` name their unit, as ``low (bytes/s)``."""
@@ -36,13 +41,16 @@ class Table:
         """RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out)
-        writer.writerow(self.columns)
+        writer.writerow([_csv_cell(name) for name in self.columns])
         writer.writerows([_csv_cell(value) for value in row] for row in self.rows)
         return out.getvalue()
 
 
 def _csv_cell(value: Value) -> Value:
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    """Text that a spreadsheet would compute with an apostrophe before it; a number written as text stays one."""
+    if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value
 
 
 @dataclass(frozen=True)

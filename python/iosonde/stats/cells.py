@@ -42,6 +42,11 @@ class TrialCell:
         return ", ".join(parts) or self.metric
 
 
+def median_of(values: npt.NDArray[np.float64]) -> float:
+    """The median; of a single trial at once, as a table may have a million such cells."""
+    return float(values[0]) if values.size == 1 else float(np.median(values))
+
+
 def show(level: Level) -> str:
     """A level as text; a missing one is said to be."""
     return "(missing)" if level is None else str(level)
@@ -63,10 +68,10 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             raise DataError(
                 f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
             )
+        names, known = [table.column(name).name for name in by], ~np.isnan(values)
         for key, rows in table.groups(by):
-            present = rows[~np.isnan(values[rows])]
+            present = rows[known[rows]]
             places = tuple(table.place(int(row)) for row in present[:1000])
-            names = [table.column(name).name for name in by]
             found.append(TrialCell(dict(zip(names, key, strict=True)), column.name, column.unit, values[present], "",
                                    present, places))  # fmt: skip
     return found

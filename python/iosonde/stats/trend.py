@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from .distributions import normal_two_sided_p
 
 _LONGEST = 1000  # trials of a series; longer ones are averaged
+_SHORTEST = 10  # and never to fewer than these, however many series there are
+_MOST_PAIRS = 5_000_000  # of all series together: their slopes are in memory at once
 _EXACT_PAIRS = 2000  # up to so many pairs in all the null distribution is counted out
 
 
@@ -38,7 +41,8 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each
     over its series' mean, times the length of the longest series.
     """
-    used = [thinned for x in series if x.size >= 3 and np.ptp(thinned := _thinned(x)) > 0]
+    most = int(np.clip(math.sqrt(2 * _MOST_PAIRS / max(1, len(series))), _SHORTEST, _LONGEST))
+    used = [thinned for x in series if x.size >= 3 and np.ptp(thinned := _thinned(x, most)) > 0]
     if not used:
         return None
     s = sum(_score(x) for x in used)
@@ -50,20 +54,27 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     return Trend(s, s / pairs, p, float(np.median(slopes)) * (longest - 1), sum(x.size for x in used))
 
 
-def _thinned(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _thinned(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:
     """A long series as means of neighbours: pairs grow with the square, a drift shows in the means as well."""
-    if x.size <= _LONGEST:
+    if x.size <= longest:
         return x
-    return np.array([part.mean() for part in np.array_split(x, _LONGEST)])
+    starts = np.arange(longest) * x.size // longest
+    return np.asarray(np.add.reduceat(x, starts) / np.diff(starts, append=x.size))
+
+
+@lru_cache(maxsize=8)  # cells mostly have the same number of trials
+def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    rows, columns = np.triu_indices(n, 1)
+    return rows, columns
 
 
 def _score(x: npt.NDArray[np.float64]) -> int:
-    rows, columns = np.triu_indices(x.size, 1)
+    rows, columns = _pairs(x.size)
     return int(np.sign(x[columns] - x[rows]).sum())
 
 
 def _slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    rows, columns = np.triu_indices(x.size, 1)
+    rows, columns = _pairs(x.size)
     slopes: npt.NDArray[np.float64] = (x[columns] - x[rows]) / (columns - rows)
     return slopes
 

@@ -36,8 +36,8 @@ def check(subject: Subject) -> list[Finding]:
     if not few:
         return []
     fewest = min(cell.values.size for cell in few)
-    names = [cell.name for cell in few]
     every = len(few) == len(subject.cells)
+    names = [cell.name for cell in (few[:SHOWN] if every else few)]
     which = "all cells have" if every else f"{len(few)} of {len(subject.cells)} cells have"
     named = "" if every else f": {some(list(dict.fromkeys(names)))}"
     return [

@@ -99,14 +99,15 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
 
 
 def _unbalanced(name: str, of_keys: Sizes) -> list[Finding]:
-    sizes = {_name(key): size for key, size in of_keys.items() if size}
+    sizes = {key: size for key, size in of_keys.items() if size}
     if not sizes or 2 * min(sizes.values()) > max(sizes.values()):
         return []
-    fewest, most = min(sizes, key=lambda cell: sizes[cell]), max(sizes, key=lambda cell: sizes[cell])
+    least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
+    fewest, most = _name(least), _name(largest)
     return [Finding(
         CODE, Severity.WARNING,
-        f"cells of {name} are unbalanced: {sizes[fewest]} trials in {fewest}, {sizes[most]} in {most}",
-        {"metric": name, "fewest": {fewest: sizes[fewest]}, "most": {most: sizes[most]}},
+        f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
+        {"metric": name, "fewest": {fewest: sizes[least]}, "most": {most: sizes[largest]}},
         "measure more trials of the small cells")]  # fmt: skip
 
 

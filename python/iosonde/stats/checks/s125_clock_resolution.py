@@ -30,7 +30,7 @@ import numpy as np
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..cells import TrialCell
+from ..cells import TrialCell, median_of
 from ..ticks import tick
 from . import SHOWN, Subject, families
 
@@ -89,7 +89,7 @@ def _coarse(cells: Sequence[TrialCell]) -> tuple[float, float, list[TrialCell]] 
     step = tick(values) if values.size >= _LEAST else None
     if step is None:
         return None
-    medians = [abs(float(np.median(cell.values))) for cell in used]
+    medians = [abs(median_of(cell.values)) for cell in used]
     smallest = min((median for median in medians if median > 0), default=0.0)
     error = 0.5 * step / smallest if smallest else 0.0
     repeated = [cell for cell in used if cell.values.size >= 3]

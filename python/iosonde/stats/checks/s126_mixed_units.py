@@ -34,7 +34,7 @@ import numpy.typing as npt
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..cells import TrialCell, show
+from ..cells import TrialCell, median_of, show
 from ..column_units import bytes_per_s
 from ..table import Table
 from . import SHOWN, Subject, families
@@ -97,14 +97,14 @@ def _nearest(distance: float, factors: dict[str, float], tolerance: float, cut: 
 
 
 def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    medians = {tuple(cell.by.items()): float(np.median(cell.values)) for cell in cells
-               if cell.values.size and np.median(cell.values) > 0}  # fmt: skip
-    texts = {setting for key in medians for setting, level in key if isinstance(level, str)}
+    medians = [(cell.by, middle) for cell in cells if cell.values.size and (middle := median_of(cell.values)) > 0]
+    texts = {setting for by, _ in medians for setting, level in by.items() if isinstance(level, str)}
     for setting in sorted(texts):
         by_rest: dict[tuple[object, ...], dict[object, float]] = {}
-        for key, value in medians.items():
-            rest = tuple(item for item in key if item[0] != setting)
-            by_rest.setdefault(rest, {})[dict(key)[setting]] = value
+        for by, value in medians:
+            names, levels_ = tuple(by), tuple(by.values())
+            place = names.index(setting)
+            by_rest.setdefault(levels_[:place] + levels_[place + 1 :], {})[by[setting]] = value
         levels = list(dict.fromkeys(level for found in by_rest.values() for level in found))
         for a, b in combinations(levels[:50], 2):
             ratios = np.array(
