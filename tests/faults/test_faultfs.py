@@ -93,17 +93,18 @@ def test_a_killed_test_leaves_no_mount(tmp_path):
         pytest.skip(why)
     body = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); from faults import faultfs; from pathlib import Path; "
-        "faultfs.FaultFs(Path(sys.argv[2])).start(); print('up', flush=True); time.sleep(600)"
+        "f = faultfs.FaultFs(Path(sys.argv[2])).start(); print(f.control, flush=True); time.sleep(600)"
     )
     words = [sys.executable, "-c", body, str(Path(__file__).parents[1]), str(tmp_path / "mount")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "up\n"
+        home = Path(process.stdout.readline()).parent
         assert is_mounted(tmp_path / "mount")
         process.kill()
     give_up = time.monotonic() + 20
-    while is_mounted(tmp_path / "mount") and time.monotonic() < give_up:
+    while (is_mounted(tmp_path / "mount") or home.exists()) and time.monotonic() < give_up:
         time.sleep(0.01)
     assert not is_mounted(tmp_path / "mount")
+    assert not home.exists()
 
 
 def test_a_dead_daemon_is_a_dead_server(faulty):
