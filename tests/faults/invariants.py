@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -104,7 +105,8 @@ class Witness:
         text, errors = self.text(), self.scene.said("stderr").read_text(errors="replace")
         self.blame("Traceback" in text, f"a traceback: {_last_line(errors)}")
         self.blame(_REPR.search(text), f"Python's words instead of a sentence: {_line_with(_REPR, text)}")
-        failed = main.returncode and main.returncode != -9
+        # A SIGTERM before anything has begun has its default action, and the shell says so.
+        failed = main.returncode and main.returncode not in (-signal.SIGKILL, -signal.SIGTERM)
         self.blame(failed and ended_s is not None and not errors.strip(), f"ended with {main.returncode} and no word")
         self.blame(
             _UNTRUE in text and self.scene.plan.row not in ("workspace swapped for a link",),
