@@ -78,7 +78,7 @@ test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held 
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.campaign $(FAULTS_OPTIONS)
 
 test-faults-ci: .venv/.dev ## a tenth of them, always the same ones, and the tests of what inflicts them
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/faults $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
 	@$(MAKE) --no-print-directory test-faults FAULTS_OPTIONS='--campaigns 50 --seed 11 $(FAULTS_OPTIONS)'
 
 test-browser: .venv/.dev ## the page in a real browser
