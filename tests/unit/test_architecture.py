@@ -217,7 +217,8 @@ def in_circles() -> set[str]:
 
 def uses_of_modules() -> dict[Path, set[Path]]:
     """Module → the modules of ours that it names: ``from a.b import c`` is ``a/b/c.py``, or ``a/b`` that holds c."""
-    files = {dotted(path): path for path in modules()}
+    # The package itself holds a table of what is imported when it is asked for, and no code.
+    files = {dotted(path): path for path in modules() if dotted(path) != "iosonde"}
 
     def named(name: str) -> Path | None:
         return files.get(name) or files.get(name.rpartition(".")[0])

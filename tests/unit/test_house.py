@@ -74,14 +74,15 @@ EXTRAS = PROJECT["optional-dependencies"]
 @pytest.mark.slow
 def test_what_the_package_imports_is_what_it_asks_for():
     used = imported("python")
-    assert not {module for module in used if not gives(module) & NEEDED}, "imported, and not in pyproject.toml"
+    asked = NEEDED | distributions(EXTRAS["notebook"])
+    assert not {module for module in used if not gives(module) & asked}, "imported, and not in pyproject.toml"
     assert set().union(*map(gives, used)) >= NEEDED, "in pyproject.toml, and imported nowhere"
 
 
 @pytest.mark.slow
 def test_what_tests_import_is_asked_for_and_used():
     asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
-    ours = {path.stem for path in python_files("tests", "benches")}
+    ours = {path.stem for path in python_files("tests", "benches")} | {path.name for path in (ROOT / "tests").iterdir()}
     used = imported("tests", "benches") - ours
     assert not {module for module in used if not gives(module) & (asked | NEEDED)}
     docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
