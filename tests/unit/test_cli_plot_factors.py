@@ -37,10 +37,11 @@ def runs(tmp_path_factory):
 
 def panels(monkeypatch, data, responses, on, together=False):
     """What the figure is given."""
-    from iosonde.report import factor_panels
+    from iosonde.report.figures import factors, figure
 
     seen = []
-    monkeypatch.setattr(factor_panels, "factor_figure", lambda items, columns: seen.append((items, columns)))
+    monkeypatch.setattr(factors, "factor_figure", lambda panel: panel)
+    monkeypatch.setattr(figure, "together", lambda panels, columns: seen.append((panels, columns)))
     _plot_factors.figure(open_data(data), responses, on, together, "last_done", 0.95)
     return seen[0]
 

@@ -7,11 +7,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from iosonde.core.errors import InputError
+
+if TYPE_CHECKING:
+    from iosonde.report.figures.figure import Figure
 
 
 def talk(text: str) -> None:
@@ -26,6 +29,13 @@ def replace_file(path: Path, content: bytes) -> Path:
     with whole_file(path) as file:
         file.write(content)
     return path
+
+
+def write_figure(path: str | Path, figure: Figure) -> None:
+    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
+    from iosonde.report.figures.files import format_of
+
+    talk(f"wrote {replace_file(Path(path), figure.image(format_of(path)))}")
 
 
 @contextmanager

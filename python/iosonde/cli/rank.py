@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +48,9 @@ def command(
     """
     check_level(level)
     if plot:
-        _check_plot(plot)
+        from iosonde.report.figures.files import format_of
+
+        format_of(plot)
     if coefficients:
         from ._rank_coefficients import rankings as published
 
@@ -68,7 +69,7 @@ def command(
         names = split_names(on) or [name for chosen in blocks.values() for name in chosen]
         made = list(_rankings(source, split_names(response), names, split_names(fixed), blocks, clock, level))
     if plot:
-        _draw(made, Path(plot))
+        _draw(made, plot)
     _show(made, as_json, one=len(split_names(response)) == 1)
 
 
@@ -149,22 +150,14 @@ def _teller(data: Examples) -> Callable[[str], None]:
     return lambda what: talk(f"{data.response}: {what} of {len(data)} rows by {len(data.features)} factors …")
 
 
-def _check_plot(plot: str) -> None:
-    from iosonde.report.figures import FORMATS
+def _draw(made: list[Ranking], path: str) -> None:
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.importance import Bar, Importance, importance_figure
 
-    if Path(plot).suffix.lower().lstrip(".") not in FORMATS:
-        raise InputError(f"{plot} is no figure's name", "end it in .png, .svg or .pdf")
-
-
-def _draw(made: list[Ranking], path: Path) -> None:
-    from iosonde.report import figures
-    from iosonde.report.importance_figure import Bar, Importance, importance_figure
-
-    from ._output import replace_file, talk
+    from ._output import write_figure
 
     items = [
         Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
         for r in made
     ]
-    replace_file(path, figures.image(importance_figure(items), path.suffix.lower().lstrip(".")))
-    talk(f"wrote {path}")
+    write_figure(path, together([importance_figure(item) for item in items], columns=2))
