@@ -168,7 +168,7 @@ def test_a_tooltip_with_text_from_data_is_text(browser, files):
 
 
 def test_a_figure_is_zoomed_with_ctrl_and_the_wheel_and_put_back(browser, files):
-    ticks = "() => [...document.querySelectorAll('#model-1-1 .role-axis text')].map(e => e.textContent).join()"
+    ticks = "() => [...document.querySelectorAll('#model-1-1 .role-axis text')].map(e => e.textContent).sort().join()"
     with opened(browser, files / "models.html") as page:
         plot = page.locator("#model-1-1")
         plot.scroll_into_view_if_needed()

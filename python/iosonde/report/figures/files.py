@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg", "pdf")
 _PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCALE = 2.0  # pixels of a PNG for each point
-_NAMED = re.compile(rb"(/(?:XObject|ExtGState|Font|ColorSpace|Shading|Pattern) <<\n)((?: +/\w+ \d+ 0 R\n)+)")
 _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
 
 
@@ -27,19 +26,17 @@ def format_of(path: str | Path) -> str:
 
 
 def image(figure: Figure, form: str) -> bytes:
-    """The file's content, the same for the same figure; ``form`` is one of FORMATS."""
+    """The file's content; ``form`` is one of FORMATS.
+
+    The same bytes for the same figure, but in a PDF with several fonts these come in any order.
+    """
     import vl_convert
 
     spec = {"background": "white", **figure.to_dict()}
     svg = numbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     if form == "png":
         return vl_convert.svg_to_png(svg, scale=_SCALE)
-    return in_order(vl_convert.svg_to_pdf(svg)) if form == "pdf" else f"{_PROLOG}{svg}".encode()
-
-
-def in_order(pdf: bytes) -> bytes:
-    """The names of what a page uses come in any order: here sorted, which moves nothing else in the file."""
-    return _NAMED.sub(lambda found: found[1] + b"".join(sorted(found[2].splitlines(keepends=True))), pdf)
+    return vl_convert.svg_to_pdf(svg) if form == "pdf" else f"{_PROLOG}{svg}".encode()
 
 
 def numbered(svg: str) -> str:

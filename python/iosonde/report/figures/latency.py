@@ -9,7 +9,21 @@ from iosonde.report.content import Latency, LatencySeries, counted
 from iosonde.report.text import estimate_text
 
 from .figure import Figure
-from .vocabulary import MUTED, PAPER, SECONDS, Row, Spec, colours_of, decades, layer, legend, number, short, view
+from .vocabulary import (
+    MUTED,
+    PAPER,
+    SECONDS,
+    Row,
+    Spec,
+    colours_of,
+    decades,
+    layer,
+    legend,
+    number,
+    shared,
+    short,
+    view,
+)
 
 _SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
 _ROW_OF_PEAK = 0.13  # a row of percentiles, as a share of the highest peak
@@ -36,8 +50,11 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
              "legend": {"offset": 4, "symbolFillColor": MUTED, "symbolStrokeColor": MUTED},
              "scale": {"domain": shapes, "range": [_SHAPES.get(name, "triangle-up") for name in shapes]}}  # fmt: skip
     spec = view(
-        layer(outlines, "area", {**channels, "y2": {"datum": 0}}, interpolate="step-after", opacity=0.16, clip=True),
-        layer(outlines, "line", channels, interpolate="step-after", strokeWidth=1.5, clip=True),
+        shared(
+            layer(outlines, "area", {**channels, "y2": {"datum": 0}}, interpolate="step-after", opacity=0.16,
+                  clip=True),  # fmt: skip
+            layer(outlines, "line", channels, interpolate="step-after", strokeWidth=1.5, clip=True),
+        ),
         layer(lines, "rule", {**channels, "x2": {"field": "end"}}, strokeWidth=1),
         layer([row for row in rows if row["low"] is not None], "rule",
               {**channels, "x": {**x, "field": "low"}, "x2": {"field": "high"}}, strokeWidth=5, opacity=0.45),

@@ -9,11 +9,12 @@ from iosonde.core.units import human_scale, significant
 from iosonde.report.model_content import ModelPlots
 
 from .figure import Figure
-from .vocabulary import BLUE, VERMILION, Row, Spec, flat, layer, line_of, number, short, view, zoom
+from .vocabulary import BLUE, VERMILION, Row, Spec, flat, layer, line_of, number, shared, short, view, zoom
 
 if TYPE_CHECKING:
     import numpy as np
 
+_LINE_POINTS = 34
 _FEW = 10  # so many settings are each named on the axis
 _DOT: Spec = {"shape": "circle", "filled": True, "size": 34, "color": BLUE, "opacity": 0.55, "clip": True}
 
@@ -40,7 +41,7 @@ def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     scale, said = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
     x = number(said, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
-    line = line_of(plots.line_x / scale, plots.line, divisor)
+    line = line_of(_some(plots.line_x) / scale, _some(plots.line), divisor)
     spec = view(
         *_bands(plots, divisor, x, y), _line(line, x, y), _points(plots, plots.x / scale, plots.y, divisor, unit, x, y)
     )
@@ -51,14 +52,24 @@ def _bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
     if plots.mean_low is None or plots.mean_high is None or plots.low is None or plots.high is None:
         return []
     ends = [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
-    (mean, new) = (
+    mean, new = (
         [{"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
-         for at, low, high in zip(plots.line_x, *pair, strict=True)] for pair in ends
+         for at, low, high in zip(_some(plots.line_x), *map(_some, pair), strict=True)] for pair in ends
     )  # fmt: skip
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     return [layer(mean, "area", area, color=VERMILION, opacity=0.22, clip=True),
-            *(layer(new, "line", {"x": x, "y": {**y, "field": end}}, color=VERMILION, strokeWidth=1.1,
-                    strokeDash=[4, 4], clip=True) for end in ("low", "high"))]  # fmt: skip
+            shared(*(layer(new, "line", {"x": x, "y": {**y, "field": end}}, color=VERMILION, strokeWidth=1.1,
+                           strokeDash=[4, 4], clip=True) for end in ("low", "high")))]  # fmt: skip
+
+
+def _some(line: np.ndarray) -> np.ndarray:
+    """So many points of a smooth line that it is drawn smoothly, with both ends."""
+    return line[[round(place) for place in _evenly(len(line))]]
+
+
+def _evenly(count: int) -> list[float]:
+    shown = min(count, _LINE_POINTS)
+    return [place * (count - 1) / max(shown - 1, 1) for place in range(shown)]
 
 
 def _line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:

@@ -69,16 +69,45 @@ def short(value: float | None) -> float | None:
 
 def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -> Spec:
     """Layers upon each other."""
-    return {"width": width, "height": height, "layer": list(layers), **more}
+    known: dict[str, Any] = {}
+    return {"width": width, "height": height, "layer": [_once(one, known) for one in layers], **more}
+
+
+def _once(one: Any, known: dict[str, Any]) -> Spec:
+    """A layer without the scales, axes and legends that a layer below has said already: layers share them."""
+    if "layer" in one:
+        return {**one, "layer": [_once(inner, known) for inner in one["layer"]]}
+    channels = {}
+    for name, channel in one["encoding"].items():
+        said = {key: channel[key] for key in ("scale", "axis", "legend") if key in channel}
+        again = said and known.setdefault(name, said) == said and known[name] is not said
+        channels[name] = {key: channel[key] for key in channel if key not in said} if again else channel
+    return {**one, "encoding": channels}
 
 
 def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> Spec:
     """One kind of mark over its own rows; ``tip`` in a row is the text of its tooltip."""
-    values = [{**row, "tip": _lines(row["tip"])} if "tip" in row else row for row in rows]
-    shown = dict(channels)
+    values, shown = list(rows), dict(channels)
     if any("tip" in row for row in values):
         shown["tooltip"] = {"field": "tip", "type": "nominal"}
-    return {"data": {"values": values}, "mark": {"type": mark, **properties}, "encoding": shown}
+    fields = {channel["field"] for channel in shown.values() if "field" in channel}
+    return {"data": {"values": [_drawn(row, fields) for row in values]}, "mark": {"type": mark, **properties},
+            "encoding": shown}  # fmt: skip
+
+
+def _drawn(row: Row, fields: set[str]) -> Row:
+    """What of a row is drawn."""
+    kept = {key: value for key, value in row.items() if key in fields}
+    return {**kept, "tip": _lines(row["tip"])} if "tip" in kept else kept
+
+
+def shared(*layers: Spec) -> Spec:
+    """Layers of the same rows, which stand in it once."""
+    rows: list[Row] = []
+    for parts in zip(*(one["data"]["values"] for one in layers), strict=True):
+        rows.append({key: value for part in parts for key, value in part.items()})
+    without = [{key: value for key, value in one.items() if key != "data"} for one in layers]
+    return {"data": {"values": rows}, "layer": without}
 
 
 def _lines(text: str) -> str:
@@ -152,7 +181,9 @@ def colours_of(count: int, first: int = 0) -> list[str]:
 def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None:
     """(low, high) of an interval that is known."""
     low, high = short(estimate.low), short(estimate.high)
-    return None if low is None or high is None else (low / divisor, high / divisor)
+    if low is None or high is None:
+        return None
+    return float(f"{low / divisor:.{_DIGITS}g}"), float(f"{high / divisor:.{_DIGITS}g}")
 
 
 def interval(rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8,
@@ -169,7 +200,7 @@ def interval(rows: Iterable[Row], place: Spec, value: Spec, across: bool = False
         thick = {"size": cap, "thickness": look.pop("strokeWidth"), "orient": "vertical" if across else "horizontal"}
         parts += [layer(known, "tick", {at: place, along: {**value, "field": end}}, **look, **thick)
                   for end in ("low", "high")]  # fmt: skip
-    return parts
+    return [shared(*parts)]
 
 
 def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
