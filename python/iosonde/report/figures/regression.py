@@ -45,7 +45,10 @@ def _fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     spec = view(
         *_bands(plots, divisor, x, y), _line(line, x, y), _points(plots, plots.x / scale, plots.y, divisor, unit, x, y)
     )
-    return Figure(zoom(spec), TITLES[0], f"{plots.response} against {plots.x_name}: points, line and bands.")
+    bands = f", {100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
+    return Figure(
+        zoom(spec), f"{TITLES[0]}{bands}", f"{plots.response} against {plots.x_name}: points, line and bands."
+    )
 
 
 def _bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
