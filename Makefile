@@ -93,6 +93,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_coverage.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
 
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/console.py README.md docs tests/golden

@@ -19,7 +19,7 @@ PACKAGE = ROOT / "python" / "iosonde"
 ONLY_IN = {"duckdb": "store", "pyarrow": "store", "mpi4py": "ranks/mpi.py", "click": "cli"}
 
 # Each costs 0.1 to 2 s to import: only inside the function that needs it.
-HEAVY = {"scipy", "pyarrow", "duckdb", "bokeh", "matplotlib", "pandas", "statsmodels", "sklearn", "mpi4py"}
+HEAVY = {"scipy", "pyarrow", "duckdb", "vl_convert", "pandas", "statsmodels", "sklearn", "mpi4py"}
 
 PRINTS = {"print", "input", "exit", "quit", "breakpoint", "SystemExit"}
 # A rank is a process of its own: it must be able to end itself when its communicator or its watchdog is gone.

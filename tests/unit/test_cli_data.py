@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli import _csv, _data
 from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
+from iosonde.data import _data
+from iosonde.data import csv_text as _csv
 
 
 @pytest.fixture

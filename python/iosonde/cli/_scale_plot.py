@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale
 
-from .output import replace_file, talk
+from .output import write_figure
 
 if TYPE_CHECKING:
     from iosonde.model.scaling.analyse import Scaling
     from iosonde.model.scaling.series import Series
-    from iosonde.report.scaling_figures import Curve, ScalingPlot
+    from iosonde.report.figures.scaling import Curve, ScalingPlot
 
 _MOST = 12  # panels that can be read
 _POINTS = 120
@@ -22,22 +21,18 @@ _POINTS = 120
 
 def draw(plot: str, made: Sequence[tuple[Series, Scaling]]) -> None:
     """Write the figure. Raises InputError for a name of no format."""
-    from iosonde.report import figures
-    from iosonde.report.scaling_figures import scaling_figure
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.files import format_of
+    from iosonde.report.figures.scaling import scaling_figure
 
-    path = Path(plot)
-    form = path.suffix.lower().lstrip(".")
-    if form not in figures.FORMATS:
-        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
+    format_of(plot)
     if len(made) > _MOST:
         raise InputError(f"{len(made)} series are too many for one figure", "choose some with --where")
-    figure = scaling_figure([_content(series, scaling) for series, scaling in made])
-    replace_file(path, figures.image(figure, form))
-    talk(f"wrote {path}")
+    write_figure(plot, together([scaling_figure(_content(series, scaling)) for series, scaling in made], columns=2))
 
 
 def _content(series: Series, made: Scaling) -> ScalingPlot:
-    from iosonde.report.scaling_figures import ScalingPlot
+    from iosonde.report.figures.scaling import ScalingPlot
 
     divisor, unit = human_scale(max(size.rate.value or 0.0 for size in made.sizes), series.unit)
     far = max([size.size for size in made.sizes] + [prediction.size for prediction in made.predictions])
@@ -62,7 +57,7 @@ def _curves(made: Scaling, far: float, divisor: float) -> list[Curve]:
 
     from iosonde.model.scaling.analyse import SCENARIO
     from iosonde.model.scaling.words import TITLES
-    from iosonde.report.scaling_figures import Curve
+    from iosonde.report.figures.scaling import Curve
 
     found = []
     for regime in made.regimes:

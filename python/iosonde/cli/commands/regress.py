@@ -48,7 +48,7 @@ def command(
         else _of_data(data, response, on, points, m, robust, where, level)
     )
     if plot:
-        _draw(made, Path(plot), plot_kind)
+        _draw(made, plot, plot_kind)
     if as_json:
         click.echo(json.dumps({"schema": 1, **finite(made.to_json())}, indent=1, ensure_ascii=False, allow_nan=False))
         return
@@ -92,22 +92,20 @@ def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data
     return regress_sums(given, level, at=points, m=m, source=path)
 
 
-def _draw(made: Regression, path: Path, kind: str | None) -> None:
-    from iosonde.report import figures
+def _draw(made: Regression, path: str, kind: str | None) -> None:
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.files import format_of
+    from iosonde.report.figures.regression import regression_figures
     from iosonde.report.model_content import ModelPlots
-    from iosonde.report.model_figures import model_figure
     from iosonde.stats.regression.model_plots import plot_data
 
-    from ..output import replace_file, talk
+    from ..output import write_figure
 
-    form = path.suffix.lower().lstrip(".")
-    if form not in figures.FORMATS:
-        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
+    format_of(path)
     if made.model is None:
         raise InputError("sums hold no points to plot", "give DATA instead of --sums")
-    figure = model_figure(ModelPlots(**plot_data(made.model, made.response)), kind)
-    replace_file(path, figures.image(figure, form))
-    talk(f"wrote {path}")
+    plots = ModelPlots(**plot_data(made.model, made.response))
+    write_figure(path, together(regression_figures(plots, "", kind), columns=2))
 
 
 def _point(text: str) -> dict[str, str]:
