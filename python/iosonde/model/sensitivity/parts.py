@@ -51,19 +51,22 @@ class Scale:
         whole = self.total - before.ss
         value = effect.ss / whole if whole > 0 else 0.0
         if self.noise.df < LEAST_DF:
-            return VariancePart(
-                Estimate(value, None, None, self.level, self.n, (NO_NOISE,)), value, effect.df, None, None
-            )
+            share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
+            return VariancePart(share, value, effect.df, None, None)
         others = SumOfSquares(max(0.0, whole - effect.ss - self.left), self.effects_df - effect.df - before.df)
         limits = share_limits(effect, others, self.noise, self.rows, self.level)
         corrected = (effect.ss - effect.df * self.variance) / (whole + self.variance)
         share = held_between(corrected, limits, self.level, self.n)
-        if effect.df < 1:
-            return VariancePart(share, value, 0, None, None)
+        return VariancePart(share, value, effect.df, *self.f_test(effect))
+
+    def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
+        """(F, p), exact for normal noise however few degrees of freedom it has; None without any."""
+        if effect.df < 1 or self.noise.df < 1:
+            return None, None
         if self.variance <= 1e-20 * self.total / self.n:
-            return VariancePart(share, value, effect.df, None, 0.0 if value > 1e-12 else 1.0)
+            return None, 0.0 if effect.ss > 1e-12 * self.total else 1.0
         f = effect.ss / effect.df / self.variance
-        return VariancePart(share, value, effect.df, f, f_upper_p(f, effect.df, self.noise.df))
+        return f, f_upper_p(f, effect.df, self.noise.df)
 
 
 @dataclass(frozen=True)
