@@ -149,6 +149,7 @@ def test_what_is_too_long_for_a_command_line_travels_in_a_file(target):
 def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
     """And every number of both can be computed again from their operations."""
     from iosonde import _native
+    from iosonde.core.stored import StoredRun
     from iosonde.stats.overview import recompute
 
     small = Settings(small_files=3, large_file_size=2**16, transfer_size=2**16)
@@ -158,7 +159,7 @@ def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
     assert {row.operation.split(".")[0] for row in done.observations} == {"envelope-01", "envelope-02"}
     kept = Store.create(tmp_path / "store")
     kept.append(done)
-    again = recompute.rates(kept.document("run"), kept.run("run", operations=True).operations, _native.KINDS)
+    again = recompute.rates(StoredRun(kept.document("run")), kept.run("run", operations=True).operations, _native.KINDS)
     stored = {(row.operation, row.metric, row.rank): row.value for row in done.observations}
     assert again == pytest.approx(stored)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from iosonde.report.text import escape
 
+from .files import image
 from .vocabulary import CONFIG, Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -35,9 +36,7 @@ class Figure:
 
     def image(self, form: str) -> bytes:
         """The content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
-        from .files import image
-
-        return image(self, form)
+        return image(self.to_dict(), form)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """What a notebook shows: the interactive figure, or the SVG where it cannot."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 
-if TYPE_CHECKING:
-    from .figure import Figure
+from .vocabulary import Spec
 
 FORMATS = ("png", "svg", "pdf")
 _PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -25,14 +23,14 @@ def format_of(path: str | Path) -> str:
     return form
 
 
-def image(figure: Figure, form: str) -> bytes:
-    """The file's content; ``form`` is one of FORMATS.
+def image(specification: Spec, form: str) -> bytes:
+    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FORMATS.
 
     The same bytes for the same figure, but in a PDF with several fonts these come in any order.
     """
     import vl_convert
 
-    spec = {"background": "white", **figure.to_dict()}
+    spec = {"background": "white", **specification}
     svg = numbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     if form == "png":
         return vl_convert.svg_to_png(svg, scale=_SCALE)
