@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from iosonde.core.table import show
-from iosonde.core.units import human_scale, percent, significant
+from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.report.text import escape, estimate_parts, table
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
-from iosonde.stats.estimate.compare_words import called, ratio_text, sentence
+from iosonde.stats.estimate.compare_words import called, sentence
 
 Named = Sequence[tuple[dict[str, Any], Comparison]]
 _WIDTH = 79

@@ -111,12 +111,12 @@ def _queues(
     as_json: bool,
 ) -> None:  # fmt: skip
     """The network of queues instead of data."""
+    from iosonde.answers.answer import finite
     from iosonde.model.queues.open_queues import open_network
     from iosonde.model.queues.queueing import solve
     from iosonde.model.queues.slowest import phase
 
     from .. import _scale_queue as queue
-    from .regress import finite
 
     if not texts:
         raise InputError("neither DATA nor --station is given", "name a store, a .csv or a .parquet")
@@ -194,11 +194,11 @@ def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], lis
 def _as_json(
     made: Sequence[tuple[Series, Scaling]], work: Sequence[float | None], level: float, on: str, warnings: Sequence[str]
 ) -> str:
+    from iosonde.answers.answer import finite
     from iosonde.model.scaling.words import sentences
 
     from .. import _scale_stations
     from .._scale_text import _ends
-    from .regress import finite
 
     listed: list[Any] = []
     for (series, scaling), of_one in zip(made, work, strict=True):
