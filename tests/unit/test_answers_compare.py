@@ -1,5 +1,5 @@
-"""Comparisons within a store: declared factors make the cells, the first level as declared is the base, iterations of one
-run are no trials."""
+"""Comparisons within a store: declared factors make the cells, the first level as declared is the base, iterations of
+one run are no trials."""
 
 from __future__ import annotations
 
