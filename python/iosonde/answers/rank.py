@@ -18,6 +18,7 @@ from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 
 from .answer import Answer
+from .caveats import caveats
 
 _MANY_ROWS = 20_000  # more take seconds
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
@@ -97,10 +98,7 @@ def _said(response: Response) -> list[str]:
         said.append(
             f"shares are of the variance of {response.title}{shown if response.transform in LOGARITHMS else ''}"
         )
-    if response.within_run:
-        said.append("repeats are iterations within one run: the noise of another execution is not seen")
-    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
-    return said
+    return [*said, *caveats(response)]
 
 
 def _with_scattered(response: Response) -> Response:

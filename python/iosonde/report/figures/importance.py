@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.report.text import CANNOT_TELL
 
-from .figure import Figure
+from .figure import Figure, together
 from .vocabulary import BLUE, VERMILION, Row, ends, interval, layer, legend, names, number, short, unique, view
+
+if TYPE_CHECKING:
+    from iosonde.answers.rank import Rankings
 
 _MOST = 20  # factors in one panel
 _ROW = 30  # px
@@ -33,6 +37,15 @@ class Importance:
 
     title: str
     bars: tuple[Bar, ...]
+
+
+def figure(answer: Rankings) -> Figure:
+    """A panel for each response."""
+    items = [
+        Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
+        for r in answer.rankings
+    ]
+    return together([importance_figure(item) for item in items], columns=2)
 
 
 def importance_figure(item: Importance) -> Figure:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from iosonde.core.units import human_scale, significant
 from iosonde.report.model_content import ModelPlots
 
-from .figure import Figure
+from .figure import Figure, together
 from .vocabulary import BLUE, VERMILION, Row, Spec, flat, layer, line_of, number, shared, short, view, zoom
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from iosonde.answers.regress import LeastSquares
 
 _LINE_POINTS = 34
 _FEW = 10  # so many settings are each named on the axis
@@ -20,6 +22,12 @@ _DOT: Spec = {"shape": "circle", "filled": True, "size": 34, "color": BLUE, "opa
 
 
 TITLES = ("Fit", "Residuals by prediction", "Residuals by experiment number", "Normal Q–Q of the residuals")
+
+
+def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
+    """The four diagnostic plots of a regression, or the one of ``kind``. Raises InputError where only sums are
+    known."""
+    return together(regression_figures(ModelPlots(**answer.plots()), "", kind), columns=2)
 
 
 def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) -> list[Figure]:

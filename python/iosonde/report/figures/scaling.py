@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from iosonde.core.units import significant
+from iosonde.core.errors import InputError
+from iosonde.core.units import human_scale, significant
 
-from .figure import Figure
+from .figure import Figure, together
 from .vocabulary import (
     BLUE,
     MUTED,
@@ -26,6 +28,10 @@ from .vocabulary import (
     view,
 )  # fmt: skip
 
+if TYPE_CHECKING:
+    from iosonde.answers.scale import ScaledSeries, ScalingLaws
+
+_MOST_PANELS = 12  # that can be read
 _MOST_SIZES = 9  # named on the axis
 _LINEAR = "linear from the first"
 
@@ -55,6 +61,32 @@ class ScalingPlot:
     predictions: Sequence[tuple[float, float, float]]
     borders: list[float]
     linear: float
+
+
+def figure(answer: ScalingLaws) -> Figure:
+    """A panel for each series. Raises InputError where they are too many to read."""
+    if len(answer.items) > _MOST_PANELS:
+        raise InputError(f"{len(answer.items)} series are too many for one figure", "choose some with --where")
+    return together([scaling_figure(_content(one)) for one in answer.items], columns=2)
+
+
+def _content(one: ScaledSeries) -> ScalingPlot:
+    series, made = one.series, one.scaling
+    divisor, unit = human_scale(max(size.rate.value or 0.0 for size in made.sizes), series.unit)
+    settings = ", ".join(f"{name}={value}" for name, value in series.by.items())
+    first = made.sizes[0]
+    return ScalingPlot(
+        title=f"{series.response}{', ' + settings if settings else ''}",
+        on=series.on,
+        unit=unit,
+        trials=[(size, rate / divisor) for size in series.sizes for rate in series.trials[size]],
+        curves=[Curve(c.name, c.sizes, [rate / divisor for rate in c.rates], c.measured, c.scenario)
+                for c in one.curves()],
+        predictions=[(p.size, p.rate.low / divisor, p.rate.high / divisor) for p in made.predictions
+                     if p.rate.low is not None and p.rate.high is not None],
+        borders=[(change.last * change.first) ** 0.5 for change in made.changes],
+        linear=(first.rate.value or 0.0) / first.size / divisor,
+    )  # fmt: skip
 
 
 def scaling_figure(plot: ScalingPlot) -> Figure:

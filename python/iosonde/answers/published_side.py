@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iosonde.core.errors import InputError
-
-if TYPE_CHECKING:
-    from iosonde.stats.estimate.compare import Group
+from iosonde.stats.estimate.compare import Group, Summary, published
 
 _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
 _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
 
-def parse_summary(text: str, name: str) -> Group:
+def side_of(text: str, name: str) -> Group:
     """The side that ``text`` describes. Raises InputError naming the key."""
-    from iosonde.stats.estimate.compare import Summary, published
-
     given: dict[str, str] = {}
     for part in text.split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))

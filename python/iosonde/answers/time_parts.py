@@ -1,16 +1,14 @@
-"""The parts of the time model: options as ``[VARIANT=]VALUE``, or a YAML or JSON file."""
+"""The parts of the time model: from options as ``[VARIANT=]VALUE``, or from a document."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_rate, parse_seconds
-
-if TYPE_CHECKING:
-    from iosonde.model.time_model import Part
+from iosonde.model.time_model import PARTS, Part
 
 # Option → (part, whether its value is a rate).
 OPTIONS = {
@@ -23,8 +21,6 @@ _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
     """The parts that options describe (``{"--copy": ["numa=5GB/s"]}``). Raises InputError."""
-    from iosonde.model.time_model import Part
-
     found: dict[tuple[str, str], dict[str, float]] = {}
     for flag, texts in given.items():
         name, is_rate = OPTIONS[flag]
@@ -43,24 +39,18 @@ def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
 
 def _with_shared_latency(parts: list[Part]) -> list[Part]:
     """A fixed time without a variant belongs to every variant of its part that moves data."""
-    from dataclasses import replace
-
     shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
     variants = {p.name for p in parts if p.variant}
     kept = [p for p in parts if not (p.name in variants and p.name in shared and not p.variant and not p.bytes_per_s)]
     return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in kept]
 
 
-def of_file(path: str) -> list[Part]:
-    """The parts in a file: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
-    10GB/s, numa: 5GB/s}``. Raises InputError with the line."""
-    from iosonde.measure import spec_text
-    from iosonde.model.time_model import PARTS
-
-    document = spec_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
+def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[Part]:
+    """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
+    10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
     found: list[Part] = []
-    for name, value in document.data.items():
-        where = f"{path}:{document.place((name,))}: {name}"
+    for name, value in document.items():
+        where = f"{place(name)}{name}"
         if name not in PARTS:
             raise InputError(f"{where} is no part of the time", f"parts: {', '.join(PARTS)}")
         several = isinstance(value, dict) and not set(value) & set(_KEYS)
@@ -70,8 +60,6 @@ def of_file(path: str) -> list[Part]:
 
 
 def _part(name: str, variant: str, value: Any, where: str) -> Part:
-    from iosonde.model.time_model import Part
-
     if not isinstance(value, dict):
         value = {"seconds" if name == "m" else "bandwidth": value}
     unknown = set(value) - {"bandwidth", _LATENCY[name]}

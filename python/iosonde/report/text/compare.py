@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from iosonde.answers.compare import WITHIN_RUN
 from iosonde.core.table import show
-from iosonde.core.units import human_scale, percent, significant
-from iosonde.report.text import escape, estimate_parts, table
+from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
-from iosonde.stats.estimate.compare_words import called, ratio_text, sentence
 
-Named = Sequence[tuple[dict[str, Any], Comparison]]
-_WIDTH = 79
+from .layout import WIDTH, escape, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.compare import Compared, Comparisons
+
 _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
+_LABEL = 16  # columns before the evidence
 
 
-def lines(named: Named, group: str | None, level: float) -> Iterator[str]:
+def lines(made: Comparisons) -> Iterator[str]:
     """The lines of the text."""
-    if not named:
+    if not made.items:
         yield "Nothing to compare: no cell has both sides."
-        return
-    yield from _one(named[0][1], group, level) if len(named) == 1 else _many(named, group, level)
+    else:
+        yield from _one(made) if len(made.items) == 1 else _many(made)
 
 
-def _one(one: Comparison, group: str | None, level: float) -> Iterator[str]:
-    yield f"{100 * level:g} % intervals over trials{'; paired' if one.paired else ''}"
+def _one(made: Comparisons) -> Iterator[str]:
+    item, one = made.items[0], made.items[0].comparison
+    over = "iterations within one run" if item.within_run else "trials"
+    yield f"{100 * made.level:g} % intervals over {over}{'; paired' if one.paired else ''}"
     yield ""
     rows = []
     for side, interval in ((one.a, one.mean_a), (one.b, one.mean_b)):
         note = "published" if side.values is None else ""
         rows.append([side.name, str(side.side.n), *estimate_parts(interval), significant(side.side.sd), note])
-    yield from table([group or "", "n", "mean", "interval", "sd", ""], rows, "lrrrrl", _WIDTH).splitlines()
+    yield from table([made.group or "", "n", "mean", "interval", "sd", ""], rows, "lrrrrl").splitlines()
     yield ""
-    for name, text in _evidence(one, group):
-        wrapped = textwrap.wrap(escape(text), _WIDTH - 16)
-        yield f"{name:<16}{wrapped[0]}"
-        yield from (" " * 16 + more for more in wrapped[1:])
+    for name, text in [*_evidence(item), *(("warning", warning) for warning in made.warnings)]:
+        first, *others = wrapped(text, limit=WIDTH - _LABEL)
+        yield f"{name:<{_LABEL}}{first}"
+        yield from (" " * _LABEL + more for more in others)
     yield ""
-    yield from _wrapped(sentence(one, group))
+    yield from wrapped(item.sentence)
 
 
-def _evidence(one: Comparison, group: str | None) -> Iterator[tuple[str, str]]:
-    quotient = f"{called(one.b.name, group)} ÷ {called(one.a.name, group)} = {_ratio(one)}"
-    yield "ratio", f"{quotient}; decides, against 1 and ± {percent(one.margin)}"
+def _evidence(item: Compared) -> Iterator[tuple[str, str]]:
+    one, (a, b) = item.comparison, item.sides
+    yield "ratio", f"{b} ÷ {a} = {_ratio(one)}; decides, against 1 and ± {percent(one.margin)}"
     overlap = "overlap" if one.overlap else "do not overlap"
     inside = (
         ", and hold the other's mean" if one.mean_inside else ", and hold not the other's mean" if one.overlap else ""
@@ -57,36 +61,52 @@ def _evidence(one: Comparison, group: str | None) -> Iterator[tuple[str, str]]:
         shift, interval = estimate_parts(one.rank_test.shift)
         yield one.rank_test.name, f"p = {one.rank_test.p:.2g}; shift {shift} ({interval})"
         yield "effect", f"Hedges' g = {_g(one)}, P(B > A) = {one.rank_test.superiority:.2f}"
-    for warning in one.warnings:
+    for warning in item.warnings:
         yield "warning", warning
 
 
-def _many(named: Named, group: str | None, level: float) -> Iterator[str]:
-    columns = _telling([cell for cell, _ in named])
-    pairs = {(one.a.name, one.b.name) for _, one in named}
-    yield f"{100 * level:g} % intervals of B ÷ A over trials; p by Welch, Holm-corrected for {len(named)}"
+def _many(made: Comparisons) -> Iterator[str]:
+    named = made.items
+    columns = _telling([item.cell for item in named])
+    pairs = {item.sides for item in named}
+    within = [item for item in named if item.within_run]
+    over = "within one run" if len(within) == len(named) else "over trials"
+    yield f"{100 * made.level:g} % intervals of B ÷ A {over}; p by Welch, Holm-corrected for {len(named)}"
     if len(pairs) == 1:
         a, b = next(iter(pairs))
-        yield escape(f"A: {called(a, group)}, B: {called(b, group)}")
+        yield escape(f"A: {a}, B: {b}")
     yield ""
     both = ["A", "B"] if len(pairs) > 1 else []
     rows = []
-    for cell, one in named:
+    for item in named:
+        one = item.comparison
         names = [one.a.name, one.b.name] if both else []
-        setting = [show(cell.get(name)) for name in columns]
+        setting = [show(item.cell.get(name)) for name in columns]
         p = "~" if one.p_holm is None else f"{one.p_holm:.2g}"
-        means = _means(one, str(cell.get("unit") or ""))
+        means = _means(one, str(item.cell.get("unit") or ""))
         rows.append([*setting, *names, means, *_ratio_parts(one), p, _MARKS[one.verdict]])
     headers = [*columns, *both, "mean A → mean B", "B ÷ A", "interval", "p", ""]
-    yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrl", _WIDTH).splitlines()
+    yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrl").splitlines()
     yield ""
     yield "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
-    for cell, one in named:
-        which = [show(cell.get(name)) for name in columns] + ([f"{one.a.name} and {one.b.name}"] if both else [])
-        for warning in one.warnings:
-            yield from _wrapped(f"! {', '.join(which)}: {warning}")
-    counts = Counter(one.verdict for _, one in named)
+    yield from _warnings(made, columns, bool(both))
+    counts = Counter(item.comparison.verdict for item in named)
     yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) + "."
+
+
+def _warnings(made: Comparisons, columns: Sequence[str], both: bool) -> Iterator[str]:
+    """Those of single comparisons; what is true of many of them is said once."""
+    for item in made.items:
+        a, b = item.comparison.a.name, item.comparison.b.name
+        which = [show(item.cell.get(name)) for name in columns] + ([f"{a} and {b}"] if both else [])
+        for warning in item.comparison.warnings:
+            yield from wrapped(f"! {', '.join(which)}: {warning}")
+    within = [item for item in made.items if item.within_run]
+    if within:
+        few = f"{len(within)} of {len(made.items)}: " if len(within) < len(made.items) else ""
+        yield from wrapped(f"! {few}{WITHIN_RUN}")
+    for warning in made.warnings:
+        yield from wrapped(f"! {warning}")
 
 
 def _telling(cells: Sequence[dict[str, Any]]) -> list[str]:
@@ -115,7 +135,3 @@ def _ratio(one: Comparison) -> str:
 
 def _g(one: Comparison) -> str:
     return "~" if one.effect_size is None else f"{one.effect_size:.2f}"
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(escape(text), _WIDTH)

@@ -3,49 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_size, human_scale, significant
-from iosonde.model.time_model import LIMITS, PARTS, Condition, Diagnosis, Line, Mixture
-from iosonde.report.text import estimate_parts, table
+from iosonde.model.time_model import LIMITS, PARTS
 
-from ._bound_text import wrapped
-from ._time_data import Group
+from .layout import estimate_parts, table, wrapped
 
-_WIDTH = 79
+if TYPE_CHECKING:
+    from iosonde.answers.time_model import ConditionShares, TimeModel
+    from iosonde.model.time_model import Condition, Diagnosis, Line
+
 _CLOSE = 0.25
 
 
-def lines(
-    found: Sequence[Condition],
-    asked: Sequence[int],
-    told: Sequence[Diagnosis],
-    fitted: Sequence[Line],
-    groups: Sequence[Group],
-    level: float,
-) -> Iterator[str]:
+def lines(made: TimeModel) -> Iterator[str]:
     """The lines of the text."""
+    fitted, groups = made.lines, made.groups
     if fitted:
-        yield from _fitted(fitted, level)
+        yield from _fitted(fitted, made.level)
     if groups:
-        yield from _groups(groups, level)
-    for size in asked:
-        if fitted or groups or size is not asked[0]:
+        yield from _groups(groups, made.level)
+    for size in made.sizes:
+        if fitted or groups or size is not made.sizes[0]:
             yield ""
-        yield from _parts(found, size, not fitted)
-    if told:
+        yield from _parts(made.conditions, size, not fitted)
+    if made.diagnoses:
         yield ""
-        yield from _diagnosis(told)
-    if asked or not groups:
+        yield from _diagnosis(made.diagnoses)
+    if made.sizes or not groups:
         yield ""
     if not fitted:
         yield from wrapped("; ".join(f"{name}: {text}" for name, text in PARTS.items()) + ".")
     yield from wrapped(f"Not in it: {'; '.join(LIMITS)}.", "  ")
 
 
-def mixtures(times: Sequence[float], found: Sequence[Mixture | None]) -> Iterator[str]:
+def mixtures(made: TimeModel) -> Iterator[str]:
     """What an observed time would be if it were a mixture of two conditions."""
     yield ""
-    for time, one in zip(times, found, strict=True):
+    for time, one in zip(made.observed_s, made.mixtures, strict=True):
         if one is None:
             yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
         else:
@@ -54,7 +50,7 @@ def mixtures(times: Sequence[float], found: Sequence[Mixture | None]) -> Iterato
                                f"{one.slower}.")  # fmt: skip
 
 
-def _groups(groups: Sequence[Group], level: float) -> Iterator[str]:
+def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
     yield from wrapped(f"Share of the operations nearest to each condition, %; {100 * level:g} % intervals")
     yield ""
     for group in groups:
@@ -63,7 +59,7 @@ def _groups(groups: Sequence[Group], level: float) -> Iterator[str]:
             value, interval = estimate_parts(estimate, 0.01)
             rows.append([name, value, interval])
         yield from wrapped(f"{group.name}: {group.n_operations} operations")
-        yield from table(["", "%", "interval"], rows, "lrr", _WIDTH).splitlines()
+        yield from table(["", "%", "interval"], rows, "lrr").splitlines()
         lost, between = estimate_parts(group.lost, 0.01)
         yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
         if group.beyond.value:
@@ -82,7 +78,7 @@ def _parts(found: Sequence[Condition], size: int, with_parts: bool) -> Iterator[
         cells = [_short(paid[name]) if name in paid else "" for name in names]
         rows.append([one.name, *cells, _short(one.seconds(size) / divisor)])
     header = [format_size(size), *names, f"t, {unit}"]
-    yield from table(header, rows, "l" + "r" * (len(names) + 1), _WIDTH).splitlines()
+    yield from table(header, rows, "l" + "r" * (len(names) + 1)).splitlines()
 
 
 def _short(value: float) -> str:
@@ -96,7 +92,7 @@ def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
         for one in told
     ]  # fmt: skip
     header = ["observed", "nearest condition", "model", "lost", ""]
-    yield from table(header, rows, "rlrrl", _WIDTH).splitlines()
+    yield from table(header, rows, "rlrrl").splitlines()
     best = format_rate(told[0].best_s, "s")
     yield ""
     yield from wrapped(
@@ -112,7 +108,7 @@ def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
         divisor, unit = human_scale(line.fixed.high, "s")
         fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
         rows.append([line.name, line.n, f"{fixed} {unit}", _rate(line), f"{line.r2:.3f}"])
-    yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr", _WIDTH).splitlines()
+    yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
 
 
 def _rate(line: Line) -> str:
