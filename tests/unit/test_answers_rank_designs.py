@@ -120,3 +120,18 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
     assert settings.added.share.value > 0.9 and settings.order == (("sieve",),)
     importance = {factor.name: factor.over_all.importance for factor in made.factors}
     assert sum(importance.values()) == pytest.approx(1) and importance["sieve"] > 0.9
+
+
+@pytest.mark.parametrize("design", ["fraction", "hypercube"])
+def test_the_page_ranks_the_same_factors(tmp_path, design):
+    """It dropped what followed from the other factors."""
+    from iosonde.cli._page import choose, page_of
+
+    rng = np.random.default_rng(5)
+    x = HALF if design == "fraction" else np.column_stack([rng.permutation(12) for _ in range(4)])
+    x = np.repeat(x, 3, axis=0)
+    y = 1e8 + 2e7 * x[:, 3] + 1e6 * rng.normal(size=len(x))
+    path = store_of(tmp_path / "s", NAMES, x, y)
+    (influence,) = page_of(choose(path, (), None), 0.95, path, ()).influences.items
+    assert {share.name for share in influence.ranking.shares} == set(NAMES)
+    assert influence.ranking.sentence.startswith("sieve first (S1 ")

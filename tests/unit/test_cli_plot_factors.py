@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from constrained_design import LINE, SIGMA, cells
+from constrained_design import NAMES as LAYOUT
 from iosonde.cli import _plot_factors
 from iosonde.cli._data import open_data
 from iosonde.cli.commands.plot import command
@@ -155,3 +157,30 @@ def test_all_panels_of_a_response_have_one_unit(monkeypatch, runs):
     found, _ = panels(monkeypatch, runs, ["write", "latency"], ["size", "fs"])
     assert [(panel.divisor, panel.unit) for panel in found[:2]] == [(found[0].divisor, found[0].unit)] * 2
     assert found[2].unit == found[3].unit == "ms"
+
+
+def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_these_held(monkeypatch, tmp_path):
+    """Stripes × replicas ≤ servers: 44 (39–49) was shown for a true 10.4."""
+    x = np.repeat(cells(), 3, axis=0)
+    y = 900 + x @ LINE + SIGMA * np.random.default_rng(1).normal(size=len(x))
+    path = tmp_path / "c.csv"
+    lines = [",".join([*map(str, row), f"{value:.4f}"]) for row, value in zip(x.tolist(), y.tolist(), strict=True)]
+    path.write_text("\n".join([",".join([*LAYOUT, "write (MB/s)"]), *lines]) + "\n")
+    for on in (["striping", "network", "clients"], LAYOUT):
+        found, _ = panels(monkeypatch, str(path), ["write"], on)
+        panel = {one.factor: one.series[0] for one in found}
+        assert panel["striping"].slope.low > 25
+        held = panel["striping"].held
+        assert held.slope.low < LINE[3] < held.slope.high < 20 and set(held.others) == set(LAYOUT) - {"striping"}
+        assert panel["striping"].said[2].endswith("MB/s with 5 other factors held")
+        assert panel["striping"].said[3] == "the line holds effects of factors that changed with it"
+        assert len(panel["network"].said) == 3 and panel["network"].held.slope.value == pytest.approx(
+            panel["network"].slope.value
+        )
+    everything = regress(open_data(str(path)).table, "write", LAYOUT, 0.95).fit.coefficients()
+    assert held.slope.value == pytest.approx(next(one for one in everything if one.name == "striping").estimate)
+
+
+def test_what_was_measured_is_not_held(monkeypatch, runs):
+    (panel,), _ = panels(monkeypatch, runs, ["write"], ["log2(size)"])
+    assert panel.series[0].held.others == ("fs", "replicas")

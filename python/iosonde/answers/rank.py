@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.asked import Asked
+from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
@@ -21,7 +20,6 @@ from .answer import Answer
 from .caveats import caveats
 
 _MANY_ROWS = 20_000  # more take seconds
-_LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
@@ -104,19 +102,11 @@ def _said(response: Response) -> list[str]:
 def _with_scattered(response: Response) -> Response:
     """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
     numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
-    apart = [pair for pair in response.confounded if _told_apart(response, *pair)]
+    apart = [pair for pair in response.confounded if told_apart(response.rows, *pair)]
     if not apart:
         return response
     left = tuple(pair for pair in response.confounded if pair not in apart)
     return replace(response.on([*response.names, *(name for name, _ in apart)]), confounded=left)
-
-
-def _told_apart(response: Response, name: str, other: str) -> bool:
-    one, two = (response.rows.columns[column] for column in (name, other))
-    if not (one.numeric and two.numeric) or _levels(response, name) < _LEAST_SCATTERED:
-        return False
-    ranks = [np.asarray(column.codes()[0], float) for column in (one, two)]
-    return abs(float(np.corrcoef(*ranks)[0, 1])) < _TOGETHER
 
 
 def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:

@@ -102,8 +102,18 @@ def page_of(chosen: Chosen, level: float, path: str, command: Sequence[str], on:
         axis=axis.noun,
         summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()}),
         models=explained,
-        influences=factors.factors_of_store(trials, columns_of(on, trials) if on else overview.by, level, titles),
+        influences=factors.factors_of_store(
+            trials, columns_of(on, trials) if on else _scattered(chosen, trials, overview.by), level, titles
+        ),
     )
+
+
+def _scattered(chosen: Chosen, trials: Table, by: Sequence[str]) -> list[str]:
+    """The settings, and numbers that change with one of them and are told apart all the same."""
+    from iosonde.data.factors import told_apart
+
+    confounded = chosen.source.data.known.confounded if len(trials) else {}
+    return [*by, *(name for name, other in confounded.items() if told_apart(trials, name, other))]
 
 
 def bars_section(bars: Sequence[Bars], runs: Sequence[dict[str, Any]]) -> Section[Bars]:

@@ -95,8 +95,10 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
 
 
 def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
-    """The settings that vary, without names that are of nearly one row each; of those that change together only the
-    first."""
+    """The settings that vary, without names that are of nearly one row each, and without those that follow from the
+    others, unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
+    from iosonde.data.factors import told_apart
+
     n = len(known)
     terms: list[str] = []
     for name in settings:
@@ -105,7 +107,9 @@ def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
             continue
         groups = len(known.groups(terms))
         if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
-            continue
+            crossed = all(len(known.groups([term, name])) == _levels(known, term) * levels for term in terms)
+            if not crossed and not all(told_apart(known, name, term) for term in terms):
+                continue
         terms.append(name)
     return terms
 

@@ -26,6 +26,7 @@ _TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *OBSERVED_F
 _FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
           "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
           "test_id")  # fmt: skip
+_LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,18 @@ def _factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     if declared is None:
         return Factor(column, "", levels, Role.OBSERVED)
     return Factor(column, declared.unit, levels, declared.role)
+
+
+def told_apart(rows: Table, one: str, other: str) -> bool:
+    """Whether a line tells two columns apart although each level of one goes with one of the other: numbers that
+    neither rise nor fall together, as those of a Latin hypercube."""
+    columns = [rows.columns[one], rows.columns[other]]
+    if not all(column.numeric for column in columns):
+        return False
+    codes = [column.codes() for column in columns]
+    if min(len(levels) for _, levels in codes) < _LEAST_SCATTERED:
+        return False
+    return abs(float(np.corrcoef(*(places.astype(float) for places, _ in codes))[0, 1])) < _TOGETHER
 
 
 def _change_together(rows: Table, one: str, other: str) -> bool:

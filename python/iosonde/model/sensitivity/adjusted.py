@@ -22,7 +22,7 @@ from .types import VariancePart
 from .variances import Array, Groups
 
 _MOST_COLUMNS = 400
-FEW_CELLS = 12  # that allow too few shuffles for a small p
+FEW_CELLS = 40  # scattered ones: too few shuffles, or bins too coarse, for a small p
 _DEPENDS = 0.05  # Cramér's V: S1 holds its square of another factor's share
 
 

@@ -3,9 +3,9 @@
 In a factorial the labels are shuffled inside each setting of the other factors, whose means are taken out before:
 exact for "no effect whatever the others are", and the others' variance is not noise. In scattered settings what an
 additive model of the other factors leaves of the settings' means is shuffled (Freedman & Lane, J. Business & Economic
-Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: there, and for few scattered
-settings, p is that of the F test of the adjusted share. The zero line is of the response as it is:
-scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
+Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: there p is that of the F test
+of the adjusted share, of few scattered settings the smaller of both, doubled. The zero line is of the response as it
+is: scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
         shuffled = _over_cells(design, level, rounds, rng)
         if beyond is None or design.n_cells >= FEW_CELLS:
             return shuffled
-        return [replace(one, p=_p_of_f(beyond, i)) for i, one in enumerate(shuffled)]
+        return [replace(one, p=_smaller(one.p, _p_of_f(beyond, i))) for i, one in enumerate(shuffled)]
     found = []
     for i in range(len(design.features)):
         if design.kind != FRACTION and _varies_inside(design, i):
@@ -63,6 +63,12 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
         else:
             found.append(_of_residuals(design, i, level, rounds, rng))
     return found
+
+
+def _smaller(one: float | None, other: float | None) -> float | None:
+    """Of two tests of one factor (Bonferroni)."""
+    known = [p for p in (one, other) if p is not None]
+    return min(1.0, min(known) * len(known)) if known else None
 
 
 def _p_of_f(beyond: Adjusted, factor: int) -> float | None:

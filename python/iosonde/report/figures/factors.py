@@ -34,10 +34,19 @@ _SAID = 62  # characters of a sentence above a panel
 
 
 @dataclass(frozen=True)
+class Held:
+    """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
+
+    slope: Estimate
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Series:
     """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
 
-    ``said`` are the sentences about it.
+    ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
+    None where there is none.
     """
 
     name: str
@@ -45,6 +54,8 @@ class Series:
     means: Sequence[tuple[float, Estimate]]
     line: Sequence[tuple[float, float]]
     said: Sequence[str]
+    slope: Estimate | None = None
+    held: Held | None = None
 
 
 @dataclass(frozen=True)
