@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError, IosondeError
 from ._data import Source
 
 if TYPE_CHECKING:
-    from iosonde.measure.design.expression import Expression
+    from iosonde.core.expression import Expression
     from iosonde.model.fit.features import Examples, Feature
 
 Broken = Callable[[Mapping[str, Any]], str | None]
@@ -20,7 +20,7 @@ Broken = Callable[[Mapping[str, Any]], str | None]
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--constraint") -> Broken:
     """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
     Raises InputError for an expression that says nothing."""
-    from iosonde.measure.design.expression import read
+    from iosonde.core.expression import read
 
     words = _words(features)
     made = [read(text, list(words.values()), where) for text in texts]
@@ -70,7 +70,7 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
 
 def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
     """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
-    from iosonde.measure.design.expression import read
+    from iosonde.core.expression import read
 
     known = set(_words(examples.features).values())
     made = read(text, list(names), "the experiment")
