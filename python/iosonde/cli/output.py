@@ -15,6 +15,8 @@ import click
 from iosonde.core.errors import InputError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from iosonde.answers.answer import Answer
     from iosonde.core.table import Table
 
@@ -60,6 +62,22 @@ def talk(text: str) -> None:
     from iosonde.report.text import escape
 
     click.echo(escape(text), err=True)
+
+
+def write_figure(path: str | Path, figure: Figure) -> None:
+    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
+    from iosonde.report import figures
+
+    check_figure(path)
+    talk(f"wrote {replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip('.')))}")
+
+
+def check_figure(path: str | Path) -> None:
+    """Raises InputError for a name that is not a figure's, before anything is computed."""
+    from iosonde.report import figures
+
+    if Path(path).suffix.lower().lstrip(".") not in figures.FORMATS:
+        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
 
 
 def replace_file(path: Path, content: bytes) -> Path:

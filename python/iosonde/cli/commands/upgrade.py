@@ -96,12 +96,11 @@ def _today(asked: Asked) -> Ceiling | None:
 def _predictor(path: str, asked: Asked, level: float) -> tuple[Callable[[Mapping[str, Any]], Estimate], bool]:
     """What a fitted model says of a setting, and whether that is in bytes/s. Raises InputError where nobody gives it
     a setting."""
+    from iosonde.answers.model_file import read_model, setting
     from iosonde.core.column_units import bytes_per_s
     from iosonde.core.types import Estimate
     from iosonde.model.fit.features import encode
     from iosonde.model.fit.fitted import ask
-
-    from .._models import read_model, setting
 
     if asked.cluster is None or not asked.cluster.model:
         raise InputError("--model: today says no setting of the model", "give today: model: {factor: level, …}")

@@ -1,0 +1,55 @@
+"""The figures of ``fit`` and ``validate``: what of an answer is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+
+from .fit_figures import Errors, LearningCurve, Predicted, SortedRows, TreeDrawing, fit_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from iosonde.answers.fit import Fitted
+    from iosonde.answers.validate import Validation
+    from iosonde.model.fit.features import Examples
+    from iosonde.model.fit.validate import Judged
+
+
+def fit_plot(answer: Fitted) -> Figure:
+    """Predicted against observed of what was taken, the errors of all, and the tree where it is one."""
+    examples, made = answer.examples, answer.choice
+    known = [one for one in made.tried if one.mae.value is not None]
+    errors = Errors(
+        examples.response, [one.candidate.short for one in known],
+        [(one.mae.value, one.mae.low, one.mae.high) for one in known],  # type: ignore[misc]
+        made.noise.mae if made.noise else None, made.baseline.mae.value,
+    )  # fmt: skip
+    items: list[Any] = [*_observed(examples, made.tried[made.chosen]), errors]
+    if "nodes" in made.model.form:
+        items.append(TreeDrawing(examples.response, list(made.model.form["nodes"])))
+    return fit_figure(items)
+
+
+def validation_plot(answer: Validation) -> Figure:
+    """Predicted against observed of the best, and the learning curve where there is one. Raises InputError."""
+    if answer.best is None:
+        raise InputError("no model could be fitted: there is nothing to draw", "use fewer factors, or measure more")
+    items: list[Any] = list(_observed(answer.examples, answer.best))
+    if answer.curve:
+        lines = {
+            one.candidate.short: [(point.n_train, point.mae[index]) for point in answer.curve]
+            for index, one in enumerate(answer.judged)
+        }
+        items.append(LearningCurve(answer.examples.response, lines))
+    return fit_figure(items)
+
+
+def _observed(examples: Examples, judged: Judged) -> list[Any]:
+    name, observed = judged.candidate.short, examples.y[judged.rows]
+    order = np.argsort(observed, kind="stable")
+    return [Predicted(examples.response, name, observed, judged.predicted),
+            SortedRows(examples.response, name, observed[order], judged.predicted[order])]  # fmt: skip
