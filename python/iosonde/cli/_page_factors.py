@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better
 from iosonde.core.units import human_scale, significant
 from iosonde.report import factor_content as content
@@ -34,8 +35,9 @@ def factors_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], level: float
 ) -> Section[content.Influence]:
     """One part for each response of a table."""
-    return _section([(name, table, name, what_if.better_of(table.column(name).unit)) for name in responses],
-                    settings, level)  # fmt: skip
+    columns = [table.column(name) for name in responses]
+    asked = [(one.name, table, one.name, metric_of(one.label, one.unit).better) for one in columns]
+    return _section(asked, settings, level)
 
 
 def factors_of_store(
@@ -44,7 +46,7 @@ def factors_of_store(
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     asked = [
-        (title, models.of_metric(trials, rows[key], title, unit), title, what_if.better_of(unit))
+        (title, models.of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better)
         for key, (title, unit) in titles.items()
         if key in rows
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .types import Estimate
 from .units import significant
 
@@ -17,6 +19,11 @@ def shown(value: float | None, digits: int = 3) -> str:
 def counted(n: int, noun: str) -> str:
     """``1 trial``, ``3 trials``."""
     return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def percent(share: float | None) -> str:
