@@ -10,8 +10,8 @@ import pytest
 from iosonde.cli._campaign import importer_names
 from iosonde.cli._document import document
 from iosonde.cli._options import OPTIONS
+from iosonde.core.problems import SpecError
 from iosonde.measure import spec_file
-from iosonde.measure.spec_problems import SpecError
 from iosonde.measure.spec_schema import schema_text
 from iosonde.store import Store
 

@@ -277,7 +277,7 @@ def test_incomplete_instances_are_counted_and_not_used():
     keep = np.ones(len(table), dtype=bool)
     keep[:2] = False
     made = advise(table.take(keep), "v", ["set"], ["size"])
-    assert len(made.made) == 11 and made.made.incomplete == 1
+    assert len(made.instances) == 11 and made.instances.incomplete == 1
     assert any("1 of 12 instances lack a setting" in w for w in made.warnings)
 
 
@@ -368,7 +368,7 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     }
     made = advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"])
     plain = advise(table, "v", ["set"], ["size"])
-    assert made.made.renamed == ((("s9",), ("s2",)),) and any("under another name" in w for w in made.warnings)
+    assert made.instances.renamed == ((("s9",), ("s2",)),) and any("under another name" in w for w in made.warnings)
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
     assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
                   wish=Wish(current={"set": "s9"})).current == "s2"  # fmt: skip
@@ -382,7 +382,7 @@ def test_copied_rows_are_no_repeats():
     once = made_up(np.random.default_rng(9), 12, 4, 1, 0.0, 0.1)
     rows = {name: list(once.column(name).values) * 3 for name in ("size", "set", "v")}
     made = advise(table_of(rows), "v", ["set"], ["size"])
-    assert made.made.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
+    assert made.instances.slots == 1 and made.to_json()["repeats"] == 1 and made.gain.possible is None
     assert all(d.tied is None for d in made.defaults) and any("of 144 trials are copies" in w for w in made.warnings)
 
 
@@ -474,8 +474,8 @@ def test_the_real_non_contiguous_data_give_the_known_figures():
     setting = [f"{'on' if o else 'off'} {b:g}" for o, b in zip(on, buffer, strict=True)]
     rows = table_of({"size": size, "gap": gap, "fill": fill, "set": setting, "v": value})
     made = advise(rows, "v", ["set"], ["size", "gap", "fill"], wish=Wish(weigh=False))
-    assert [tuple(sorted(pair[0] + pair[1])) for pair in made.made.renamed] == [("on 100", "on 4")]
-    assert len(made.made) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
+    assert [tuple(sorted(pair[0] + pair[1])) for pair in made.instances.renamed] == [("on 100", "on 4")]
+    assert len(made.instances) == 180 and made.to_json()["best_mean"] == pytest.approx(65.49, abs=0.01)
     found = {d.setting: (round(d.rel_arith, 3), round(d.rel_harm, 3)) for d in made.defaults}
     assert found == {"off 4": (0.821, 0.314), "on 1": (0.851, 0.711), "on 4": (0.791, 0.601)}
     assert [1 - made.depths[d].loss for d in (2, 3)] == pytest.approx([0.984, 0.990], abs=1.1e-3)

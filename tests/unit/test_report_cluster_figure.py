@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli._upgrade_file import read
-from iosonde.cli._upgrade_plot import content
+from iosonde.answers.cluster_file import read_cluster
+from iosonde.answers.upgrade import today_of
 from iosonde.cli.commands.upgrade import command
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
@@ -18,7 +18,8 @@ from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
 from iosonde.explain.upgrade_today import today
 from iosonde.model.bound.bound import TERMS
-from iosonde.report.figures.cluster import amount, cluster_figure, shown
+from iosonde.report import cluster_plot
+from iosonde.report.figures.cluster import ClusterDrawing, amount, cluster_figure, shown
 from iosonde.report.figures.vocabulary import VERMILION
 from page_sample import HOSTILE
 
@@ -39,6 +40,10 @@ ALL = {
 def cluster(name: str = "c", words: dict | None = None, **values: float | tuple[float, float]) -> Cluster:
     ends = {key: value if isinstance(value, tuple) else (value, value) for key, value in values.items()}
     return Cluster(name, {k: Quantity((low * high) ** 0.5, low, high) for k, (low, high) in ends.items()}, words or {})
+
+
+def content(made: Cluster, level: float) -> ClusterDrawing:
+    return cluster_plot.content(made, today_of(made, level), level)
 
 
 def texts(made: Cluster) -> list[str]:
@@ -167,7 +172,7 @@ def test_without_a_cluster_there_is_no_drawing(tmp_path):
 
 
 def test_the_drawing_of_the_example_is_that_of_its_file():
-    asked = read(str(EXAMPLE))
+    asked = read_cluster(str(EXAMPLE))
     drawing = content(replace(asked.cluster, name="n"), 0.95)
     assert drawing.parts["server_links"].limits and drawing.parts["disks"].title == "4 disks"
     assert drawing.disks_of == {1: 1, 2: 1, 3: 1, 4: 1} and drawing.client_numbers == (1, None, 8)

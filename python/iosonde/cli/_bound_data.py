@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iosonde.core.errors import DataError, InputError
 
@@ -126,19 +126,3 @@ def memory_warnings(memory: dict[str, float | None], data: float | None, clients
                 "them; use more than twice the memory"
             )
     return said
-
-
-def to_json(made: Any) -> dict[str, Any]:
-    """A Ceiling in its stable JSON form."""
-    return {
-        "s": made.s,
-        "limit": list(made.limit),
-        "relieved": made.relieved,
-        "balance": made.balance,
-        "missing": list(made.missing),
-        "terms": [
-            {"name": t.name, "bytes_per_s": t.bytes_per_s, "formula": t.formula, "source": t.source,
-             "used": made.s / t.bytes_per_s}
-            for t in made.terms
-        ],
-    }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,62 +11,43 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
+from iosonde.model.bound.fields import READERS, count, whole
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
     from iosonde.model.bound.system import System
 
 
-def count(text: str) -> float:
-    """A finite number. Raises InputError."""
-    try:
-        value = float(text)
-    except ValueError as error:
-        raise InputError(f"'{text}' is no number", "write it like 4") from error
-    if not math.isfinite(value):
-        raise InputError(f"'{text}' is no finite number", "write it like 4")
-    return value
-
-
-def whole(text: str) -> int:
-    """A whole number of things. Raises InputError."""
-    value = count(text)
-    if value != int(value):
-        raise InputError(f"'{text}' is no whole number", "write it like 4")
-    return int(value)
-
-
-def _size(text: str) -> float:
-    return float(parse_size(text))
-
-
-# Option → field of System, what reads it, metavar, help.
+# Option → field of System, metavar, help.
+_TEXTS: dict[str, tuple[str, str, str]] = {
+    "--clients": ("clients", "N", "Clients [default: 1; a store's nodes]."),
+    "--servers": ("servers", "M", "Servers that hold data [default: 1]."),
+    "--disks": ("disks", "P", "Disks of all servers together."),
+    "--net": ("network", "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
+    "--client-net": ("client_network", "I", "One client's link, where it differs."),
+    "--server-net": ("server_network", "I", "One server's link, where it differs."),
+    "--fabric": ("fabric", "F", "What all links together can carry (bisection)."),
+    "--disk": ("disk", "R", "One disk."),
+    "--disk-read": ("disk_read", "R", "One disk when it reads."),
+    "--disk-write": ("disk_write", "R", "One disk when it writes."),
+    "--cpu": ("cpu", "C", "What a client computes for the data: 0.02s/MB."),
+    "--server-cpu": ("server_cpu", "C", "What a server computes for the data."),
+    "--memory-copy": ("memory_copy", "B", "What a client can copy in memory."),
+    "--copies": ("copies", "K", "How often a client copies each byte [default: 1]."),
+    "--latency": ("latency", "L", "One request's time, as 2ms; with --request."),
+    "--request": ("request_size", "SIZE", "One request's size, as 64KiB."),
+    "--queue-depth": ("queue_depth", "Q", "Requests under way at each client [default: 1]."),
+    "--metadata-rate": ("metadata_rate", "K", "Operations/s of all metadata servers; with --file-size."),
+    "--metadata-operations": ("metadata_operations", "O", "Metadata operations of each file [default: 1]."),
+    "--file-size": ("file_size", "SIZE", "One file's size."),
+    "--replicas": ("replicas", "R", "Copies of everything; with --redundancy [default of it: client]."),
+    "--chunk": ("chunk_size", "SIZE", "One chunk of an erasure code."),
+    "--stripe": ("stripe_count", "S", "Each file lies on so many servers."),
+    "--files": ("files", "F", "Files in use at once, for --stripe [default: one for each client]."),
+}
+# The same with what reads it.
 OPTIONS: dict[str, tuple[str, Callable[[str], Any], str, str]] = {
-    "--clients": ("clients", whole, "N", "Clients [default: 1; a store's nodes]."),
-    "--servers": ("servers", whole, "M", "Servers that hold data [default: 1]."),
-    "--disks": ("disks", whole, "P", "Disks of all servers together."),
-    "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
-    "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
-    "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
-    "--fabric": ("fabric", parse_rate, "F", "What all links together can carry (bisection)."),
-    "--disk": ("disk", parse_rate, "R", "One disk."),
-    "--disk-read": ("disk_read", parse_rate, "R", "One disk when it reads."),
-    "--disk-write": ("disk_write", parse_rate, "R", "One disk when it writes."),
-    "--cpu": ("cpu", parse_per_byte, "C", "What a client computes for the data: 0.02s/MB."),
-    "--server-cpu": ("server_cpu", parse_per_byte, "C", "What a server computes for the data."),
-    "--memory-copy": ("memory_copy", parse_rate, "B", "What a client can copy in memory."),
-    "--copies": ("copies", count, "K", "How often a client copies each byte [default: 1]."),
-    "--latency": ("latency", parse_seconds, "L", "One request's time, as 2ms; with --request."),
-    "--request": ("request_size", _size, "SIZE", "One request's size, as 64KiB."),
-    "--queue-depth": ("queue_depth", count, "Q", "Requests under way at each client [default: 1]."),
-    "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
-    "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations of each file [default: 1]."),
-    "--file-size": ("file_size", _size, "SIZE", "One file's size."),
-    "--replicas": ("replicas", whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
-    "--chunk": ("chunk_size", _size, "SIZE", "One chunk of an erasure code."),
-    "--stripe": ("stripe_count", whole, "S", "Each file lies on so many servers."),
-    "--files": ("files", whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
+    flag: (name, READERS[name], metavar, text) for flag, (name, metavar, text) in _TEXTS.items()
 }
 
 

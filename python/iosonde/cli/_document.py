@@ -10,11 +10,11 @@ from typing import Any
 
 import click
 
-from iosonde.core import decision
+from iosonde.core import decision, yaml_text
 from iosonde.core.errors import InputError
-from iosonde.measure import benchmarks, spec_file, spec_text
-from iosonde.measure.spec_problems import nearest
-from iosonde.measure.spec_text import Document
+from iosonde.core.problems import nearest
+from iosonde.core.yaml_text import Document
+from iosonde.measure import benchmarks, spec_file
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
@@ -64,7 +64,7 @@ def _source(asked: dict[str, Any]) -> Document:
         raise click.UsageError(f"two things to measure: '{what}' and --file {named}; give one of them.")
     if named is not None or (what is not None and is_file(what)):
         _only_for_commands(asked)
-        return _stored(spec_text.load(_there(Path(named or what))))
+        return _stored(yaml_text.load(_there(Path(named or what))))
     if what is not None and benchmarks.is_one(what):
         _only_for_commands(asked)
         return Document(benchmarks.find(what), what)
@@ -116,7 +116,7 @@ def _put(found: Document, key: str, value: Any, option: str) -> None:
     _came_from(found, (key,), option)
 
 
-def _came_from(found: Document, path: spec_text.Key, option: str) -> None:
+def _came_from(found: Document, path: yaml_text.Key, option: str) -> None:
     for old in [old for old in found.places if old[: len(path)] == path]:
         del found.places[old]
     found.places[path] = "--" + option.replace("_", "-")
@@ -171,7 +171,7 @@ def _put_levels(found: Document, words: str, must_exist: bool) -> None:
     if must_exist and name not in factors:
         hint = nearest(name, factors) if factors else "the file has none"
         raise InputError(f"--set {words}: the file has no factor '{name}'", hint)
-    read = [spec_text.scalar(level, f"--set {name}") for level in levels.split(",")]
+    read = [yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
     old = factors.get(name)
     factors[name] = old | {"levels": read} if isinstance(old, dict) else read
     _came_from(found, ("factors", name), "set " + name)

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from iosonde.core.errors import InputError
+from iosonde.core.yaml_text import Document
 from iosonde.measure.foreign import translate
-from iosonde.measure.spec_text import Document
 
 
 def native_document(asked: dict[str, Any]) -> Document:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.types import Better, Role
+from iosonde.core.metrics import metric_of
+from iosonde.core.types import Better, Metric, Role
 from iosonde.report.advice_content import Advice, AdviceDefault, AdviceRule, Compared
 from iosonde.report.content import Section, counted
 
 from . import _page_figures as figures
 from . import _page_models as models
-from ._page_what_if import better_of
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
@@ -37,8 +37,8 @@ class Asked:
 
 def asked_of(choose: str | None, given: str | None, current: str | None) -> Asked | None:
     """The options as they were written. Raises InputError."""
-    from ._data import split_names
-    from .commands.advise import pairs_of
+    from .options.data import split_names
+    from .options.pairs import pairs_of
 
     if choose is None:
         if given is not None or current is not None:
@@ -57,7 +57,8 @@ def advice_of_store(chosen: Chosen, page: Page, asked: Asked, level: float) -> S
     tables = []
     for operation, metric, unit in named:
         title = figures.metric_title(operation, metric)
-        tables.append((title, unit, models.of_metric(trials, rows[operation, metric], title, unit)))
+        table = models.of_metric(trials, rows[operation, metric], title, unit)
+        tables.append((title, metric_of(metric, unit), table))
     return _section(tables, asked, varying, level)
 
 
@@ -68,21 +69,22 @@ def advice_of_table(
     from iosonde.data import roles
 
     seen = roles.guess(table, responses, by)
-    tables = [(name, table.column(name).unit, table) for name in seen.responses]
+    columns = [table.column(name) for name in seen.responses]
+    tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
     return _section(tables, asked, seen.settings, level)
 
 
 def _section(
-    tables: Sequence[tuple[str, str, Table]], asked: Asked, varying: Sequence[str], level: float
+    tables: Sequence[tuple[str, Metric, Table]], asked: Asked, varying: Sequence[str], level: float
 ) -> Section[Advice]:
     """What was asked for raises IosondeError where no response has advice; else what has none is said."""
     items, missing = list[Advice](), list[str]()
     first: IosondeError | None = None
-    for title, unit, table in tables[:MOST_RESPONSES]:
+    for title, metric, table in tables[:MOST_RESPONSES]:
         chosen = [table.column(name).name for name in asked.choose]
         given = [name for name in varying if name not in chosen] if asked.given is None else asked.given
         try:
-            items.append(_advice(title, unit, table, asked, given, level))
+            items.append(_advice(title, metric, table, asked, given, level))
         except IosondeError as error:
             first = first or error
             missing.append(f"{title}: {error.message}.")
@@ -94,20 +96,19 @@ def _section(
     return Section(tuple(items), tuple(missing))
 
 
-def _advice(title: str, unit: str, table: Table, asked: Asked, given: Sequence[str], level: float) -> Advice:
+def _advice(title: str, metric: Metric, table: Table, asked: Asked, given: Sequence[str], level: float) -> Advice:
+    from iosonde.answers.advise import sentence_of
     from iosonde.explain.advise import Wish, advise
 
-    from ._advise_text import sentence
-
-    lower = better_of(unit) is Better.LOWER
-    made = advise(table, title, asked.choose, given, level, Wish(unit, lower, current=asked.current))
+    lower = metric.better is Better.LOWER
+    made = advise(table, title, asked.choose, given, level, Wish(metric.unit, lower, current=asked.current))
     gain = made.gain
     return Advice(
         title=title,
-        unit=unit,
+        unit=metric.unit,
         head=_head(made, lower),
-        sentence=sentence(made),
-        choose=tuple(made.made.choose),
+        sentence=sentence_of(made),
+        choose=tuple(made.instances.choose),
         over=gain.over if gain else "",
         ratio=gain.ratio if gain and made.kind != "nothing" else None,
         compared=_compared(made),
@@ -117,13 +118,12 @@ def _advice(title: str, unit: str, table: Table, asked: Asked, given: Sequence[s
     )
 
 
-def _head(made: Made, lower: bool) -> str:
-    given = ", ".join(feature.name for feature in made.made.features)
-    of = f"{counted(len(made.made), 'instance')} ({given})" if given else "one instance"
-    names = "/".join(made.made.choose)
-    return (
-        f"{counted(len(made.made.settings), 'setting')} ({names}) in {of}; {'lower' if lower else 'higher'} is better."
-    )
+def _head(advice: Made, lower: bool) -> str:
+    made = advice.instances
+    given = ", ".join(feature.name for feature in made.features)
+    of = f"{counted(len(made), 'instance')} ({given})" if given else "one instance"
+    settings = f"{counted(len(made.settings), 'setting')} ({'/'.join(made.choose)})"
+    return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
 def _compared(made: Made) -> tuple[Compared, ...]:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better
 from iosonde.core.units import human_scale, significant
 from iosonde.report import factor_content as content
-from iosonde.report.content import Section, counted
+from iosonde.report.content import Section
 from iosonde.report.text.rank import tried
 
 from . import _page_models as models
@@ -34,8 +35,9 @@ def factors_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], level: float
 ) -> Section[content.Influence]:
     """One part for each response of a table."""
-    return _section([(name, table, name, what_if.better_of(table.column(name).unit)) for name in responses],
-                    settings, level)  # fmt: skip
+    columns = [table.column(name) for name in responses]
+    asked = [(one.name, table, one.name, metric_of(one.label, one.unit).better) for one in columns]
+    return _section(asked, settings, level)
 
 
 def factors_of_store(
@@ -44,7 +46,7 @@ def factors_of_store(
     """One part for each operation and metric of ``titles``: (heading, unit)."""
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     asked = [
-        (title, models.of_metric(trials, rows[key], title, unit), title, what_if.better_of(unit))
+        (title, models.of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better)
         for key, (title, unit) in titles.items()
         if key in rows
     ]
@@ -116,12 +118,11 @@ def _ranking(data: Examples, level: float) -> content.Ranking:
 
 
 def _chosen(data: Examples, level: float) -> Choice:
+    from iosonde.answers.candidates import candidates
     from iosonde.model.fit.choose import choose
     from iosonde.model.fit.folds import groups
 
-    from ._models import candidates
-
-    found = candidates(_FAMILIES, int(data.cells.max()) + 1, None)
+    found = candidates(_FAMILIES, int(data.cells.max()) + 1)
     return choose(data, found, groups(data), None, level, _SEED)
 
 
@@ -134,20 +135,14 @@ def _judged(data: Examples, made: Choice, level: float) -> content.Judged:
 
 
 def _sentence(data: Examples, made: Choice) -> str:
-    """The model in words, with its error against the mean's and the noise's."""
-    from iosonde.report.text import estimate_text
+    """As ``iosonde fit`` says it, in the unit of the page, and how far repeats lie apart."""
+    from iosonde.answers.verdict import verdict
 
-    error, mean = made.tried[made.chosen].mae, made.baseline.mae
-    if made.model.family == "mean":
-        return "No model is better than the mean of everything: these factors tell nothing of the response here."
-    scale = human_scale(abs(error.value or 1.0), data.unit)
-    against = [f"the mean of everything by {estimate_text(mean, data.unit, scale)}"]
-    if made.noise is not None:
-        against.append(
-            f"repeats differ from their own mean by {significant(made.noise.mae / scale[0])} {scale[1]}".rstrip()
-        )
-    said = f"{made.model.name} errs by {estimate_text(error, data.unit, scale)} on rows that it has not seen"
-    return f"{said}, {', '.join(against)}. Of {counted(len(made.tried), 'model')} the simplest of the best is taken."
+    scale = human_scale(abs(made.tried[made.chosen].mae.value or 1.0), data.unit)
+    if made.noise is None:
+        return verdict(made, scale)
+    noise = f"{significant(made.noise.mae / scale[0])} {scale[1]}".rstrip()
+    return f"{verdict(made, scale)} Repeats differ from their own mean by {noise}."
 
 
 def _curve(data: Examples, made: Choice, level: float) -> tuple[content.CurvePoint, ...]:

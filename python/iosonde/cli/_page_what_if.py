@@ -13,13 +13,7 @@ if TYPE_CHECKING:
     from iosonde.model.fit.features import Examples, Feature
     from iosonde.model.fit.fitted import Model
 
-_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _MOST_LEVELS = 50  # that are asked of one factor
-
-
-def better_of(unit: str) -> Better:
-    """Lower is better for times."""
-    return Better.LOWER if unit in _TIMES else Better.HIGHER
 
 
 def rows_of(data: Examples, model: Model, better: Better, level: float) -> WhatIfs | None:

@@ -63,6 +63,20 @@ def talk(text: str) -> None:
     click.echo(escape(text), err=True)
 
 
+def write_figure(path: str | Path, figure: Figure) -> None:
+    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
+    from iosonde.report.figures.files import format_of
+
+    talk(f"wrote {replace_file(Path(path), figure.image(format_of(path)))}")
+
+
+def check_figure(path: str | Path) -> None:
+    """Raises InputError for a name that is not a figure's, before anything is computed."""
+    from iosonde.report.figures.files import format_of
+
+    format_of(path)
+
+
 def replace_file(path: Path, content: bytes) -> Path:
     """Put ``content`` in the place of ``path``, as ``whole_file`` does. Raises InputError where that cannot be."""
     with whole_file(path) as file:

@@ -84,7 +84,7 @@ class Advice:
     share of the best over the mean of all settings; ``depth`` is where the tree stops.
     """
 
-    made: Instances
+    instances: Instances
     level: float
     defaults: tuple[Default, ...]
     winners: dict[str, str]
@@ -112,11 +112,12 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
+        made = self.instances
         return {
-            "response": self.made.response, "unit": self.made.unit, "better": "lower" if self.made.lower else "higher",
-            "choose": list(self.made.choose), "given": [f.name for f in self.made.features], "level": self.level,
-            "instances": len(self.made), "incomplete": self.made.incomplete, "settings": len(self.made.settings),
-            "repeats": int(self.made.trials.min()), "best_mean": float(_best(self.made)),
+            "response": made.response, "unit": made.unit, "better": "lower" if made.lower else "higher",
+            "choose": list(made.choose), "given": [f.name for f in made.features], "level": self.level,
+            "instances": len(made), "incomplete": made.incomplete, "settings": len(made.settings),
+            "repeats": int(made.trials.min()), "best_mean": float(_best(made)),
             "defaults": [d.to_json() for d in self.defaults], "best_by": self.winners,
             "criteria_agree": self.criteria_agree, "best_default": self.best_default,
             "equal_defaults": list(self.equal_defaults), "effects": [e.to_json() for e in self.effects],
@@ -243,9 +244,21 @@ def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, le
     mean = crossed.mean
     possible = crossed.share.get("possible")
     return Gain(name, crossed.gain(what, over, level), geometric(mean(logs, level)), mean(absolute, level),
-                mean(crossed.share[what], level), mean(crossed.share[over], level),
-                None if possible is None else mean(possible, level), crossed.lowest[what], crossed.lowest[over],
+                _share(crossed, crossed.share[what], level), _share(crossed, crossed.share[over], level),
+                None if possible is None else _share(crossed, possible, level), crossed.lowest[what],
+                crossed.lowest[over],
                 () if crossed.by_repeat else tuple(logs.tolist()))  # fmt: skip
+
+
+def _share(crossed: Crossed, values: Any, level: float) -> Estimate:
+    """The mean of shares of the best, which is none below 0 or above 1: what noise carries beyond is cut, and said."""
+    made = crossed.mean(values, level)
+    assert made.value is not None
+    if 0.0 <= made.value <= 1.0:
+        return made.within(0.0, 1.0)
+    value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
+    said = f"by noise the mean is {made.value:.4g}; a share is from 0 to 1, and it is cut there"
+    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, said))
 
 
 def _wide(made: Instances, level: float) -> float:

@@ -65,7 +65,7 @@ def against(advice: Advice, new: Table) -> Tried:
     obtained = mean_estimate(np.array(list(found.values())), level)
     predicted, difference = gain.ratio, None
     if gain.logs:
-        held = {tuple(advice.made.key(row).values()): log for row, log in enumerate(gain.logs)}
+        held = {tuple(advice.instances.key(row).values()): log for row, log in enumerate(gain.logs)}
         if set(found) <= set(held):
             expected = np.array([held[key] for key in found])
             predicted = geometric(mean_estimate(expected, level))
@@ -88,7 +88,7 @@ def _unpaired(a: Estimate, b: Estimate) -> Estimate:
 def _logs(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
     """Log ratios of the new instances that have both settings; how many have one and the same; how many lack one, or
     are beyond what was tried."""
-    made = advice.made
+    made = advice.instances
     names = [f.name for f in made.features]
     kept = ~np.isnan(new.numbers(made.response))
     for name in (*names, *made.choose):
@@ -119,7 +119,7 @@ def _inside(feature: Feature, value: Any) -> bool:
 
 def _as_learned(advice: Advice, new: Table) -> Table:
     """The table with numbers where the advice knows numbers, and text where it knows text. Raises DataError."""
-    made, columns = advice.made, dict(new.columns)
+    made, columns = advice.instances, dict(new.columns)
     numeric = {f.name: f.numeric for f in made.features}
     for at, name in enumerate(made.choose):
         numeric[name] = not any(isinstance(setting[at], str) for setting in made.settings)
@@ -137,7 +137,7 @@ def _as_learned(advice: Advice, new: Table) -> Table:
 
 def _refuse_the_same(advice: Advice, new: Table) -> None:
     """The trials that the advice was learned from would only agree with themselves."""
-    made = advice.made
+    made = advice.instances
     cells: dict[tuple[Cell, ...], float] = {}
     for row in range(len(made)):
         for at, setting in enumerate(made.settings):

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial
 
 from . import envelope
-from .design import expression
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]

@@ -10,14 +10,14 @@ from itertools import islice, product
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
+from iosonde.core.yaml_text import Document, Key, key_text
 
 from . import design, placeholders, workloads
 from .forecast import stated_work
 from .levels import read_levels
 from .spec import CACHE_REMOUNT, NativeStep, Spec
-from .spec_problems import Problem, nearest
-from .spec_text import Document, Key, key_text
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({

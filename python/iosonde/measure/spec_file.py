@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.problems import Problem, SpecError
 from iosonde.core.types import Factor
 from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.yaml_text import Document
 
 from . import spec_check, spec_schema
 from .levels import read_levels
@@ -30,8 +32,6 @@ from .spec import (
     Step,
     Terms,
 )
-from .spec_problems import Problem, SpecError
-from .spec_text import Document
 
 # The least number of trials whose smallest and largest value hold the median at 95 %.
 DEFAULT_REPETITIONS = 6

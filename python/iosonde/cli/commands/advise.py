@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from iosonde.core.errors import DataError, InputError
-
-from .._data import check_level, open_data, options, split_names
-from ..output import replace_file, talk, write_figure
+from iosonde.cli.options.data import DataOptions, data_options, split_names
+from iosonde.cli.options.pairs import pair_of, pairs_of
+from iosonde.cli.output import check_figure, emit, replace_file, talk, tell, write_figure
+from iosonde.core.errors import InputError
 
 if TYPE_CHECKING:
-    from iosonde.core.table import Table
-    from iosonde.explain.advise import Advice
-
-_TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+    from iosonde.answers.advise import Advised
 
 
 @click.command(
     epilog="Example: iosonde advise runs.csv --response bandwidth --choose stripe_count,stripe_size --given op,size"
 )
-@click.argument("data")
-@click.option("--response", metavar="Y", required=True, help="The column to make better.")
+@data_options("What to make better: a column; of a store an operation or metric; log(Y), Y/nodes.", on=None)
 @click.option("--choose", metavar="A,…", required=True, help="Columns that one may set.")
-@click.option("--given", metavar="C,…", default="", help="Columns that one is given: the workload.")
-@click.option("--better", type=click.Choice(["higher", "lower"]), help="[default: lower for times]")
+@click.option("--given", metavar="C,…", help="Columns that one is given: the workload. [default: a store's others]")
+@click.option("--better", type=click.Choice(["higher", "lower"]), help="[default: as of the response; lower for times]")
 @click.option("--current", metavar="A=V,…", help="The setting in use; the gain is then over it.")
 @click.option("--for", "workload", metavar="C=V,…", help="What to set for this one workload.")
 @click.option("--depth", type=click.IntRange(0, 12), default=5, show_default=True, help="At most so many questions.")
@@ -41,133 +36,42 @@ _TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
     "--as", "renamed", metavar="A=KEY", multiple=True, help="What a column, or a level, is called there. Repeatable."
 )
 @click.option("--plot", metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
-@options
 def command(
-    data: str, response: str, choose: str, given: str, better: str | None, current: str | None, workload: str | None,
+    asked: DataOptions, choose: str, given: str | None, better: str | None, current: str | None, workload: str | None,
     depth: int, full: bool, unweighted: bool, against: str | None, directory: str | None, system: str | None,
-    renamed: tuple[str, ...], plot: str | None, where: tuple[str, ...], level: float, as_json: bool,
+    renamed: tuple[str, ...], plot: str | None,
 ) -> None:  # fmt: skip
     """The best setting for each workload, and what choosing it gains.
 
     Compares every fixed setting with the best one for each instance (a combination of --given), learns a small tree
     of rules, and measures its gain where it was not learned. A gain that may be nothing is no advice.
     """
-    from iosonde.explain.advise import Wish, advise
+    from iosonde.answers.advise import Advising, advise
+    from iosonde.report.text.advise import lines
 
-    check_level(level)
     if (directory is None) != (system is None):
         raise InputError("--write and --system go together", "as --write rules --system romio")
     if renamed and directory is None:
         raise InputError("--as renames columns in files, and none is written", "add --write DIR --system NAME")
-    if workload is not None and against is not None:
-        raise InputError("--for asks for one workload, --against compares all", "give one of the two")
-    names = [*split_names(choose), *split_names(given)]
-    table = _trials(data, where, response, names)
-    unit = _unit(table, response)
-    lower = unit in _TIMES if better is None else better == "lower"
-    wish = Wish(unit, lower, depth, full, not unweighted, None if current is None else pairs_of(current))
-    made = advise(table, response, split_names(choose), split_names(given), level, wish)
-    case = None if workload is None else _case(made, workload, where)
-    tried = None
-    if against is not None:
-        from iosonde.explain.advise_trial import against as compare
-
-        tried = compare(made, _trials(against, where, response, names))
-    if plot is not None:
-        _plot(made, plot)
+    if plot:
+        check_figure(plot)
+    how = Advising(
+        tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
+        None if current is None else pairs_of(current), depth, full, not unweighted,
+    )  # fmt: skip
+    source = asked.open()
+    tell("advise", source.table)
+    new = None if against is None else asked.open(against)
+    made = advise(source, asked.asked, how, None if workload is None else pairs_of(workload), new)
+    if plot:
+        _draw(made, plot)
     if directory is not None and system is not None:
-        _write(made, Path(directory), system, dict(_pair(text) for text in renamed))
-    if as_json:
-        from .regress import finite
-
-        content: dict[str, Any] = {"schema": 1, **made.to_json()}
-        if case is not None:
-            content["for"] = {"instance": case, "rule": _rule(made, case)}
-        if tried is not None:
-            content["against"] = tried.to_json()
-        click.echo(json.dumps(finite(content), indent=1, ensure_ascii=False, allow_nan=False))
-        return
-    from .. import _advise_text as text
-
-    lines = text.lines(made) if tried is None else text.trial_lines(made, tried)
-    for line in lines if case is None else text.case_lines(made, case):
-        click.echo(line)
+        _write(made, Path(directory), system, dict(pair_of(text) for text in renamed))
+    emit(made, lines(made), asked.as_json)
 
 
-def _trials(data: str, where: Sequence[str], response: str, names: Sequence[str]) -> Table:
-    table = open_data(data, where).trials(response, names)
-    if len(table) == 0:
-        raise DataError(f"{data} holds no rows", "give a table with measurements")
-    return table
-
-
-def _unit(table: Table, response: str) -> str:
-    """The response's unit: in its name, or for a store's values in the rows."""
-    column = table.column(response)
-    if not column.unit and column.name == "value" and "unit" in table.columns:
-        return str(table.columns["unit"].values[0])
-    return column.unit
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip() or not value.strip():
-        raise InputError(f"'{text}' is not NAME=VALUE", "write it as stripe_count=2")
-    return name.strip(), value.strip()
-
-
-def pairs_of(text: str) -> dict[str, str]:
-    """``A=V,B=W`` as a mapping. Raises InputError."""
-    pairs = [_pair(part) for part in text.split(",")]
-    for name, _ in pairs:
-        if [other for other, _ in pairs].count(name) > 1:
-            raise InputError(f"'{text}' names {name} twice", "give one value for each column")
-    return dict(pairs)
-
-
-def _case(made: Advice, text: str, where: Sequence[str]) -> dict[str, Any]:
-    """The workload of --for. Raises InputError for one that was never tried, or that --where leaves out."""
-    from iosonde.core.where import matching_rows, parse_where
-    from iosonde.model.fit.features import encode, outside
-
-    features = made.made.features
-    given = pairs_of(text)
-    chosen = [name for name in given if name in made.made.choose]
-    if chosen:
-        raise InputError(f"'{chosen[0]}' is chosen, not given", "--for describes the workload; --current the setting")
-    case: dict[str, Any] = {}
-    for name, value in given.items():
-        numeric = any(f.name == name and f.numeric for f in features)
-        case[name] = _number(value) if numeric else value
-    row = encode(features, case)
-    beyond = outside(features, row)
-    if beyond:
-        raise InputError(f"no advice beyond what was tried: {beyond[0]}", "measure there, or ask for a workload inside")
-    conditions = [condition for condition in parse_where(where) if condition.column in case]
-    if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
-        raise InputError(f"--for {text} is left out by --where", "ask for a workload that the conditions allow")
-    return case
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _rule(made: Advice, case: dict[str, Any]) -> dict[str, Any] | None:
-    rule = made.rule_for(case)
-    return None if rule is None else rule.to_json()
-
-
-def _write(made: Advice, directory: Path, system: str, names: dict[str, str]) -> None:
-    from iosonde.explain.hints import files_of
-    from iosonde.report.text import escape
-
-    if not made.rules:
-        raise InputError("nothing was advised, so there are no rules to write", "measure more; the text says what")
-    files = files_of(made.rules, system, names, made.made.settings)
+def _write(made: Advised, directory: Path, system: str, names: Mapping[str, str]) -> None:
+    files = made.files(system, names)
     if directory.exists() and not directory.is_dir():
         raise InputError(f"{directory} is a file", "name a directory")
     stale = [p.name for p in directory.glob("rule-*") if p.name not in files] if directory.exists() else []
@@ -178,11 +82,12 @@ def _write(made: Advice, directory: Path, system: str, names: dict[str, str]) ->
     except OSError as error:
         raise InputError(f"cannot make the directory {directory}: {error.strerror}", "name another one") from error
     for name, content in files.items():
-        talk(f"wrote {escape(replace_file(directory / name, content.encode()))}")
+        talk(f"wrote {replace_file(directory / name, content.encode())}")
 
 
-def _plot(made: Advice, path: str) -> None:
+def _draw(made: Advised, plot: str) -> None:
     from iosonde.report.figures.depth import depth_figure
 
-    losses, crossed = [d.loss for d in made.depths], [d.crossed for d in made.depths]
-    write_figure(path, depth_figure(losses, crossed, made.depth, made.best_default))
+    depths = made.advice.depths
+    losses, crossed = [one.loss for one in depths], [one.crossed for one in depths]
+    write_figure(plot, depth_figure(losses, crossed, made.advice.depth, made.advice.best_default))

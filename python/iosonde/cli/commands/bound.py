@@ -58,7 +58,7 @@ def command(
     Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a .csv or a .parquet.
     """
     from .. import _bound_plots, _bound_waterfall
-    from .._bound_data import Asked, memory_warnings, shares, to_json
+    from .._bound_data import Asked, memory_warnings, shares
 
     check_level(level)
     if plot:
@@ -95,7 +95,7 @@ def command(
         if len({(one.ceiling.s, one.ceiling.limit) for one in found}) == 1:
             made = ceiling
         document = {
-            "schema": 1, "level": level, **(to_json(made) if made else {"s": None, "limit": []}),
+            "schema": 1, "level": level, **(made.to_json() if made else {"s": None, "limit": []}),
             "s_low": s.low if s else None, "s_high": s.high if s else None,
             "t": made.seconds(size) if made and size else None, "case": bound_words.case(ceiling.system),
             "assumptions": bound_words.assumptions(ceiling), "advice": bound_words.advice(ceiling),

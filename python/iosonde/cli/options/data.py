@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,14 +46,18 @@ class DataOptions:
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
-        from iosonde.data.source import open_data
+        return open_data(str(data or self.data), self.where, self.experiment)
 
-        place = data or self.data
-        tell_reading(Path(str(place)))
-        source = open_data(place, self.where, self.experiment)
-        for problem in source.problems:
-            talk(f"warning: {problem}")
-        return source
+
+def open_data(data: str, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """DATA with the conditions applied; a damaged store is said to be. Raises InputError, DataError."""
+    from iosonde.data.source import open_data as opened
+
+    tell_reading(Path(data))
+    source = opened(data, where, experiment)
+    for problem in source.problems:
+        talk(f"warning: {problem}")
+    return source
 
 
 def data_options(

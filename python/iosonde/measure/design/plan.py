@@ -18,12 +18,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import Factor, FactorValue, Role
 from iosonde.core.units import parse_seconds, parse_size
-
-from . import expression
 
 Cell = dict[str, FactorValue]
 COMMON_KEYS = frozenset({"kind", "factors", "constraints", "blocks", "hard_to_change", "centre", "order"})

@@ -73,6 +73,15 @@ class Ceiling:
         others = [term.bytes_per_s for term in self.terms if term.name not in self.limit]
         return min(others) if others else None
 
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form: s, limit, relieved, balance, missing, terms."""
+        return {
+            "s": self.s, "limit": list(self.limit), "relieved": self.relieved, "balance": self.balance,
+            "missing": list(self.missing),
+            "terms": [{"name": t.name, "bytes_per_s": t.bytes_per_s, "formula": t.formula, "source": t.source,
+                       "used": self.s / t.bytes_per_s} for t in self.terms],
+        }  # fmt: skip
+
     def seconds(self, data: float) -> float:
         """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
         seconds = data / self.s

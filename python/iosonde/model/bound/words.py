@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from iosonde.core.words import listed
+
 from .bound import Ceiling
 from .system import READ, System
 
@@ -25,7 +27,8 @@ ADVICE = {
     "latency": "larger requests, more of them under way (queue depth, more processes), or less latency",
     "metadata": "more capable metadata servers, or fewer and larger files",
 }
-_NAMES = {
+# Term → as it stands in a sentence.
+NAMES = {
     "cpu": "the clients' CPUs", "network_clients": "the clients' network", "network_servers": "the servers' network",
     "disks": "the disks", "fabric": "the fabric between", "server_cpu": "the servers' CPUs",
     "memory_copy": "copying in the clients' memory", "latency": "waiting for each request",
@@ -35,13 +38,12 @@ _NAMES = {
 
 def name(term: str) -> str:
     """A term as it stands in a sentence."""
-    return _NAMES[term]
+    return NAMES[term]
 
 
 def names(terms: tuple[str, ...]) -> str:
     """Several terms in a sentence."""
-    said = [_NAMES[term] for term in terms]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    return listed([NAMES[term] for term in terms])
 
 
 def assumptions(made: Ceiling) -> list[str]:

@@ -24,6 +24,7 @@ from .work import Work
 
 Rows = npt.NDArray[np.intp]
 _LAST_BITS = 1e-12
+_LONGEST_NAME = 24
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ class Candidate:
     def name(self) -> str:
         """The family, and the options that were given: ``tree depth=4``."""
         return " ".join([self.family, *(f"{key}={value}" for key, value in self.options.items())])
+
+    @property
+    def short(self) -> str:
+        """The name without options that are long: terms, and the inputs of a bound."""
+        name = self.name.partition(" terms=")[0]
+        return name if len(name) <= _LONGEST_NAME else f"{self.family} …"
 
 
 @dataclass(frozen=True)

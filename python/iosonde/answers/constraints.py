@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError, IosondeError
-
-from ._data import Source
-
-if TYPE_CHECKING:
-    from iosonde.measure.design.expression import Expression
-    from iosonde.model.fit.features import Examples, Feature
+from iosonde.core.expression import Expression, read
+from iosonde.core.table import tidy
+from iosonde.data.source import Source
+from iosonde.model.fit.features import Examples, Feature
+from iosonde.model.fit.fitted import decode
 
 Broken = Callable[[Mapping[str, Any]], str | None]
 
@@ -20,8 +22,6 @@ Broken = Callable[[Mapping[str, Any]], str | None]
 def check_of(texts: Sequence[str], features: Sequence[Feature], where: str = "--constraint") -> Broken:
     """A check of settings: the first constraint that one breaks, or None. Names are factors without their units.
     Raises InputError for an expression that says nothing."""
-    from iosonde.measure.design.expression import read
-
     words = _words(features)
     made = [read(text, list(words.values()), where) for text in texts]
 
@@ -53,7 +53,7 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
     ids = set(source.table.columns["experiment"].values) if "experiment" in source.table.columns else set()
     taken: dict[str, None] = {}
     left: dict[str, None] = {}
-    for experiment in source.store.experiments():
+    for experiment in source.experiments:
         design = experiment.settings.get("design") or {}
         if experiment.id not in ids or not isinstance(design, Mapping):
             continue
@@ -70,8 +70,6 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
 
 def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) -> str:
     """The constraint over the model's factors; empty where it names none of them. Raises IosondeError."""
-    from iosonde.measure.design.expression import read
-
     known = set(_words(examples.features).values())
     made = read(text, list(names), "the experiment")
     if not made.names & known:
@@ -84,8 +82,6 @@ def _fixed(text: str, names: Sequence[str], source: Source, examples: Examples) 
 
 
 def _only_value(source: Source, name: str) -> Any:
-    from iosonde.core.table import tidy
-
     column = source.table.column(name)
     levels = [level for level in column.codes()[1] if level is not None]
     if len(levels) != 1:
@@ -106,10 +102,6 @@ def _with_values(made: Expression, values: Mapping[str, Any]) -> str:
 
 def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:
     """(constraint, setting) of the first setting that was measured and breaks one."""
-    import numpy as np
-
-    from iosonde.model.fit.fitted import decode
-
     _, first = np.unique(examples.cells, return_index=True)
     for row in examples.x[first]:
         at = decode(examples.features, row)
@@ -119,6 +111,4 @@ def _measured(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] 
 
 
 def _words(features: Sequence[Feature]) -> dict[str, str]:
-    from iosonde.core.column_units import split_unit
-
     return {feature.name: split_unit(feature.name)[0] for feature in features}

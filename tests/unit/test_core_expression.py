@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.core import expression
 from iosonde.core.errors import InputError
-from iosonde.measure.design import expression
 
 CELL = {"stripe": 4, "replica": 2, "servers": 8, "fs": "nfs", "size": 4096, "sync": True, "note": None, "größe": 3}
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds
+from iosonde.core.yaml_text import Key
+from iosonde.explain.upgrade_tables import CRITERIA, Configuration, Cpu
 
-if TYPE_CHECKING:
-    from iosonde.explain.upgrade_tables import Configuration, Cpu
-    from iosonde.measure.spec_text import Key
-
-    from ._upgrade_file import Reader
+from .file_sections import Sections
 
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 
-def cpus(reader: Reader) -> tuple[Cpu, ...]:
+def cpus(reader: Sections) -> tuple[Cpu, ...]:
     """The section ``cpus``: points and W of each."""
-    from iosonde.explain.upgrade_tables import Cpu
-
     found = []
     for name in reader.mapping(("cpus",)):
         values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
@@ -28,10 +22,8 @@ def cpus(reader: Reader) -> tuple[Cpu, ...]:
     return tuple(found)
 
 
-def measured(reader: Reader) -> tuple[Configuration, ...]:
+def measured(reader: Sections) -> tuple[Configuration, ...]:
     """The section ``measured``: the times of each configuration, and its factors."""
-    from iosonde.explain.upgrade_tables import Configuration
-
     found = []
     for name in reader.mapping(("measured",)):
         at: Key = ("measured", name)
@@ -55,10 +47,8 @@ def measured(reader: Reader) -> tuple[Configuration, ...]:
     return tuple(found)
 
 
-def systems(reader: Reader) -> dict[str, dict[str, float]]:
+def systems(reader: Sections) -> dict[str, dict[str, float]]:
     """The section ``systems``: marks from 0 to 5 by criterion."""
-    from iosonde.explain.upgrade_tables import CRITERIA
-
     found = {}
     for name in reader.mapping(("systems",)):
         marks = reader.numbers(("systems", name), tuple(CRITERIA), all_of_them=True, zero=True)
@@ -69,10 +59,8 @@ def systems(reader: Reader) -> dict[str, dict[str, float]]:
     return found
 
 
-def weights(reader: Reader) -> dict[str, float]:
+def weights(reader: Sections) -> dict[str, float]:
     """The section ``weights``: at least 0, and not all 0."""
-    from iosonde.explain.upgrade_tables import CRITERIA
-
     found = reader.numbers(("weights",), tuple(CRITERIA), zero=True)
     for criterion, weight in found.items():
         if weight < 0:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.units import significant
-from iosonde.report.text import escape, estimate_parts, table
+from iosonde.core.words import shown
+
+from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
@@ -15,19 +15,7 @@ if TYPE_CHECKING:
     from iosonde.model.fit.folds import Groups
     from iosonde.model.fit.validate import Judged
 
-WIDTH = 79
-_LONGEST = 24
 _SMALL, _LARGE = 1e-3, 1e7
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Digits that matter; ``~`` where there is no value."""
-    return "~" if value is None else significant(float(f"{value:.12g}"), digits)
-
-
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """Lines that fit a terminal."""
-    return textwrap.wrap(escape(text), WIDTH, subsequent_indent=indent, break_long_words=True)
 
 
 def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterator[str]:
@@ -36,14 +24,14 @@ def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterato
     rows = []
     for place, one in enumerate(judged):
         mark = "* " if place == chosen else ""
-        name = mark + short(one.candidate.name)
+        name = mark + one.candidate.short
         if one.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue
         value, interval = _error(one.mae)
         ends = one.extremes("mae")
-        folds = [f"{number(ends[0])}–{number(ends[1])}" if ends else "~"] if several else []
-        rows.append([name, value, interval, *folds, _percent(one.errors.relative), number(one.errors.class_error),
+        folds = [f"{shown(ends[0])}–{shown(ends[1])}" if ends else "~"] if several else []
+        rows.append([name, value, interval, *folds, _percent(one.errors.relative), shown(one.errors.class_error),
                      "~" if one.errors.r2 is None else f"{one.errors.r2:.3f}"])  # fmt: skip
     headers = ["model", "error", "interval", *(["of folds"] if several else []), "relative", "classes", "R²"]
     yield from table(headers, rows, "l" + "r" * (len(headers) - 1), WIDTH).splitlines()
@@ -52,25 +40,19 @@ def errors_table(judged: Sequence[Judged], chosen: int | None = None) -> Iterato
 def _error(mae: Estimate) -> tuple[str, str]:
     """(value, interval), with exponents where decimals would fill the line."""
     if mae.value and mae.low is not None and not _SMALL <= mae.value < _LARGE:
-        return number(mae.value), f"{number(mae.low)}–{number(mae.high)}"
+        return shown(mae.value), f"{shown(mae.low)}–{shown(mae.high)}"
     return estimate_parts(mae)
 
 
-def short(name: str) -> str:
-    """A candidate's name, without options that are long: terms, and the inputs of a bound."""
-    name = name.partition(" terms=")[0]
-    return name if len(name) <= _LONGEST else f"{name.split()[0]} …"
-
-
 def _percent(share: float | None) -> str:
-    return "~" if share is None else f"{number(100 * share)} %"
+    return "~" if share is None else f"{shown(100 * share)} %"
 
 
 def remarks(judged: Sequence[Judged], noise: Noise | None) -> Iterator[str]:
     """What could not be fitted, what R² below 0 means, and the floor."""
     for one in judged:
         if one.refused:
-            yield from wrapped(f"~ {short(one.candidate.name)} is left out: {one.refused}", "  ")
+            yield from wrapped(f"~ {one.candidate.short} is left out: {one.refused}", "  ")
     if any(one.errors and (one.errors.r2 or 0) < 0 for one in judged if one.candidate.family != "mean"):
         yield from wrapped("~ R² below 0: worse than the mean of the very rows that were to be predicted", "  ")
     yield from wrapped(noise_line(noise), "  ")
@@ -81,7 +63,7 @@ def noise_line(noise: Noise | None) -> str:
     if noise is None:
         return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"
     return (
-        f"noise of repeats, the floor: {number(noise.mae)} (sd {number(noise.sd)}, "
+        f"noise of repeats, the floor: {shown(noise.mae)} (sd {shown(noise.sd)}, "
         f"{_percent(noise.share)} of the variance; {noise.n} rows)"
     )
 

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
-from iosonde.report.text import CANNOT_TELL, table
+from iosonde.core.words import listed
+from iosonde.explain.upgrade_tables import CRITERIA
+from iosonde.model.bound.words import NAMES
 
-from ._bound_text import wrapped
+from .layout import CANNOT_TELL, WIDTH, table, wrapped
 
 if TYPE_CHECKING:
+    from iosonde.answers.upgrade import Upgrade
     from iosonde.explain.upgrade import Option
-    from iosonde.explain.upgrade_tables import Configuration, Cpu, Score, Step
+    from iosonde.explain.upgrade_tables import Cpu, Score, Step
     from iosonde.model.bound.bound import Ceiling
 
-    from ._upgrade_file import Asked
-
-_WIDTH = 79
 _STEPS = 8
 
 
-def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
-    """What there is today, and what follows from it; ``made`` is None where too little is known for a bound."""
-    from iosonde.explain.upgrade import totals
+def lines(answer: Upgrade) -> Iterator[str]:
+    """The lines of the text: a section for each part of the file, empty lines between."""
+    sections = [
+        _cluster(answer) if answer.asked.cluster is not None else (),
+        _options(answer.options, answer.path, answer.level) if answer.options else (),
+        _cpus(answer.cpus) if answer.cpus else (),
+        _measured(answer.times, answer.steps) if answer.asked.measured else (),
+        _scores(answer.scores) if answer.scores else (),
+    ]
+    for place, section in enumerate(filter(None, (list(section) for section in sections))):
+        yield from [""] if place else []
+        yield from section
 
-    assert asked.cluster is not None
-    name, need, derived = asked.cluster.name, totals(asked.cluster), asked.derived()
+
+def _cluster(answer: Upgrade) -> Iterator[str]:
+    """What there is today, and what follows from it; without a bound where too little is known for one."""
+    asked, made, need = answer.asked, answer.ceiling, answer.totals
+    assert asked.cluster is not None and need is not None
+    name, derived = asked.cluster.name, asked.derived()
     if made is not None:
         yield from wrapped(f"{name} today: {made.system.operation} at most {format_rate(made.s, 'bytes/s')}, "
                            f"{limiting(made)}.")  # fmt: skip
@@ -45,10 +58,13 @@ def cluster_lines(asked: Asked, made: Ceiling | None) -> Iterator[str]:
 
 def limiting(made: Ceiling) -> str:
     """What limits, as the end of a sentence: ``the disks limit``."""
-    from iosonde.model.bound.words import names
-
     several = made.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(made.limit) > 1
-    return f"{names(made.limit)} limit{'' if several else 's'}"
+    return f"{named(made.limit)} limit{'' if several else 's'}"
+
+
+def named(terms: Sequence[str]) -> str:
+    """Several terms of a bound in a sentence."""
+    return listed([NAMES[term] for term in terms])
 
 
 def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> str:
@@ -58,10 +74,8 @@ def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> 
     return f"delivers {format_rate(each, 'bytes/s')} a server{share}"
 
 
-def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
+def _options(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
     """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
-    from iosonde.model.bound import words
-
     divisor, unit = human_scale(max(option.ceiling.s for option in found), "bytes/s")
     rows = []
     for option in found:
@@ -71,7 +85,7 @@ def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, floa
                      significant(option.ceiling.s / divisor), f"{option.cost:g}", per, per_watt,
                      "✗" if option.refused else ""])  # fmt: skip
     header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
-    yield from table(header, rows, "lrrrrrrl", _WIDTH).splitlines()
+    yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
     yield ""
     for option in found:
         name = option.candidate.name
@@ -80,7 +94,7 @@ def option_lines(found: Sequence[Option], steps: Sequence[tuple[str, float, floa
         if option.trap:
             then = f"; after {option.first[0]}: {_gain(option.first[1])}" if option.first else "; nor after any other"
             yield from wrapped(
-                f"~ {name}: {_gain(option.gain.value)}, {words.names(option.ceiling.limit)} still limiting{then}", "  "
+                f"~ {name}: {_gain(option.gain.value)}, {named(option.ceiling.limit)} still limiting{then}", "  "
             )
         if option.model_gain is not None:
             said = f"; {'; '.join(option.remarks)}" if option.remarks else ""
@@ -103,11 +117,11 @@ def _closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> 
     return f"Buy first {', then '.join(said)}{cost}. {told}"
 
 
-def cpu_lines(found: Sequence[Cpu]) -> Iterator[str]:
+def _cpus(found: Sequence[Cpu]) -> Iterator[str]:
     """CPUs by points for each watt."""
     rows = [[one.name, f"{one.points:g}", f"{one.watts:g}", significant(one.points_per_watt, 4),
              f"refused: {one.refused}" if one.refused else ""] for one in found]  # fmt: skip
-    yield from table(["CPU", "points", "W", "points/W", ""], rows, "lrrrl", _WIDTH).splitlines()
+    yield from table(["CPU", "points", "W", "points/W", ""], rows, "lrrrl", WIDTH).splitlines()
     yield ""
     allowed = [one for one in found if not one.refused]
     if allowed:
@@ -116,22 +130,20 @@ def cpu_lines(found: Sequence[Cpu]) -> Iterator[str]:
         yield from wrapped("No CPU fulfils the limits.")
 
 
-def measured_lines(found: Sequence[Configuration], steps: Sequence[Step], level: float) -> Iterator[str]:
+def _measured(times: Mapping[str, Estimate], steps: Sequence[Step]) -> Iterator[str]:
     """Times, and what each change of one factor brought."""
-    from iosonde.explain.upgrade_tables import times
-
-    rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times(found, level).items()]
-    yield from table(["measured", "time", "n"], rows, "lrr", _WIDTH).splitlines()
+    rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
+    yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()
     yield ""
     alone = [one for one in steps if len(one.changed) == 1]
     rows = [[one.changed[0], one.before, one.after, _times(one.speedup.value), _between(one.speedup, 1.0)]
             for one in alone]  # fmt: skip
-    yield from table(["changed alone", "from", "to", "times as fast", "interval"], rows, "lllrr", _WIDTH).splitlines()
+    yield from table(["changed alone", "from", "to", "times as fast", "interval"], rows, "lllrr", WIDTH).splitlines()
     mixed = [one for one in steps if len(one.changed) > 1][:_STEPS]
     if mixed:
         yield ""
         rows = [[" and ".join(one.changed), one.before, one.after, _times(one.speedup.value)] for one in mixed]
-        yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", _WIDTH).splitlines()
+        yield from table(["changed together", "from", "to", "times as fast"], rows, "lllr", WIDTH).splitlines()
     yield ""
     if any(one.speedup.low is None for one in steps):
         yield from wrapped("~ one timing has no interval: repeat it, 6 times or more", "  ")
@@ -141,14 +153,12 @@ def measured_lines(found: Sequence[Configuration], steps: Sequence[Step], level:
                            f"{_times(best.speedup.value)} times as fast.")  # fmt: skip
 
 
-def score_lines(found: Sequence[Score]) -> Iterator[str]:
+def _scores(found: Sequence[Score]) -> Iterator[str]:
     """The scorecard, best first."""
-    from iosonde.explain.upgrade_tables import CRITERIA
-
     header = ["criterion", *(one.name for one in found)]
     rows = [[name, *(f"{one.marks[name]:g}" for one in found)] for name in CRITERIA]
     rows.append(["weighted mean", *(f"{one.total:.2f}" for one in found)])
-    yield from table(header, rows, "l" + "r" * len(found), _WIDTH).splitlines()
+    yield from table(header, rows, "l" + "r" * len(found), WIDTH).splitlines()
     yield ""
     best = found[0]
     yield from wrapped(f"{best.name} is marked best, {best.total:.2f} of 5; its weakest side is {best.weakest}. "

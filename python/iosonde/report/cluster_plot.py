@@ -1,21 +1,23 @@
-"""``iosonde upgrade --plot``: from the cluster file and its bound to the content of the drawing."""
+"""The drawing of a cluster: from its file and its bound to what is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
+from iosonde.model.bound.bound import TERMS
 
-from ._upgrade_text import limiting
-from .output import write_figure
+from .figures.cluster import ClusterDrawing, Part, Passed, amount, cluster_figure, shown
+from .text.upgrade import limiting, named
 
 if TYPE_CHECKING:
+    from iosonde.answers.upgrade import Upgrade
     from iosonde.explain.upgrade import Cluster
     from iosonde.explain.upgrade_today import Today
-    from iosonde.report.figures.cluster import ClusterDrawing, Part, Passed
+
+    from .figures.figure import Figure
 
 _SOME = 0.05  # limits in so many of the draws: worth a sentence
 # Part → its terms, each with its name there.
@@ -31,25 +33,15 @@ _TERMS = {
 _Said = Callable[..., str]
 
 
-def draw(path: str, cluster: Cluster | None, level: float) -> None:
-    """Write the figure. Raises InputError where there is no cluster."""
-    from iosonde.report.figures.cluster import cluster_figure
-
-    if cluster is None:
-        raise InputError("there is no cluster to draw", "describe it under today")
-    write_figure(path, cluster_figure(content(cluster, level)))
+def cluster_plot(answer: Upgrade) -> Figure:
+    """The cluster of today and what limits it. Raises InputError where there is none."""
+    made, cluster = answer.today, answer.asked.cluster
+    assert cluster is not None
+    return cluster_figure(content(cluster, made, answer.level))
 
 
-def content(cluster: Cluster, level: float) -> ClusterDrawing:
-    """The cluster of today with what each part lets through."""
-    from iosonde.explain.upgrade_today import today
-    from iosonde.model.bound.bound import NothingKnownError
-    from iosonde.report.figures.cluster import ClusterDrawing, shown
-
-    try:
-        made = today(cluster, level)
-    except NothingKnownError:
-        made = None
+def content(cluster: Cluster, made: Today | None, level: float) -> ClusterDrawing:
+    """The cluster with what each part lets through; ``made`` is None where too little is known for a bound."""
     clients, servers, disks = (_counted(cluster, name) for name in ("clients", "servers", "disks"))
     numbers = shown(servers or 1)
     each, more = divmod(disks or 0, servers or 1)
@@ -60,16 +52,13 @@ def content(cluster: Cluster, level: float) -> ClusterDrawing:
 
 
 def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
-    from iosonde.model.bound.words import names
-    from iosonde.report.figures.cluster import amount
-
     layout = _layout(cluster)
     if made is None:
         return ("Today: nothing is known that could limit.", layout)
     ceiling = made.ceiling
     first = f"Today: {ceiling.system.operation} at most {amount(made.s, 'bytes/s')}, {limiting(ceiling)}."
     others = tuple(name for name, share in made.limits.items() if name not in ceiling.limit and share >= _SOME)
-    doubt = f"Perhaps {names(others)}: the intervals of the inputs overlap." if others else ""
+    doubt = f"Perhaps {named(others)}: the intervals of the inputs overlap." if others else ""
     known = "" if made.s.low is None else f"{100 * level:g} % intervals."
     return tuple(one for one in (first, " ".join(filter(None, (doubt, layout, known)))) if one)
 
@@ -89,8 +78,6 @@ def _layout(cluster: Cluster) -> str:
 
 
 def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part]:
-    from iosonde.report.figures.cluster import Part, amount
-
     def said(unit: str, *names: str) -> str:
         """The first of these fields that the file gives, with its interval."""
         q = next((cluster.system[name] for name in names if name in cluster.system), None)
@@ -118,9 +105,6 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part
 
 def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
     """What a part lets through; a classical term whose inputs are not known says so."""
-    from iosonde.model.bound.bound import TERMS
-    from iosonde.report.figures.cluster import Passed
-
     found = []
     terms = {term.name: term for term in made.ceiling.terms} if made else {}
     for term, name in _TERMS[at].items():

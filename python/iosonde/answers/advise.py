@@ -1,0 +1,207 @@
+"""Which setting to choose for which workload, and what that gains where it was not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.where import matching_rows
+from iosonde.core.words import counted, percent, percent_interval, points, ratio
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, one_response
+from iosonde.data.source import Source
+from iosonde.explain.advise import Advice, Gain, Wish
+from iosonde.explain.advise import advise as advised
+from iosonde.explain.advise_trial import KEPT, LESS, MORE, UNTOLD, Tried, against
+from iosonde.explain.hints import files_of
+from iosonde.explain.rules import Rule
+from iosonde.model.fit.features import encode, outside
+
+from .answer import Answer
+from .learned import remarks, set_factors
+
+_UNASKED = "no question is worth asking"
+_VERDICTS = {
+    KEPT: "The advice, tried, brought what it said",
+    LESS: "The advice, tried, brought less than it said",
+    MORE: "The advice, tried, brought more than it said",
+    UNTOLD: "Whether the advice brought what it said cannot be told",
+}
+
+
+@dataclass(frozen=True)
+class Advising:
+    """What may be chosen, and how it is judged.
+
+    ``given`` describes a workload; None: of a store all other factors that were set, of a table nothing. ``better`` is
+    ``higher`` or ``lower``, None: as of the response. ``current`` is the setting in use, by column; the gain is then
+    over it. A tree asks at most ``depth`` questions; ``full``: all of them, not only those that are worth it.
+    ``weigh``: instances count by what choosing wrong loses there.
+    """
+
+    choose: tuple[str, ...]
+    given: tuple[str, ...] | None = None
+    better: str | None = None
+    current: Mapping[str, str] | None = None
+    depth: int = 5
+    full: bool = False
+    weigh: bool = True
+
+
+@dataclass(frozen=True)
+class Advised(Answer):
+    """``advice`` from DATA; the one workload ``case`` that was asked about, or what new trials say: ``tried``."""
+
+    advice: Advice
+    case: Mapping[str, Any] | None = None
+    tried: Tried | None = None
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde advise --json``."""
+        content = self.advice.to_json()
+        if self.case is not None:
+            rule = self.rule
+            content["for"] = {"instance": dict(self.case), "rule": None if rule is None else rule.to_json()}
+        if self.tried is not None:
+            content["against"] = self.tried.to_json()
+        return content
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a setting: what it is as a default."""
+        return [default.to_json() for default in self.advice.defaults]
+
+    @property
+    def rule(self) -> Rule | None:
+        """The rule for the workload that was asked about; None where nothing is advised."""
+        return None if self.case is None else self.advice.rule_for(self.case)
+
+    @property
+    def sentence(self) -> str:
+        """What is advised, for the workload that was asked about or for all; or what became of it, tried."""
+        if self.tried is not None:
+            tried = self.tried
+            return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
+        rule = self.rule
+        if rule is None:
+            return sentence_of(self.advice)
+        learned = counted(rule.instances, "instance")
+        return (
+            f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
+        )
+
+    def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
+        """File name → content: the rules for a file system or tool, in which columns and levels have ``names``.
+        Raises InputError where nothing was advised."""
+        if not self.advice.rules:
+            raise InputError("nothing was advised, so there are no rules to write", "measure more; the text says what")
+        return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
+
+
+def advise(
+    source: Source, asked: Asked, how: Advising, workload: Mapping[str, str] | None = None, new: Source | None = None
+) -> Advised:
+    """Advice from the trials of DATA; for one ``workload``, or held against ``new`` trials. Raises InputError,
+    DataError."""
+    if workload is not None and new is not None:
+        raise InputError("--for asks for one workload, --against compares all", "give one of the two")
+    if source.store is None and not asked.response:
+        raise InputError("--response is missing", f"columns: {', '.join(source.table.names)}")
+    response = _response(source, asked, (*how.choose, *(how.given or ())))
+    given = how.given if how.given is not None else _other_factors(source, asked, response, how.choose)
+    made = advice_of(response, replace(how, given=tuple(given)), asked.level)
+    case = None if workload is None else _case(made, workload, source)
+    tried = None if new is None else against(made, _response(new, asked, (*how.choose, *given)).rows)
+    return Advised(made, case, tried)
+
+
+def advice_of(response: Response, how: Advising, level: float) -> Advice:
+    """The advice of one response; without ``given`` there is one instance. Raises InputError, DataError."""
+    lower = response.lower_is_better if how.better is None else how.better == "lower"
+    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
+    made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
+    return replace(made, warnings=(*remarks(response), *made.warnings))
+
+
+def _response(source: Source, asked: Asked, names: Sequence[str]) -> Response:
+    response = one_response(source, replace(asked, on=tuple(names)))
+    if not len(response.rows):
+        raise DataError(f"{source.name} holds no rows", "give a table with measurements")
+    return response
+
+
+def _other_factors(source: Source, asked: Asked, response: Response, choose: Sequence[str]) -> list[str]:
+    """Of a store the factors that were set and are not chosen."""
+    if source.store is None:
+        return []
+    chosen = [response.rows.column(name).name for name in choose]
+    return [name for name in set_factors(one_response(source, replace(asked, on=()))) if name not in chosen]
+
+
+def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:
+    """The workload that is asked about. Raises InputError for one that was never tried, or that DATA leaves out."""
+    features = made.instances.features
+    chosen = [name for name in given if name in made.instances.choose]
+    if chosen:
+        raise InputError(f"'{chosen[0]}' is chosen, not given", "--for describes the workload; --current the setting")
+    numeric = {feature.name for feature in features if feature.numeric}
+    case = {name: _number(value) if name in numeric else value for name, value in given.items()}
+    beyond = outside(features, encode(features, case))
+    if beyond:
+        raise InputError(f"no advice beyond what was tried: {beyond[0]}", "measure there, or ask for a workload inside")
+    conditions = [condition for condition in source.where if condition[0] in case]
+    if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
+        told = ",".join(f"{name}={value}" for name, value in given.items())
+        raise InputError(f"--for {told} is left out by --where", "ask for a workload that the conditions allow")
+    return case
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def sentence_of(made: Advice) -> str:
+    """What is advised, with its gain; or that nothing is, and why."""
+    gain = made.gain
+    if gain is None:
+        return "No advice: a single trial of few instances leaves nothing to measure a gain on."
+    if made.kind == "nothing":
+        if made.current == made.best_default:
+            return (
+                f"Stay with {made.current}: no other default is better, and rules gain nothing that can be told from 0."
+            )
+        if made.current is not None:
+            return f"No advice: the gain over {gain.over} is {points(gain.share)} of the best, which may be nothing."
+        over = points(made.over_random) if made.over_random else "~"
+        if not _asked(gain):
+            return (
+                f"No advice: {_UNASKED}, and {gain.over} gains {over} over a setting at random, which may be nothing."
+            )
+        return (
+            f"No advice: rules gain {points(gain.share)} of the best over {gain.over}, and {gain.over} {over} over a "
+            "setting at random; both may be nothing."
+        )
+    falls = (
+        "" if gain.possible is None else f"; choosing for each instance alone gives {percent_interval(gain.possible)}"
+    )
+    if made.kind == "default" and made.current is None:
+        rules = _UNASKED if not _asked(gain) else f"rules gain {points(gain.share)} over it, which may be nothing"
+        over = "" if made.over_random is None else f", {points(made.over_random)} over a setting at random"
+        all_of = f"Advice: {made.best_default} for everything: {percent_interval(gain.reference)} of the best"
+        return f"{all_of}{over}{falls}; {rules}."
+    what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{made.best_default} for everything"
+    return (
+        f"Advice: {what}: {percent_interval(gain.advised)} of the best possible where it was not learned, against "
+        f"{percent_interval(gain.reference)} for {gain.over}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
+        f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
+        f"{percent(gain.reference_lowest)}."
+    )
+
+
+def _asked(gain: Gain) -> bool:
+    """Whether rules were worth trying in any part of the cross-validation."""
+    return bool(gain.share.value) or gain.share.low != gain.share.high

@@ -1,0 +1,74 @@
+"""Which models are tried, and how they are judged: what ``fit`` and ``validate`` are both asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.model.families import NAMES, checked
+from iosonde.model.families.linear import columns_of
+from iosonde.model.fit.choose import auto
+from iosonde.model.fit.features import Examples
+from iosonde.model.fit.validate import Candidate
+
+
+@dataclass(frozen=True)
+class Learning:
+    """``families`` as people write them: ``auto``, ``linear,tree``, ``tree depth=4 min_leaf=5``; none: auto.
+
+    ``terms`` are those of linear models, None: the factors. ``n_folds``: 10 where None. ``together`` is what is kept
+    in one fold: ``twins`` (repeats of a setting and copies), ``cells`` (only repeats), or ``rows`` (nothing). Folds
+    and forests are drawn from ``seed``.
+    """
+
+    families: tuple[str, ...] = ()
+    terms: str | None = None
+    n_folds: int | None = None
+    together: str = "twins"
+    seed: int = 0
+
+    def candidates(self, examples: Examples) -> list[Candidate]:
+        """The models to try, from the simplest. Raises InputError, or DataError for terms that do not exist."""
+        found = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
+        for terms in dict.fromkeys(str(one.options["terms"]) for one in found if "terms" in one.options):
+            columns_of(examples, terms)
+        return found
+
+
+def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
+    """The models of these texts, from the simplest. Raises InputError."""
+    found: list[Candidate] = []
+    for text in texts or ("auto",):
+        for part in [text] if "=" in text else [name.strip() for name in text.split(",") if name.strip()]:
+            name, *options = part.split()
+            if name == "auto":
+                found += auto(n_settings, terms or "")
+                continue
+            given = dict(_option(name, option) for option in options)
+            if terms and "terms" in checked(name, {}):
+                given = {"terms": terms, **given}
+            checked(name, given)
+            found.append(Candidate(name, given))
+    if not found:
+        raise InputError("no family is named", f"families: auto, {', '.join(NAMES)}")
+    named = {candidate.name: candidate for candidate in found}
+    order = list(named)
+    return sorted(named.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
+
+
+def _option(family: str, text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"'{text}' is no option of a family", "write --family 'tree depth=4'")
+    known = checked(family, {}).get(key, "")
+    if isinstance(known, str):
+        return key, value
+    try:
+        number = type(known)(value)
+    except ValueError:
+        raise InputError(f"{family} {key}={value} is not a number", f"write it like {key}={known or 4}") from None
+    if not 0 <= number < 1e9:
+        raise InputError(f"{family} {key}={value} is out of range", "use a number of 0 or more")
+    return key, number

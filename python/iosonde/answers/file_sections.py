@@ -1,0 +1,87 @@
+"""The sections of a YAML file that people write: read piece by piece, with all mistakes and their lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.problems import Problem, nearest
+from iosonde.core.yaml_text import Document, Key, key_text, kind_of
+
+
+class Sections:
+    """A document's sections, and everything that is wrong with them: ``problems``."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.problems: list[Problem] = []
+
+    def wrong(self, path: Key, what: str, hint: str = "") -> None:
+        """One more mistake."""
+        self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
+
+    def known(self, given: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
+        """Every other name is a mistake."""
+        for name in given:
+            if name not in names:
+                self.wrong((*path, name), "there is no such key", nearest(str(name), names))
+
+    def mapping(self, path: Key) -> dict[str, Any]:
+        """The keys with values at a path; none where nothing is, or, as a mistake, something else."""
+        value: Any = self.document.data
+        for part in path:
+            value = value.get(part) if isinstance(value, dict) else None
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            self.wrong(path, f"{kind_of(value)} where keys with values belong", "write key: value below it")
+            return {}
+        return value
+
+    def numbers(
+        self, path: Key, names: tuple[str, ...], all_of_them: bool = False, zero: bool = False
+    ) -> dict[str, float]:  # fmt: skip
+        """The numbers of these names; ``zero``: they may be 0 or less."""
+        given = self.mapping(path)
+        self.known(given, path, names)
+        missing = [name for name in names if name not in given]
+        if all_of_them and missing:
+            self.wrong(path, f"{', '.join(missing)} missing", f"give {', '.join(names)}")
+        found = {name: self.scalar((*path, name), number, zero) for name in names if name in given}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def scalar(self, path: Key, parse: Callable[[str], Any], any_sign: bool = False) -> float | None:
+        """The number at a path, above 0 but with ``any_sign``; None where it is a mistake."""
+        value: Any = self.document.data
+        for part in path:
+            value = value[part]
+        try:
+            number = float(parse(str(value)))
+        except InputError as error:
+            self.wrong(path, error.message, error.hint)
+            return None
+        if not math.isfinite(number):
+            self.wrong(path, f"{number:g} is no finite number", "leave out what you do not know")
+            return None
+        if not number > 0 and not any_sign:
+            self.wrong(path, f"{value} must be above 0", "leave out what you do not know")
+            return None
+        return number
+
+    def levels(self, path: Key) -> dict[str, Any]:
+        """Factor → its level, a number or a text."""
+        found = self.mapping(path)
+        for name, value in found.items():
+            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+                self.wrong((*path, name), "a level is a number or a text", "write it like network: 10")
+        return {str(name): value for name, value in found.items()}
+
+
+def number(text: str) -> float:
+    """A plain number. Raises InputError."""
+    try:
+        return float(text)
+    except ValueError as error:
+        raise InputError(f"'{text}' is no number", "write a plain number") from error

@@ -1,0 +1,115 @@
+"""A model of DATA, chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import IosondeError
+from iosonde.core.table import Table
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.model.families import checked
+from iosonde.model.families.linear import expand_terms
+from iosonde.model.families.nodes import Rule
+from iosonde.model.families.nodes import rules as rules_of
+from iosonde.model.fit.choose import Choice, choose
+from iosonde.model.fit.document import to_text
+from iosonde.model.fit.features import Examples
+from iosonde.model.fit.fitted import negative_share, train
+from iosonde.model.fit.folds import groups
+from iosonde.stats.regression.regress import Regression, regress
+
+from .answer import Answer
+from .candidates import Learning
+from .constraints import Broken, check_of, of_experiments, typed
+from .learned import learned
+from .verdict import verdict
+
+
+@dataclass(frozen=True)
+class Fitted(Answer):
+    """``choice`` holds what was tried and the model that was taken. ``linear`` is the regression of the linear model
+    that was tried, with what speaks against it; None where none was. ``below``: model → the share of valid designs in
+    which it predicts below 0 what never was. ``together`` is what was kept in one fold."""
+
+    examples: Examples
+    choice: Choice
+    linear: Regression | None
+    below: dict[str, float]
+    together: str
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde fit --json``."""
+        model = self.choice.model
+        return {"response": self.examples.response, "unit": self.examples.unit, **self.choice.to_json(),
+                "constraints": list(model.constraints), "negative_share": self.below,
+                "linear_findings": [f.to_json() for f in self.linear.findings] if self.linear else None,
+                "form": dict(model.form)}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a model that was tried."""
+        return [_flat(one.to_json(), taken=place == self.choice.chosen) for place, one in enumerate(self.choice.tried)]
+
+    @property
+    def sentence(self) -> str:
+        """Which model is taken, why, and how wrong it is."""
+        return verdict(self.choice)
+
+    @property
+    def rules(self) -> list[Rule] | None:
+        """The model as rules; None where it is no tree."""
+        form = self.choice.model.form
+        return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None
+
+    def model_text(self) -> str:
+        """The model as the text of its file."""
+        return to_text(self.choice.model)
+
+
+def fit(
+    source: Source, asked: Asked, how: Learning | None = None, constraints: tuple[str, ...] = (),
+    progress: Callable[[str, float], None] | None = None,
+) -> Fitted:  # fmt: skip
+    """The simplest of the best models. ``constraints`` are what every setting fulfils, as ``stripes <= servers``,
+    beside those that a store's experiments were designed under; ``progress`` is told what is fitted and the share
+    that is done. Raises InputError, DataError."""
+    how = how or Learning()
+    found = learned(source, asked)
+    examples = found.examples
+    candidates = how.candidates(examples)
+    typed(constraints, examples)
+    designed, left = of_experiments(source, examples)
+    kept = tuple(dict.fromkeys((*constraints, *designed)))
+    made = choose(examples, candidates, groups(examples, how.together), how.n_folds, asked.level, how.seed, progress)
+    made = replace(made, model=replace(made.model, constraints=kept, warnings=(*made.model.warnings, *left)))
+    below = _below_zero(examples, made, check_of(kept, examples.features) if kept else None)
+    linear = _linear(found.response.rows, examples, made, asked.level)
+    return Fitted(examples, made, linear, below, how.together, asked.level)
+
+
+def _linear(table: Table, examples: Examples, made: Choice, level: float) -> Regression | None:
+    tried = next((one for one in made.tried if one.candidate.family == "linear" and not one.refused), None)
+    if tried is None:
+        return None
+    terms = expand_terms(str(tried.candidate.options.get("terms", ""))) or [f.name for f in examples.features]
+    try:
+        return regress(table, examples.response, terms, level)
+    except IosondeError:
+        return None  # a combination of levels that no row has: the model leaves it out, the regression refuses it
+
+
+def _below_zero(examples: Examples, made: Choice, broken: Broken | None) -> dict[str, float]:
+    valid = None if broken is None else lambda setting: broken(setting) is None
+    shares = {made.model.family: negative_share(made.model, valid)}
+    for one in made.tried:
+        if one.candidate.family == "linear" and not one.refused and "linear" not in shares:
+            options = checked("linear", one.candidate.options)
+            shares["linear"] = negative_share(train(examples, "linear", options, made.model.seed), valid)
+    return {name: share for name, share in shares.items() if share > 0}
+
+
+def _flat(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**{key: value for key, value in judged.items() if key not in ("folds", "options")}, **more}

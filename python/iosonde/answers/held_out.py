@@ -1,0 +1,96 @@
+"""A model that was stored, judged by DATA that it has not seen: its error, and how often its intervals held."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, IosondeError
+from iosonde.core.types import Estimate
+from iosonde.data.source import Source
+from iosonde.model.fit.errors_of import Errors, errors_of, grouped_mean
+from iosonde.model.fit.fitted import Model, ask_all
+from iosonde.stats.estimate.distributions import binomial_interval
+
+from .answer import Answer
+from .model_file import rows_of
+
+
+@dataclass(frozen=True)
+class HeldOut(Answer):
+    """``n`` rows were predicted, with the error ``mae``; of them ``n_intervals`` had an interval for one new trial, and
+    ``n_covered`` of these held it. ``coverage`` is that share; its value is None without intervals. ``n_refused`` rows
+    have no prediction."""
+
+    model: Model
+    n: int
+    errors: Errors
+    mae: Estimate
+    n_intervals: int
+    n_covered: int
+    coverage: Estimate
+    n_refused: int
+    warnings: tuple[str, ...]
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde validate --model --json``."""
+        return {
+            "model": self.model.name, "response": self.model.response, "unit": self.model.unit, "n": self.n,
+            "level": self.level, **self.errors.to_json(), **self.mae.flat("mae"), "n_intervals": self.n_intervals,
+            "n_covered": self.n_covered, **self.coverage.flat("coverage"), "n_refused": self.n_refused,
+            "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """The one row."""
+        return [{key: value for key, value in self.content().items() if key != "warnings"}]
+
+    @property
+    def sentence(self) -> str:
+        """Whether the intervals hold what they claim."""
+        if self.coverage.high is None:
+            return "Whether its intervals hold cannot be told: it gave none."
+        if self.coverage.high < self.level:
+            return "The intervals held less often than they claim: these rows are not like those it was fitted to."
+        return "The intervals held as often as they claim, as far as these rows can tell."
+
+
+def held_out(model: Model, source: Source, level: float = 0.95) -> HeldOut:
+    """The model on every row of DATA that has its response. Raises DataError where it predicts none."""
+    rows, table = rows_of(model, source, measured=True)
+    y = table.numbers(model.response)
+    values, inside, covered, asked, refused = [], [], 0, 0, []
+    for row, (made, observed) in enumerate(zip(ask_all(model, rows, level), y, strict=True)):
+        if np.isnan(observed):
+            continue
+        if isinstance(made, IosondeError):
+            refused.append(f"{table.place(row)}: {made.message}")
+            continue
+        values.append(made.value.value)
+        inside.append(row)
+        if made.value.low is not None and made.value.high is not None:
+            asked += 1
+            covered += int(made.value.low <= observed <= made.value.high)
+    if not inside:
+        raise DataError(f"the model predicts none of the rows: {refused[0] if refused else 'none has a value'}",
+                        "look at the factors' ranges")  # fmt: skip
+    observed, predicted = y[inside], np.array(values, dtype=float)
+    settings = np.unique([json.dumps(rows[i], sort_keys=True) for i in inside], return_inverse=True)[1]
+    warnings = [f"{len(refused)} rows have no prediction; the first: {refused[0]}"] if refused else []
+    if asked < len(inside):
+        warnings.append(f"{len(inside) - asked} predictions have no interval")
+    return HeldOut(
+        model, len(inside), errors_of(observed, predicted, None),
+        grouped_mean(np.abs(predicted - observed), settings, level), asked, covered, _coverage(covered, asked, level),
+        len(refused), tuple(warnings), level,
+    )  # fmt: skip
+
+
+def _coverage(covered: int, asked: int, level: float) -> Estimate:
+    if not asked:
+        return Estimate(None, None, None, level, 0)
+    return Estimate(covered / asked, *binomial_interval(covered, asked, level), level, asked)

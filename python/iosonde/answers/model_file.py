@@ -1,0 +1,95 @@
+"""A stored model, and what it is asked: settings as people write them, and the rows of DATA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.column_units import split_unit
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Table, is_number, tidy
+from iosonde.core.units import parse_rate, parse_seconds, parse_size
+from iosonde.data.asked import Asked
+from iosonde.data.responses import one_response
+from iosonde.data.source import Source
+from iosonde.model.fit.document import MOST_BYTES, from_text
+from iosonde.model.fit.features import Feature
+from iosonde.model.fit.fitted import Model
+
+
+def read_model(path: str) -> Model:
+    """A model file. Raises InputError, DataError."""
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", "make one: iosonde fit DATA … -o FILE") from error
+    return from_text(text, path)
+
+
+def setting(features: Sequence[Feature], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Texts → values as the factors have them; a name may be written without its unit. Raises InputError."""
+    known = {feature.name: feature for feature in features}
+    read: dict[str, Any] = {}
+    for name, value in given.items():
+        full = full_name(features, name)
+        if full in read:
+            raise InputError(f"{full} is given twice", "give it once")
+        read[full] = _number(value, known[full].unit) if full in known and known[full].numeric else _text(value)
+    return read
+
+
+def example(model: Model) -> dict[str, Any]:
+    """A setting of the model, by the names that people may write."""
+    return {split_unit(feature.name)[0]: feature.levels[0] for feature in model.features}
+
+
+def full_name(features: Sequence[Feature], name: str) -> str:
+    """``size`` → ``size (KiB)``, where there is no factor ``size``; else the name as it is."""
+    if name in [feature.name for feature in features]:
+        return name
+    return next((feature.name for feature in features if split_unit(feature.name)[0] == name), name)
+
+
+def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[dict[str, Any]], Table]:
+    """Every row of DATA as a setting of the model, and the rows; of a store those of the model's response, and where
+    it must have been ``measured`` of a table, too. Raises InputError, DataError for a missing cell."""
+    table = source.table
+    names = [f.name if f.name in table.names else split_unit(f.name)[0] for f in model.features]
+    if measured or source.store is not None:
+        table = one_response(source, Asked((model.response,), tuple(names))).rows
+    columns = [table.column(name) for name in names]
+    for column in columns:
+        if column.missing.any():
+            row = int(column.missing.argmax())
+            raise DataError(f"{table.place(row)}, column '{column.name}': no value", "fill it, or leave the row out")
+    rows = []
+    for row in range(len(table)):
+        cells = [tidy(float(c.values[row])) if c.numeric else c.values[row] for c in columns]
+        rows.append({f.name: cell if f.numeric else str(cell) for f, cell in zip(model.features, cells, strict=True)})
+    return rows, table
+
+
+def _number(value: Any, unit: str) -> Any:
+    """The number that a text writes, in the factor's unit where it has one of its own (``4MiB`` of ``size (KiB)``); or
+    the text, which is then refused by the model."""
+    if isinstance(value, (int, float)):
+        return float(value)
+    unit = "B" if unit.lower() in ("byte", "bytes") else unit
+    text = value.removesuffix(unit).rstrip()
+    return float(text) if text and is_number(text) else _converted(value, unit)
+
+
+def _converted(text: str, unit: str) -> Any:
+    readers: tuple[Callable[[str], float], ...] = (parse_size, parse_rate, parse_seconds)
+    for reader in readers if unit else ():
+        try:
+            return reader(text.replace(" ", "")) / reader(f"1{unit}")
+        except (InputError, OverflowError):
+            continue
+    return text
+
+
+def _text(value: Any) -> str:
+    return str(tidy(value)) if isinstance(value, float) else str(value)

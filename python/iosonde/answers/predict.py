@@ -1,0 +1,95 @@
+"""What a fitted model says of a setting, with an interval for one new trial there; and what the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.data.source import Source
+from iosonde.model.fit.describe import Description, describe
+from iosonde.model.fit.fitted import Model, Prediction, ask_all
+
+from .answer import Answer
+from .constraints import check_of
+from .model_file import read_model, rows_of, setting
+
+
+@dataclass(frozen=True)
+class Predictions(Answer):
+    """One Prediction for each setting that was asked about."""
+
+    model: Model
+    predictions: tuple[Prediction, ...]
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde predict --json``: a single prediction stands on top, too."""
+        return {
+            "model": self.model.name, "response": self.model.response, "unit": self.model.unit, "level": self.level,
+            **(self.predictions[0].to_json() if len(self.predictions) == 1 else {}),
+            "predictions": [one.to_json() for one in self.predictions],
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a setting."""
+        return [{**one.at, **one.value.flat("fit"), "extrapolated": one.extrapolated} for one in self.predictions]
+
+
+@dataclass(frozen=True)
+class Described(Answer):
+    """``shares`` of what the model says, by factor."""
+
+    model: Model
+    description: Description
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde predict --describe --json``."""
+        model = self.model
+        return {"model": model.name, "response": model.response, "unit": model.unit,
+                "factors": [one.to_json() for one in model.features], "constraints": list(model.constraints),
+                "errors": dict(model.errors), **self.description.to_json()}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a factor."""
+        return [
+            {"factor": feature.name, "share": self.description.shares.get(feature.name)}
+            for feature in self.model.features
+        ]
+
+
+def predict(model: Model, given: Mapping[str, Any], level: float = 0.95) -> Predictions:
+    """At one setting: factor → its value, numbers as text with a unit or not. Raises InputError where the model says
+    nothing: far outside of what was tried, or where a constraint is broken."""
+    return _asked(model, [setting(model.features, given)], level, lambda _: "")
+
+
+def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictions:
+    """At every row of DATA. Raises InputError for the first that has no prediction, DataError."""
+    rows, table = rows_of(model, source)
+    return _asked(model, rows, level, lambda row: f"{table.place(row)}: ")
+
+
+def described(path: str) -> Described:
+    """What a model file holds, and which factors it follows. Raises InputError, DataError."""
+    model = read_model(path)
+    broken = check_of(model.constraints, model.features, path)
+    return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
+
+
+def _asked(
+    model: Model, settings: Sequence[dict[str, Any]], level: float, place: Callable[[int], str]
+) -> Predictions:  # fmt: skip
+    """``place`` says where a setting stands."""
+    broken = check_of(model.constraints, model.features, "the model")
+    made: list[Prediction] = []
+    for number, (at, said) in enumerate(zip(settings, ask_all(model, settings, level), strict=True)):
+        if isinstance(said, IosondeError):
+            raise InputError(place(number) + said.message, said.hint) from said
+        if why := broken(at):
+            raise InputError(
+                f"{place(number)}the setting breaks '{why}'", "the model was fitted under it: no such setting exists"
+            )
+        made.append(said)
+    return Predictions(model, tuple(made), level)

@@ -1,0 +1,143 @@
+"""An honest error: models judged by rows that they have not seen, all on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.words import shown
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.model.fit import choose, folds
+from iosonde.model.fit import validate as validation
+from iosonde.model.fit.errors_of import Noise, noise_of
+from iosonde.model.fit.features import Examples
+from iosonde.model.fit.folds import Fold, Groups
+from iosonde.model.fit.validate import CurvePoint, Judged
+
+from .answer import Answer
+from .candidates import Learning
+from .learned import learned
+from .model_file import full_name
+
+_GAIN = 0.05  # of the error between the last two points of a curve: worth more measurements
+
+
+@dataclass(frozen=True)
+class Folding:
+    """One way to fold: learn from one fold and be judged by the others (``inverse``), one split that learns from a
+    ``share`` of the rows, or a fold for every level of the factor ``leave_out``. None of them: the usual folds."""
+
+    inverse: bool = False
+    share: float | None = None
+    leave_out: str | None = None
+
+
+@dataclass(frozen=True)
+class Validation(Answer):
+    """Models ``judged`` on the same folds, which ``how`` says in words; ``curve``: the error by the number of rows to
+    learn from."""
+
+    examples: Examples
+    judged: tuple[Judged, ...]
+    groups: Groups
+    noise: Noise | None
+    curve: tuple[CurvePoint, ...]
+    how: str
+    learning: Learning
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde validate --json``: the best model's keys on top, all models in ``models``."""
+        best = self.best or self.judged[0]
+        names = [one.candidate.name for one in self.judged]
+        return {
+            "response": self.examples.response, "unit": self.examples.unit, "n": len(self.examples),
+            "n_settings": int(self.examples.cells.max()) + 1, "rows_with_twin": self.groups.twins,
+            "seed": self.learning.seed, "how": self.how, **best.to_json(),
+            "noise": self.noise.to_json() if self.noise else None, "models": [one.to_json() for one in self.judged],
+            "curve": [point.to_json(names) for point in self.curve], "crossings": self.crossings,
+            "warnings": list(self.examples.warnings),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a model."""
+        left_out = ("folds", "options")
+        return [{key: value for key, value in one.to_json().items() if key not in left_out} for one in self.judged]
+
+    @property
+    def best(self) -> Judged | None:
+        """The model with the smallest error; None where none could be fitted."""
+        known = [one for one in self.judged if one.mae.value is not None]
+        return min(known, key=lambda one: one.mae.value or 0.0, default=None)
+
+    @property
+    def crossings(self) -> list[str]:
+        """From how many rows on each other model is better than the linear one, and whether more rows would help."""
+        return _crossings(self.judged, self.curve) if self.curve else []
+
+    @property
+    def sentence(self) -> str:
+        """The best, held against the mean of everything."""
+        best = self.best
+        if best is None:
+            return "No model could be fitted."
+        known = [one for one in self.judged if one.mae.value is not None]
+        mean = next((one for one in known if one.candidate.family == "mean"), None)
+        text = f"{best.candidate.short} errs least: by {shown(best.mae.value)} on average"
+        if mean is None or mean is best:
+            return f"{text}; no model is better than the mean of everything." if mean is best else f"{text}."
+        return f"{text}, the mean of everything by {shown(mean.mae.value)}."
+
+
+def validate(
+    source: Source, asked: Asked, how: Learning | None = None, folding: Folding | None = None, curve: bool = False
+) -> Validation:
+    """Every model on the same folds, with a learning ``curve`` where that is wished. Raises InputError, DataError."""
+    how, folding = how or Learning(), folding or Folding()
+    if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
+        raise InputError("--inverse, --split and --leave-out are three ways to fold", "take one")
+    examples = learned(source, asked).examples
+    chosen = how.candidates(examples)
+    groups = validation.groups_for(examples, how.together, how.n_folds or 2)
+    made, told = _folds(examples, groups, how, folding)
+    judged = tuple(validation.judge(examples, one, made, groups.of, asked.level, how.seed) for one in chosen)
+    points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
+    return Validation(examples, judged, groups, noise_of(examples), points, told, how, asked.level)
+
+
+def _folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
+    """The folds, and what they are in words."""
+    if folding.share is not None:
+        made = [folds.split(groups.of, folding.share, how.seed)]
+        return made, f"learned from {100 * folding.share:g} % of the rows, at random"
+    if folding.leave_out is not None:
+        made = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
+        return made, f"{len(made)} folds: each level of {folding.leave_out} predicted without having seen it"
+    made = choose.standard_folds(groups, how.n_folds, how.seed)
+    if len(made) == 1:
+        return made, "learned from 75 % of the rows, at random"
+    if folding.inverse:
+        return folds.inverse(made), f"learned from one of {len(made)} folds, judged by the others"
+    return made, f"{len(made)} folds, each predicted by a model of the others"
+
+
+def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
+    families = [one.candidate.family for one in judged]
+    told = []
+    if "linear" in families:
+        linear = families.index("linear")
+        for index, one in enumerate(judged):
+            better = validation.crossing(points, index, linear)
+            if index != linear and one.candidate.family != "mean" and better is not None:
+                told.append(f"{one.candidate.short} is better than linear from {better} rows on")
+    for index, one in enumerate(judged):
+        last = [point.mae[index] for point in points[-2:]]
+        if len(last) == 2 and None not in last and one.candidate.family != "mean":
+            gain = 1 - last[1] / last[0] if last[0] else 0.0  # type: ignore[operator]
+            if gain > _GAIN:
+                told.append(f"{one.candidate.short} still gains {100 * gain:.0f} % at the end: "
+                            "more measurements would help it")  # fmt: skip
+    return told

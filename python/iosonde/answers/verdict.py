@@ -1,0 +1,66 @@
+"""What became of trying several models, in one sentence: which is taken, why, and how wrong it is."""
+
+from __future__ import annotations
+
+from iosonde.core.words import shown
+from iosonde.model.fit.choose import Choice
+from iosonde.model.fit.validate import Judged
+
+FEWEST = 5  # settings: of fewer none can be held out that says something
+_PLAIN = (1.0, "")
+
+
+def verdict(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
+    """The sentence; errors are divided by the first of ``scale`` and have the second as their unit."""
+    judged = choice.tried[choice.chosen]
+    if choice.groups.n < FEWEST:
+        return (f"Cannot tell which model is right: each is judged on settings that it has not seen, and there are "
+                f"{choice.groups.n}. Measure {FEWEST} settings or more.")  # fmt: skip
+    if judged.candidate.family == "mean" and len(choice.tried) > 1:
+        return _mean_is_taken(choice, scale)
+    if len(choice.tried) == 1:
+        return f"{judged.candidate.short}: {_error(choice, judged, scale)}."
+    text = f"{judged.candidate.short} is taken, {_why(choice, judged)}: {_error(choice, judged, scale)}."
+    if choice.nested is not None:
+        e = choice.nested
+        rows = f", {choice.n_choice} rows" if choice.n_choice < choice.model.rows else ""
+        low, high = (_in_unit(end, (scale[0], "")) for end in (e.low, e.high))
+        text += f" Choosing like this errs by {_in_unit(e.value, scale)} ({low}–{high}; nested folds{rows})."
+    return text
+
+
+def _mean_is_taken(choice: Choice, scale: tuple[float, str]) -> str:
+    best = _best(choice)
+    text = "The mean of everything is taken: no model is better"
+    if best.candidate.family != "mean":
+        text += (f" by more than one standard error ({best.candidate.short} errs by {_in_unit(best.mae.value, scale)}, "
+                 f"the mean by {_in_unit(choice.baseline.mae.value, scale)})")  # fmt: skip
+    return f"{text}. What these factors tell of the response cannot be seen here."
+
+
+def _error(choice: Choice, judged: Judged, scale: tuple[float, str]) -> str:
+    baseline = choice.baseline.mae.value
+    text = (f"it errs by {_in_unit(judged.mae.value, scale)} on rows not seen, the mean of everything by "
+            f"{_in_unit(baseline, scale)}")  # fmt: skip
+    if judged.mae.value and baseline and judged.mae.value >= baseline and judged.candidate.family != "mean":
+        text += ": it is no better than that mean"
+    return text
+
+
+def _why(choice: Choice, judged: Judged) -> str:
+    best = _best(choice)
+    why = "the smallest error" if best.candidate == judged.candidate else (
+        f"the simplest within one standard error of {best.candidate.short}"
+    )  # fmt: skip
+    if choice.passed_over:
+        over = " and ".join(choice.tried[place].candidate.short for place in choice.passed_over)
+        why += f" that predicts nothing below 0 ({over} {'does' if len(choice.passed_over) == 1 else 'do'})"
+    return why
+
+
+def _best(choice: Choice) -> Judged:
+    return min((one for one in choice.tried if one.mae.value is not None), key=lambda one: one.mae.value or 0.0)
+
+
+def _in_unit(value: float | None, scale: tuple[float, str]) -> str:
+    return shown(value) if value is None else f"{shown(value / scale[0])} {scale[1]}".rstrip()

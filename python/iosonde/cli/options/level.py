@@ -1,0 +1,30 @@
+"""``--level`` and ``--json`` of commands that take no DATA."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from iosonde.cli.output import talk
+from iosonde.core.levels import check_level, warning
+
+Command = Callable[..., Any]
+
+
+def level_options(command: Command) -> Command:
+    """The options, handed to the command as ``level`` (checked; one that is unusually low is warned about) and
+    ``as_json``."""
+
+    @functools.wraps(command)
+    def called(**given: Any) -> Any:
+        if warning(check_level(given["level"])):
+            talk(warning(given["level"]))
+        return command(**given)
+
+    made = click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")(called)
+    return click.option(
+        "--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval."
+    )(made)

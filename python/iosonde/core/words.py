@@ -1,0 +1,62 @@
+"""Numbers as they stand in a sentence: digits that matter, shares in percent, ratios, counts. ``~``: cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .types import Estimate
+from .units import significant
+
+UNKNOWN = "~"
+_LARGE = 1e5  # more has three digits instead of a long row of decimals
+
+
+def shown(value: float | None, digits: int = 3) -> str:
+    """So many significant digits."""
+    return UNKNOWN if value is None else significant(float(f"{value:.12g}"), digits)
+
+
+def counted(n: int, noun: str) -> str:
+    """``1 trial``, ``3 trials``."""
+    return f"{n} {noun}" + ("" if n == 1 else "s")
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(share: float | None) -> str:
+    """A share as ``97.3 %``."""
+    return UNKNOWN if share is None else f"{decimals(100 * share, 1)} %"
+
+
+def percent_interval(share: Estimate | None) -> str:
+    """``97.3 (95.1 to 99.5) %``."""
+    if share is None or share.value is None:
+        return UNKNOWN
+    if share.low is None or share.high is None:
+        return f"{decimals(100 * share.value, 1)} ({UNKNOWN}) %"
+    return f"{decimals(100 * share.value, 1)} ({decimals(100 * share.low, 1)} to {decimals(100 * share.high, 1)}) %"
+
+
+def points(difference: Estimate) -> str:
+    """A difference of two shares: ``+2.1 points (+0.4 to +3.8)``."""
+    value = decimals(100 * (difference.value or 0.0), 1, "+")
+    if difference.low is None or difference.high is None:
+        return f"{value} points ({UNKNOWN})"
+    return f"{value} points ({decimals(100 * difference.low, 1, '+')} to {decimals(100 * difference.high, 1, '+')})"
+
+
+def ratio(found: Estimate) -> str:
+    """``1.482 (1.431 to 1.535)``."""
+    if found.value is None:
+        return UNKNOWN
+    if found.low is None or found.high is None:
+        return f"{decimals(found.value, 3)} ({UNKNOWN})"
+    return f"{decimals(found.value, 3)} ({decimals(found.low, 3)} to {decimals(found.high, 3)})"
+
+
+def decimals(x: float, n: int, sign: str = "") -> str:
+    """So many decimals; three digits where that would be a long row of them."""
+    return f"{round(x, n) + 0.0:{sign}.{n}f}" if abs(x) < _LARGE else f"{x:{sign}.3g}"

@@ -1,0 +1,65 @@
+"""The figures of ``fit`` and ``validate``: what of an answer is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from iosonde.core.errors import InputError
+
+from .figures.figure import Figure, together
+from .figures.tree import TreeDrawing, tree_figure
+from .figures.unseen import (
+    Errors,
+    LearningCurve,
+    Predicted,
+    curve_figure,
+    errors_figure,
+    predicted_figure,
+    sorted_figure,
+)
+
+if TYPE_CHECKING:
+    from iosonde.answers.fit import Fitted
+    from iosonde.answers.validate import Validation
+    from iosonde.model.fit.features import Examples
+    from iosonde.model.fit.validate import Judged
+
+
+def fit_plot(answer: Fitted) -> Figure:
+    """Predicted against observed of what was taken, the errors of all, and the tree where it is one."""
+    examples, made = answer.examples, answer.choice
+    known = [one for one in made.tried if one.mae.value is not None]
+    errors = Errors(
+        examples.response, [one.candidate.short for one in known],
+        [(one.mae.value, one.mae.low, one.mae.high) for one in known],  # type: ignore[misc]
+        made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
+    )  # fmt: skip
+    items = [*_observed(examples, made.tried[made.chosen]), errors_figure(errors)]
+    if "nodes" in made.model.form:
+        items.append(tree_figure(TreeDrawing(examples.response, list(made.model.form["nodes"]), examples.unit)))
+    return together(items, columns=2)
+
+
+def validation_plot(answer: Validation) -> Figure:
+    """Predicted against observed of the best, and the learning curve where there is one. Raises InputError."""
+    if answer.best is None:
+        raise InputError("no model could be fitted: there is nothing to draw", "use fewer factors, or measure more")
+    items = _observed(answer.examples, answer.best)
+    if answer.curve:
+        lines = {
+            one.candidate.short: [(point.n_train, point.mae[index]) for point in answer.curve]
+            for index, one in enumerate(answer.judged)
+        }
+        items.append(curve_figure(LearningCurve(answer.examples.response, lines, unit=answer.examples.unit)))
+    return together(items, columns=2)
+
+
+def _observed(examples: Examples, judged: Judged) -> list[Figure]:
+    name, observed = judged.candidate.short, examples.y[judged.rows]
+    order = np.argsort(observed, kind="stable")
+    rows = Predicted(examples.response, name, observed, judged.predicted, examples.unit)
+    in_order = replace(rows, observed=observed[order], predicted=judged.predicted[order])
+    return [predicted_figure(rows), sorted_figure(in_order)]

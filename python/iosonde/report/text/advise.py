@@ -1,0 +1,174 @@
+"""Advice as text: the defaults, the tree by depth, the rules, and one sentence that can be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
+
+from .layout import WIDTH, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.advise import Advised
+    from iosonde.explain.advise import Advice
+    from iosonde.explain.advise_trial import Tried
+
+_WORDS = {
+    "rel_arith": "arithmetic mean", "rel_harm": "harmonic mean", "abs": "mean", "loss": "loss",
+    "best": "most often best", "worst": "least often worst", "lowest": "worst case",
+}  # fmt: skip
+
+
+def lines(answer: Advised) -> Iterator[str]:
+    """The lines of the text: of new trials or of one workload, where these were asked about."""
+    if answer.tried is not None:
+        yield from _trial_lines(answer.advice, answer.tried)
+        yield from wrapped(answer.sentence)
+    elif answer.case is not None:
+        yield from wrapped(answer.sentence)
+    else:
+        yield from _whole(answer)
+
+
+def _whole(answer: Advised) -> Iterator[str]:
+    made = answer.advice
+    given = ", ".join(f.name for f in made.instances.features)
+    counts = made.instances.trials
+    n, least = len(made.instances), int(counts.min())
+    trials = counted(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
+    of = f"{counted(n, 'instance')} ({given})" if given else "one instance"
+    yield from wrapped(
+        f"{made.instances.response}, {'lower' if made.instances.lower else 'higher'} is better; "
+        f"{len(made.instances.settings)} settings ({'/'.join(made.instances.choose)}) in {of}; "
+        f"{trials}; {100 * made.level:g} % intervals"
+    )
+    yield ""
+    yield from _defaults(made)
+    yield ""
+    yield from _effects(made)
+    if len(made.depths) > 1:
+        yield ""
+        yield from _depths(made)
+    if made.rules:
+        yield ""
+        yield from _rules(made)
+    if made.warnings:
+        yield ""
+        for warning in made.warnings:
+            yield from wrapped(f"~ {warning}", "  ")
+    yield ""
+    yield from wrapped(answer.sentence)
+    yield from _needs(made)
+
+
+def _defaults(made: Advice) -> Iterator[str]:
+    tied = made.defaults[0].tied is not None
+    scale, unit = human_scale(max(d.abs for d in made.defaults), made.instances.unit)
+    rows = []
+    for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
+        now = " (in use)" if d.setting == made.current else ""
+        counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
+        rows.append([d.setting + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
+                     significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip
+    heads = [
+        "default",
+        "best",
+        *(["tied"] if tied else []),
+        "worst",
+        "of best",
+        "harmonic",
+        "worst case",
+        "mean",
+        "loss",
+    ]
+    yield from table(heads, rows, "l" + "r" * (len(heads) - 1), WIDTH).splitlines()
+    if unit:
+        yield from wrapped(f"Shares of the best in each instance; mean and loss in {unit}.")
+    if made.criteria_agree:
+        yield from wrapped(f"By every criterion {made.best_default} is the best default.")
+    else:
+        by: dict[str, list[str]] = {}
+        for criterion, setting in made.winners.items():
+            by.setdefault(setting, []).append(_WORDS[criterion])
+        said = "; ".join(f"{setting} by {', '.join(words)}" for setting, words in by.items())
+        yield from wrapped(f"Criteria disagree on the best default: {said}.")
+    if made.equal_defaults:
+        yield from wrapped(f"Not told apart from {made.best_default}: {', '.join(made.equal_defaults)}.")
+
+
+def _effects(made: Advice) -> Iterator[str]:
+    rows = [
+        [f"{e.column}: {e.level} over {e.other}", ratio(e.ratio), f"{e.low_case:.3g} to {e.high_case:.3g}"]
+        for e in made.effects
+    ]
+    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
+
+
+def _depths(made: Advice) -> Iterator[str]:
+    rows = []
+    for d in made.depths:
+        name = f"{d.depth} ({made.best_default})" if d.depth == 0 else str(d.depth)
+        rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
+    yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
+    most = made.depth == len(made.depths) - 1
+    why = "the most that was allowed" if most else "more bring less than one standard error or 1 %"
+    unsure = made.depth > 0 and made.kind != "rules"
+    but = "; what asking gains may be nothing, so no rules" if unsure else ""
+    yield from wrapped(f"{counted(made.depth, 'question')}: {why}{but}.")
+
+
+def _rules(made: Advice) -> Iterator[str]:
+    for at, rule in enumerate(made.rules, 1):
+        yield from wrapped(f"{at}. {rule.sentence()}", "   ")
+        best = ", ".join(f"{'/'.join(map(str, setting))} ({n})" for setting, n in rule.frequent)
+        differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
+        yield from wrapped(
+            f"   {counted(rule.instances, 'instance')}: {percent(rule.share)} of the best, worst "
+            f"{percent(rule.lowest)}{_at(rule.lowest_at) if rule.lowest < 0.9995 else ''}; most often best: {best}"
+            f"{differ}",
+            "   ",
+        )  # fmt: skip
+
+
+def _at(instance: Mapping[str, Any]) -> str:
+    return f" ({', '.join(f'{name}={value}' for name, value in instance.items())})" if instance else ""
+
+
+def _needs(made: Advice) -> Iterator[str]:
+    needs = made.needs
+    if needs is None or made.kind == "default":
+        return
+    if needs.repeats:
+        yield from wrapped(f"To settle it: measure each cell {needs.repeats} times or more.")
+    if needs.of is not None:
+        n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
+        yield from wrapped(f"About {n} in all would tell the gain that is seen ({needs.of}) from nothing.")
+    if needs.cells:
+        yield "Where trials would tell most:"
+    for cell in needs.cells:
+        more = "too many" if cell.more is None else f"{cell.more} more"
+        where = ", ".join(f"{name}={value}" for name, value in cell.instance.items()) or "here"
+        yield from wrapped(
+            f"  {where}: {cell.setting} or {cell.other} (ratio {decimals(cell.ratio, 3)}): {more} trials of each",
+            "    ",
+        )
+
+
+def _trial_lines(made: Advice, tried: Tried) -> Iterator[str]:
+    """What was promised, and what new trials show."""
+    rows = [["predicted", ratio(tried.predicted), str(tried.predicted.n)],
+            ["obtained", ratio(tried.obtained), str(tried.obtained.n)]]  # fmt: skip
+    yield from wrapped(f"speed of the advice over {tried.over}, geometric mean, {100 * made.level:g} % intervals")
+    yield ""
+    if tried.difference is not None:
+        rows.append(["obtained ÷ predicted", ratio(tried.difference), str(tried.difference.n)])
+    yield from table(["", "ratio", "instances"], rows, "lrr", WIDTH).splitlines()
+    yield ""
+    if tried.unused:
+        yield from wrapped(
+            f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or beyond what was tried", "  "
+        )
+    if tried.same:
+        yield from wrapped(f"~ in {tried.same} of {tried.instances} the advice is {tried.over} itself", "  ")

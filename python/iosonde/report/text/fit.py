@@ -1,0 +1,89 @@
+"""What ``iosonde fit`` says: what was tried, what was taken and why, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.words import shown
+
+from .layout import wrapped
+from .models import data_line, errors_table, remarks, twins_line
+
+if TYPE_CHECKING:
+    from iosonde.answers.fit import Fitted
+
+_AGAINST = ("S301", "S302", "S303", "S304")  # what least squares assumes of the errors
+_MOST_RULES = 30
+
+
+def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
+    """The lines of the text; ``rules``: a tree as rules, too."""
+    made, model = answer.choice, answer.choice.model
+    names = [feature.name for feature in answer.examples.features]
+    yield from wrapped(data_line(answer.examples.response, names, model.rows, model.settings))
+    n_folds = len(made.tried[made.chosen].folds)
+    how = f"{n_folds} folds of whole settings" if n_folds > 1 else "learned from 75 % of the rows, at random"
+    yield from wrapped(
+        f"error: mean |predicted - observed| on rows not seen ({how}); {100 * answer.level:g} % intervals"
+    )
+    if twins_line(made.groups, answer.together):
+        yield from wrapped(twins_line(made.groups, answer.together))
+    if made.n_choice < model.rows:
+        yield from wrapped(f"chosen on {made.n_choice} rows at random; the error of * is that of all rows")
+    yield ""
+    listed = list(made.tried)
+    if all(one.candidate.family != "mean" for one in listed):
+        listed.insert(0, made.baseline)
+    yield from errors_table(listed, listed.index(made.tried[made.chosen]) if len(made.tried) > 1 else None)
+    yield ""
+    if model.constraints:
+        kept = ", ".join(f"'{text}'" for text in model.constraints)
+        yield from wrapped(f"every setting fulfils {kept}: predict refuses what does not", "  ")
+    for warning in model.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from remarks(listed, made.noise)
+    yield from _linear(answer)
+    if rules:
+        yield ""
+        yield from _rules(answer)
+    yield ""
+    yield from wrapped(answer.sentence)
+
+
+def _linear(answer: Fitted) -> Iterator[str]:
+    for name, share in answer.below.items():
+        yield from wrapped(
+            f"~ {name} predicts below 0 in {shown(100 * share)} % of the designs that these levels allow: "
+            "predict refuses there; loglinear and trees stay above", "  "
+        )  # fmt: skip
+    if answer.linear is None:
+        return
+    against = [finding for finding in answer.linear.findings if finding.code in _AGAINST]
+    if answer.choice.model.family == "linear":
+        f = answer.linear.fit
+        yield from wrapped(f"R² of the rows that the line was fitted to: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of "
+                           f"rows not seen: {_unseen(answer)}", "  ")  # fmt: skip
+        for finding in answer.linear.findings:
+            yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    if against:
+        codes = ", ".join(finding.code for finding in against)
+        yield from wrapped(f"~ a line's assumptions do not hold ({codes}): which factor matters is told without them "
+                           "by iosonde rank", "  ")  # fmt: skip
+
+
+def _unseen(answer: Fitted) -> str:
+    errors = answer.choice.tried[answer.choice.chosen].errors
+    return "~" if errors is None or errors.r2 is None else f"{errors.r2:.3f}"
+
+
+def _rules(answer: Fitted) -> Iterator[str]:
+    found = answer.rules
+    if found is None:
+        yield f"a {answer.choice.model.family} model has no rules: --family tree or classes has"
+        return
+    for rule in found[:_MOST_RULES]:
+        name = f"{rule.leaf['name']}, " if "name" in rule.leaf else ""
+        yield from wrapped(f"{rule}: {name}{shown(rule.leaf['value'], 4)} ({rule.leaf['n']} rows)", "    ")
+    if len(found) > _MOST_RULES:
+        yield from wrapped(f"… {len(found) - _MOST_RULES} more; --family 'tree depth=4' has fewer")
