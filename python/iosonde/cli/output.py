@@ -84,13 +84,6 @@ def replace_file(path: Path, content: bytes) -> Path:
     return path
 
 
-def write_figure(path: str | Path, figure: Figure) -> None:
-    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
-    from iosonde.report.figures.files import format_of
-
-    talk(f"wrote {replace_file(Path(path), figure.image(format_of(path)))}")
-
-
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """A file beside ``path`` that takes its place when the block ends well. Raises InputError where it cannot.

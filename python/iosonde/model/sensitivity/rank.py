@@ -169,7 +169,7 @@ def _estimated(
     totals = total_shares(design, made, held, left, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
     progress("what a dummy would reach")
-    beyond = adjusted(design, held, level, np.random.default_rng(rng.integers(2**31)))
+    beyond = adjusted(design, held, level, rng.spawn(1)[0])
     return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng, beyond), beyond)
 
 
