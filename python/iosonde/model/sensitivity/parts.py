@@ -70,11 +70,7 @@ class Scale:
 
 
 @dataclass(frozen=True)
-<<<<<<< HEAD
-class SubsetModel:
-=======
 class Additive:
->>>>>>> designs
     """The rows explained by the columns of a basis: ``known`` (cells × columns)."""
 
     design: Design
@@ -90,11 +86,7 @@ class Additive:
         return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
 
 
-<<<<<<< HEAD
-def sampled(before: SubsetModel, after: SubsetModel, whole: SubsetModel, level: float) -> tuple[VariancePart, Array]:
-=======
 def sampled(before: Additive, after: Additive, whole: Additive, level: float) -> tuple[VariancePart, Array]:
->>>>>>> designs
     """The part of ``whole``'s rest that ``after`` explains beyond ``before``, where settings are a sample themselves.
 
     The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
@@ -126,11 +118,7 @@ def part_of(
     ``sample`` of settings, what each of them moves it."""
     if sample:
         after = np.column_stack([before, own])
-<<<<<<< HEAD
-        return sampled(*(SubsetModel(design, known) for known in (before, after, whole)), scale.level)
-=======
         return sampled(*(Additive(design, known) for known in (before, after, whole)), scale.level)
->>>>>>> designs
     centred = np.sqrt(design.counts) * (design.means - design.y.mean())
     return scale.part(squares(own.T @ centred), squares(whole.T @ centred)), None
 

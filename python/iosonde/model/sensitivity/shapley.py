@@ -17,11 +17,7 @@ from iosonde.core.types import Estimate
 
 from . import factorial, scattered
 from .design import SCATTERED, Design
-<<<<<<< HEAD
-from .shapley_additive import ShapleyEffects, additive_effects
-=======
 from .shapley_additive import AdditiveEffects, additive_effects
->>>>>>> designs
 from .shares import grouping
 from .surrogate import out_of_bag
 from .variances import NO_NOISE, Array, Groups, Resampled, VarianceShare, held_between
@@ -67,11 +63,7 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
     return Shapley([_limited(made, i, level, design.n) for i in range(k)], name)
 
 
-<<<<<<< HEAD
-def _limited(made: ShapleyEffects, factor: int, level: float, n: int) -> Estimate:
-=======
 def _limited(made: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
->>>>>>> designs
     value, limits = float(made.seen[factor]), made.limits(factor, level)
     if limits is None:
         return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))

@@ -31,11 +31,7 @@ Closed = Callable[[frozenset[int]], Array]
 
 
 @dataclass(frozen=True)
-<<<<<<< HEAD
-class ShapleyEffects:
-=======
 class AdditiveEffects:
->>>>>>> designs
     """``seen`` are the effects, one a factor. ``moved`` (factors × draws): with other draws of the noise, less the
     truth there; ``dummies``: of the noise alone; both without draws where no noise is known. ``error`` is the Monte
     Carlo standard error of each, 0 for exact ones; ``left`` the share of the variance that the additive model leaves.
@@ -59,11 +55,7 @@ class AdditiveEffects:
         return seen - math.hypot(max(0.0, float(down)), more), seen + math.hypot(max(0.0, -up), more)
 
 
-<<<<<<< HEAD
-def additive_effects(design: Design, level: float, rng: np.random.Generator) -> ShapleyEffects | None:
-=======
 def additive_effects(design: Design, level: float, rng: np.random.Generator) -> AdditiveEffects | None:
->>>>>>> designs
     """Of all factors; None where they have more columns than settings tell apart."""
     matrices = [columns(design, i) for i in range(len(design.features))]
     if sum(matrix.shape[1] for matrix in matrices) > min(_MOST_COLUMNS, design.n_cells - 1):
@@ -76,11 +68,7 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
     k = len(matrices)
     made, error = (_exact(closed, k), np.zeros(k)) if k <= MOST_EXACT else sampled(closed, k, _PERMUTATIONS, rng)
     draws = (made.shape[1] - 1) // 2
-<<<<<<< HEAD
-    return ShapleyEffects(made[:, 0], made[:, 1 : 1 + draws], made[:, 1 + draws :], error, scale.left / scale.total)
-=======
     return AdditiveEffects(made[:, 0], made[:, 1 : 1 + draws], made[:, 1 + draws :], error, scale.left / scale.total)
->>>>>>> designs
 
 
 def _closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Generator) -> Closed:
