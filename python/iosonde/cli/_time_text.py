@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_rate, format_size, human_scale, significant
 from iosonde.model.time_model import LIMITS, PARTS, Condition, Diagnosis, Line, Mixture
-from iosonde.report.text import estimate_parts, table
+from iosonde.report.text import estimate_parts, table, wrapped
 
-from ._bound_text import wrapped
 from ._time_data import Group
 
 _WIDTH = 79

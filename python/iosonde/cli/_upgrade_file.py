@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.system_words import OPTIONS, whole
 from iosonde.core.units import parse_rate, parse_size
 
 from . import _upgrade_tables_file
-from ._bound_inputs import OPTIONS, whole
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity

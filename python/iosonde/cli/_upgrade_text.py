@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
-from iosonde.report.text import CANNOT_TELL, table
-
-from ._bound_text import wrapped
+from iosonde.report.text import CANNOT_TELL, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Option

@@ -62,6 +62,14 @@ def talk(text: str) -> None:
     click.echo(escape(text), err=True)
 
 
+def check_figure_name(path: str) -> None:
+    """Raises InputError for a file that is no figure, before anything is computed."""
+    from iosonde.report.figures import FORMATS
+
+    if Path(path).suffix.lower().lstrip(".") not in FORMATS:
+        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
+
+
 def replace_file(path: Path, content: bytes) -> Path:
     """Put ``content`` in the place of ``path``, as ``whole_file`` does. Raises InputError where that cannot be."""
     with whole_file(path) as file:

@@ -36,12 +36,12 @@ def command(cluster: str, order: str, model: str | None, level: float, plot: str
     """
     from iosonde.explain import upgrade, upgrade_tables
 
-    from .._bound_plots import check_name
     from .._upgrade_file import read
+    from ..output import check_figure_name
 
     check_level(level)
     if plot:
-        check_name(plot)
+        check_figure_name(plot)
     asked = read(cluster)
     found: list[Option] = []
     steps: list[tuple[str, float, float]] = []
@@ -127,9 +127,8 @@ def _as_rate(predicted: Estimate, unit: str) -> Estimate:
     """In bytes/s where the unit says how; of a time its inverse: what gains is faster."""
     from dataclasses import replace
 
+    from iosonde.answers.bound import TIMES
     from iosonde.core.column_units import bytes_per_s
-
-    from .._bound_data import TIMES
 
     value, low, high = predicted.value, predicted.low, predicted.high
     if unit in TIMES:
@@ -144,9 +143,8 @@ def _document(
     asked: Asked, found: list[Option], steps: list[tuple[str, float, float]], cpus: Any, measured: Any, scores: Any,
     level: float,
 ) -> dict[str, Any]:  # fmt: skip
+    from iosonde.answers.bound import ceiling_json
     from iosonde.explain import upgrade, upgrade_tables
-
-    from .._bound_data import to_json
 
     made = _today(asked)
     allowed = [one for one in cpus if not one.refused]
@@ -157,7 +155,7 @@ def _document(
         "name": asked.name,
         "level": level,
         "today": None if asked.cluster is None else {
-            **(to_json(made) if made else {"s": None}), **vars(upgrade.totals(asked.cluster)), **asked.derived()},
+            **(ceiling_json(made) if made else {"s": None}), **vars(upgrade.totals(asked.cluster)), **asked.derived()},
         "options": [_option(one) for one in found],
         "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in steps],
         "cpus": [{"name": one.name, "points": one.points, "watts": one.watts, "points_per_watt": one.points_per_watt,
