@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 
+from iosonde.answers.roofline import Mark
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.report.advice_content import Advice, AdviceDefault, AdviceRule, Compared
-from iosonde.report.bound_content import Bound, BoundShare, Point, Roofline, WaterfallBars
+from iosonde.report.bound_content import Bound, BoundShare, Roofline, WaterfallBars
 from iosonde.report.content import (
     Answers,
     Bars,
@@ -262,7 +263,7 @@ def bound_page() -> Page:
         return Estimate(value, 0.9 * value, 1.1 * value, 0.95, 6)
 
     xs = (1.0, 2.0, 3.0, 4.0)
-    points = (Point(1.0, around(80e6), False, "fs=a"), Point(2.0, around(260e6), True, HOSTILE))
+    points = (Mark(1.0, around(80e6), False, "fs=a"), Mark(2.0, around(260e6), True, HOSTILE))
     line = Roofline("Write, large files", "clients", xs,
                     {"network_clients": tuple(117e6 * x for x in xs), "disks": (300e6,) * 4},
                     tuple(min(117e6 * x, 300e6) for x in xs), points)  # fmt: skip

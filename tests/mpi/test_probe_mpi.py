@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from test_trial_mpi import TwoNodes, can_have_another_node
 
+from iosonde.core import probed
 from iosonde.core.errors import LaunchError
 from iosonde.measure import probe
 from iosonde.measure.workspace import Workspace
@@ -81,9 +82,7 @@ def test_three_ranks_of_one_host_are_three_pairs_and_one_node(place):
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [(0, 1), (0, 2), (1, 2)]
     assert [node["rank"] for node in found["nodes"]] == [0]
     assert all(pair["forth"] > 0 and pair["back"] > 0 for pair in found["pairs"])
-    assert {probe.medium(pair, run.facts["hosts"], run.facts["nodes"]) for pair in found["pairs"]} == {
-        probe.SHARED_MEMORY
-    }
+    assert {probed.medium(pair, run.facts["nodes"]) for pair in found["pairs"]} == {probed.SHARED_MEMORY}
 
 
 @two_nodes
@@ -97,7 +96,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
     assert [node["host"] for node in run.facts["probe"]["nodes"]][1] == "n2"
     assert all("disk" in node for node in run.facts["probe"]["nodes"])
     (pair,) = run.facts["probe"]["pairs"]
-    assert probe.medium(pair, run.facts["hosts"], run.facts["nodes"]) == probe.UNSEEN
+    assert probed.medium(pair, run.facts["nodes"]) == probed.UNSEEN
     workspace.remove()
     assert not list((place / "target").iterdir())
     assert not list((place / "other-disk").iterdir())

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 _native = pytest.importorskip("iosonde._native")
 from stats_sample import store  # noqa: E402
 
-from iosonde.cli._bound_inputs import OPTIONS  # noqa: E402
 from iosonde.cli.commands.bound import command  # noqa: E402
 from iosonde.core.errors import IosondeError  # noqa: E402
+from iosonde.core.system_words import OPTIONS  # noqa: E402
 
 WRITES = str(Path(__file__).parents[1] / "golden" / "data" / "write_by_process_count.csv")
 
@@ -127,8 +127,8 @@ def test_a_probe_gives_the_slowest_of_everything_with_intervals(tmp_path):
 
 
 def test_a_store_that_knows_a_probe(tmp_path):
+    from iosonde.core.probed import SOURCE
     from iosonde.core.types import Run
-    from iosonde.measure.probe import SOURCE
     from iosonde.store import Store
 
     held = Store.create(tmp_path / "p")
@@ -233,7 +233,7 @@ _GOOD = {
     "parse_rate": ["117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
     "parse_per_byte": ["0.02s/MB", "0s/MB"],
     "parse_seconds": ["2ms", "0"],
-    "_size": ["4KiB", "1GB", "0"],
+    "size": ["4KiB", "1GB", "0"],
 }
 _WILD = ["0", "-1", "nan", "inf", "", "x", "1e400", "1e300", "9" * 400, "²"]
 

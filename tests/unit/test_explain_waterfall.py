@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
+from iosonde.core.stored import Phase
 from iosonde.explain.waterfall import PARTS, of_trial, together, why_not
 from iosonde.model.bound.bound import ceiling
 from iosonde.model.bound.system import System
@@ -16,14 +17,14 @@ KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
 MS = 10**6
 
 
-def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> dict:
+def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> Phase:
     """A phase whose ranks ran from … to …, ns."""
-    return {
+    return Phase({
         "index": 0, "name": "write_large", "operation": "write_large", "comparable": True, "recorded_all": True,
         "totals": {"write": {"count": 1, "bytes": n_bytes * len(ranks), "errors": 0}},
         "ranks": [{"rank": r, "started_ns": a, "ended_ns": b, "bytes": n_bytes} for r, (a, b) in enumerate(ranks)],
         **changes,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def operations(rows: list[tuple[int, str, int, int]]) -> np.ndarray:

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from iosonde.cli import _probe, _probe_text
+from iosonde.answers import probe as probes_found
+from iosonde.cli import _probe_text
 from iosonde.measure import probe, probe_tcp
 
 
@@ -29,10 +30,10 @@ def test_every_node_streams_to_the_next_one_and_none_twice():
 
 def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     one = facts(link(0, 1, 9e8), link(1, 2))
-    made = _probe.summarise([one, facts()], 0.95)
+    made = probes_found.summarise([one, facts()], 0.95)
     assert [(each["hosts"], each["bandwidth"].value, each["bandwidth"].n) for each in made["tcp"]] == [
         (["n1", "n2"], 9e8, 1), (["n2", "n3"], 1e9, 1)]  # fmt: skip
-    assert _probe.slowest(made)["tcp_bandwidth"] == 8e8
+    assert probes_found.slowest(made)["tcp_bandwidth"] == 8e8
     text = "\n".join(_probe_text.lines(made, 2, 0.95, []))
     assert "n2 → n1" in text
     assert "The slowest link carries 1.86 GiB/s by MPI, 763 MiB/s by TCP." in text
@@ -45,10 +46,10 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
 
 def test_a_link_that_failed_is_a_warning_and_no_number():
     one = facts(link(0, 1, error="iperf3 is not on n2"))
-    made = _probe.summarise([one], 0.95)
+    made = probes_found.summarise([one], 0.95)
     assert made["tcp"] == []
-    assert "tcp_bandwidth" not in _probe.slowest(made)
-    assert "TCP was not measured everywhere: iperf3 is not on n2" in _probe.warnings(made, None)
+    assert "tcp_bandwidth" not in probes_found.slowest(made)
+    assert "TCP was not measured everywhere: iperf3 is not on n2" in probes_found.warnings(made, None, False)
     assert not [row for row in probe.observations(one["probe"]) if row.operation[:3] == "tcp"]
 
 

@@ -8,11 +8,13 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from iosonde.answers.doctor import Doctor
 from iosonde.cli.commands import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import Ability, kernel, mpi, software, target_checks
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
+from iosonde.report.text.doctor import lines
 
 
 def good() -> Ability:
@@ -173,7 +175,7 @@ BAD = [
 
 
 def test_what_is_missed_for_one_reason_is_said_once():
-    text = doctor.as_text([good(), *BAD])
+    text = "\n".join(lines(Doctor((good(), *BAD))))
     assert text.splitlines()[0].split() == ["ok", "good", "fine"]
     assert "no      ior, mdtest, iozone: not on PATH\n        for comparing\n" in text
     assert "        → ior, mdtest: build it\n        → iozone: apt install iozone3\n" in text
@@ -182,7 +184,7 @@ def test_what_is_missed_for_one_reason_is_said_once():
 
 def test_lines_are_short_and_harmless():
     long = Ability("tool", True, "words " * 40 + "\x1b[2J\n")
-    text = doctor.as_text([long, Ability("x", False, "y " * 60, "z " * 60, "c " * 60, required=True)])
+    text = "\n".join(lines(Doctor((long, Ability("x", False, "y " * 60, "z " * 60, "c " * 60, required=True)))))
     assert max(map(len, text.splitlines())) < 80
     assert "\x1b" not in text
     assert "MISSING x" in text

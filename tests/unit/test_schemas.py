@@ -11,6 +11,7 @@ import store_samples
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from iosonde.answers.parse import Parse
 from iosonde.cli.commands import parse, show
 from iosonde.importers import read, understand
 from iosonde.store import Store
@@ -47,7 +48,7 @@ def test_every_capture_is_parsed_into_what_the_schema_says():
     check = validator("parse")
     for path in FIXTURES:
         text = read(io.BytesIO(path.read_bytes()), path.name)
-        check.validate(json.loads(json.dumps(show._finite(parse.document(text, understand(text))))))
+        check.validate(json.loads(json.dumps(Parse(text, understand(text)).to_dict())))
 
 
 def test_a_file_that_nobody_knows_too(tmp_path):

@@ -12,12 +12,12 @@ from typing import Any
 from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
+from iosonde.core.system_words import READS, whole
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity, after
 from iosonde.explain.upgrade_tables import Configuration, Cpu
 from iosonde.model.bound.bound import NothingKnownError
-from iosonde.model.bound.fields import READERS, whole
 from iosonde.model.bound.system import idle
 
 from . import cluster_tables
@@ -26,9 +26,9 @@ from .file_sections import Sections, number
 SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights")
 _CONTENT = ("today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
 _CHUNKS = ("data_chunks", "parity_chunks")
-_COUNTS = (*(name for name, reader in READERS.items() if reader is whole), *_CHUNKS)
+_COUNTS = (*(name for name, reader in READS.items() if reader is whole), *_CHUNKS)
 _WORDS = ("operation", "redundancy", "placement")
-_SYSTEM = (*READERS, *_CHUNKS, *_WORDS)
+_SYSTEM = (*READS, *_CHUNKS, *_WORDS)
 # Numbers of a cluster, of which a change may replace the first two.
 _ATTRIBUTES = ("watts_per_server", "nodes_per_rack_unit")
 _OF_CLUSTER = (*_ATTRIBUTES, "watts", "rack_units", "cost_per_server")
@@ -151,8 +151,8 @@ class _Reader(Sections):
     def quantities(self, at: Key, given: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         found = {}
         for name, value in given.items():
-            if name in READERS or name in _CHUNKS:
-                made = self.quantity((*at, name), value, READERS.get(name, whole))
+            if name in READS or name in _CHUNKS:
+                made = self.quantity((*at, name), value, READS.get(name, whole))
                 if made and made.times and (cluster is None or name not in cluster.system):
                     self.wrong((*at, name), f"{value} of what? today does not say", f"give {name} under today")
                 elif made and self.countable((*at, name), name, made, cluster):

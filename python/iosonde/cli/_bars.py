@@ -6,61 +6,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iosonde.answers import thesis
+from iosonde.answers.show import choose
 from iosonde.core.errors import DataError
 
-from . import _thesis
 from .output import replace_file
 
 if TYPE_CHECKING:
     from iosonde.report.content import Bars
-
-
-def of_store(path: str, experiment: str | None, where: tuple[str, ...]) -> dict[str, Any]:
-    """The results of a store in the thesis's layout. Raises DataError where there are none."""
-    from iosonde.core.where import parse_where
-    from iosonde.store import Store
-
-    store, conditions = Store.open(path), parse_where(where)
-    runs = store.runs(experiment=experiment, where=conditions)
-    if not runs:
-        raise DataError(f"{path} has no such runs", f"'iosonde show {path}' lists what it has")
-    chosen = experiment or runs[-1]["experiment"]
-    runs = [run for run in runs if run["experiment"] == chosen]
-    found = _thesis.document(
-        _of_operations(store.results(experiment=chosen, where=conditions).to_pylist(), runs),
-        [run["id"] for run in runs if any("iozone" in (phase.get("tools") or ()) for phase in run["phases"])],
-        _varying(runs),
-    )
-    if not found:
-        raise DataError(
-            f"experiment {chosen} of {path} has no rates by node count",
-            "a step gives them with parse:, or a native workload; incomplete runs are left out",
-        )
-    return found
-
-
-def _of_operations(rows: list[dict[str, Any]], runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what stands under the name of a whole step: the tool's own operations are beside it."""
-    steps = {
-        (run["id"], phase["operation"])
-        for run in runs
-        for phase in run["phases"]
-        if phase.get("parse") and phase.get("on") == "all"
-    }
-    return [
-        row
-        for row in rows
-        if (row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done")
-    ]
-
-
-def _varying(runs: list[dict[str, Any]]) -> list[str]:
-    """Set factors besides the node count that have several levels."""
-    from iosonde.core.schema import OBSERVED_FACTORS
-
-    never = {"nodes", "ranks", "repetition", "block", *OBSERVED_FACTORS}
-    names = dict.fromkeys(name for run in runs for name in run["factors"] if name not in never)
-    return [name for name in names if len({str(run["factors"].get(name)) for run in runs}) > 1]
 
 
 def draw(source: str, output: Path, form: str, names: list[str], level: float, **chosen: Any) -> list[Path]:
@@ -73,10 +26,10 @@ def draw(source: str, output: Path, form: str, names: list[str], level: float, *
     from iosonde.report.figures.files import format_of
 
     path = Path(source)
-    content = _thesis.read(path) if path.is_file() else _by_count(of_store(source, **chosen))
+    content = thesis.read(path) if path.is_file() else _by_count(thesis.of_store(choose(source, **chosen)))
     items = [one for one in bars(content, level) if not names or one.operation in names]
     if not items:
-        there = ", ".join(_thesis.totals(content))
+        there = ", ".join(thesis.totals(content))
         raise DataError(f"{source} has no such metric", f"there are: {there}")
     if not output.is_dir():
         panels = together([bars_figure(one, "node") for one in items], columns=3)
@@ -97,10 +50,10 @@ def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     from iosonde.report.content import Bars, Cell
     from iosonde.stats.estimate.summarise import mean
 
-    units, found = _thesis.units(results), []
-    for name, by_count in _thesis.totals(results).items():
+    units, found = thesis.units(results), []
+    for name, by_count in thesis.totals(results).items():
         unit = units.get(name, "")
-        scale, base = (1024.0, "bytes/s") if unit == _thesis.KB_PER_S else (1.0, unit)
+        scale, base = (1024.0, "bytes/s") if unit == thesis.KB_PER_S else (1.0, unit)
         cells = []
         for nodes, values in by_count.items():
             trials = tuple(value * scale for value in values)

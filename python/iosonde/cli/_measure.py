@@ -15,7 +15,6 @@ import click
 from iosonde.core.errors import InputError, TargetError, TargetFaultError
 from iosonde.core.units import format_seconds
 
-from . import _probe
 from ._needs import measured_trials
 from ._progress import Progress
 from .output import talk
@@ -47,6 +46,7 @@ def measure(
     store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, done: set[int], level: float, hands: Hands
 ) -> Ended:
     """Every trial that is not ``done``, each stored before its files are removed and the next starts."""
+    from iosonde.answers.probe import attached, stored
     from iosonde.measure import trial
 
     if ready.launcher.note and wanted.max_ranks > 1:
@@ -67,12 +67,12 @@ def measure(
             progress.tick(beats)
 
         bench = _bench(store, wanted, ready, experiment, workspace, on_tick)
-        probes = _probe.stored(store)
+        probes = stored(store)
 
         def one(which: Trial) -> Run:
             hands.stop.check()
             run_id = _free_id(store, experiment.id, which.index)
-            return _probe.attached(trial.run(bench, which, run_id, wanted.spec.trial_timeout_s), probes, level)
+            return attached(trial.run(bench, which, run_id, wanted.spec.trial_timeout_s), probes, level)
 
         rules = _rules(store, wanted, experiment, ready.facts, level)
         ended = _trials(store, bench, experiment, done, rules, one, progress)

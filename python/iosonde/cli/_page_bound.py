@@ -12,22 +12,31 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError, IosondeError
-from iosonde.core.units import format_rate, format_seconds, format_size, parse_rate, parse_seconds, parse_size
-from iosonde.report.bound_content import Bound, BoundShare, WaterfallBars
+from iosonde.core.system_words import OPTIONS, size
+from iosonde.core.units import (
+    format_rate,
+    format_seconds,
+    format_size,
+    parse_per_byte,
+    parse_rate,
+    parse_seconds,
+    parse_size,
+)
+from iosonde.data.asked import Asked
+from iosonde.report.bound_content import Bound, BoundShare, Roofline, WaterfallBars, bars_of
 from iosonde.report.content import Section
 
-from . import _bound_inputs as bound_inputs
 from . import _page_figures as figures
-from ._bound_data import Asked, shares
 
 if TYPE_CHECKING:
+    from iosonde.answers.bound import How
+    from iosonde.answers.bound_inputs import Inputs
     from iosonde.model.bound.shares import Share
     from iosonde.model.bound.system import System
 
-    from ._bound_inputs import Inputs
     from ._data import Source
 
-_FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in bound_inputs.OPTIONS.items()}
+_FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
 _WORDS = ("operation", "redundancy", "erasure", "placement")
 _OTHERS = ("probe", "data", "unit")
 _MOST_FIGURES = 12
@@ -44,7 +53,7 @@ class Given:
 
 def parse(text: str) -> Given:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
-    from .commands.bound import fields_of
+    from iosonde.answers.bound_inputs import words_of
 
     if "=" not in text:
         return Given({}, {}, {"probe": text})
@@ -61,7 +70,7 @@ def parse(text: str) -> Given:
         if name in found:
             raise InputError(f"--bound: {name} is given twice", "leave one out")
         found[name] = value
-    words = fields_of(*(found.get(name) for name in _WORDS))
+    words = words_of(*(found.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
     return Given(fields, words, {name: found[name] for name in _OTHERS if name in found})
 
@@ -73,7 +82,9 @@ def bound_of(
     bound is said in ``missing``."""
     if asked is not None:
         return Section((_bound(source, parse(asked), responses, by, level),))
-    place = _own_probe(source)
+    from iosonde.answers.bound_inputs import own_probe
+
+    place = own_probe(source.store)
     if place is None:
         return Section()
     try:
@@ -82,56 +93,45 @@ def bound_of(
         return Section(missing=(f"The store knows a probe, but no bound: {error.message}.",))
 
 
-def _own_probe(source: Source) -> str | None:
-    from . import _probe
-
-    if source.store is None:
-        return None
-    runs = source.store.runs()
-    known = _probe.stored(source.store) or any((run.get("facts") or {}).get("probe") for run in runs)
-    return str(source.store.path) if known else None
-
-
 def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[str] | None, level: float) -> Bound:
-    from iosonde.model.bound import words as bound_words
-
-    from . import _bound_text as text
-    from ._bound_plots import AGAINST, rooflines
+    from iosonde.answers.bound import Bounds, How
+    from iosonde.answers.roofline import rooflines
 
     amount = given.others.get("data")
-    asked = Asked(responses, by, given.others.get("unit"), None if amount is None else float(parse_size(amount)),
-                  "last_done", given.words.get("operation"))  # fmt: skip
-    found, inputs, notes = _found(source, given, asked, level)
-    missing = dict.fromkeys(name for one in found for name in one.ceiling.missing)
-    notes += [text.MISSING.format(bound_words.name(name)) for name in missing]
-    highest = max((one.ceiling for one in found), key=lambda one: one.s)
+    how = How(given.others.get("unit"), given.words.get("operation"), None if amount is None else
+              float(parse_size(amount)))  # fmt: skip
+    asked = Asked(tuple(responses), tuple(by or ()), level=level)
+    found, inputs, notes = _found(source, given, asked, how)
+    made = Bounds(level, shares=tuple(found))
+    notes += made.unknown
     losses, why = _losses(source, found, level)
     names = tuple(dict.fromkeys(name for one in found for name in one.by))
-    against = _against(inputs)
+    lines = rooflines(found, _against(inputs), _title)
     return Bound(
-        sentence=text.closing(found, level),
+        sentence=made.sentence,
         inputs=_inputs(inputs, source.store is not None),
-        assumptions=tuple(bound_words.assumptions(highest)),
+        assumptions=tuple(made.assumptions),
         notes=(*notes, *why),
         by=names,
         shares=tuple(_share(one, names) for one in found),
-        rooflines=tuple(rooflines(found, against, _title, _apart(found, AGAINST[against]))[:_MOST_FIGURES]),
+        rooflines=tuple(Roofline(**vars(one)) for one in lines[:_MOST_FIGURES]),
         losses=losses,
     )
 
 
-def _found(
-    source: Source, given: Given, asked: Asked, level: float
-) -> tuple[list[Share], dict[str, Inputs], list[str]]:
+def _found(source: Source, given: Given, asked: Asked, how: How) -> tuple[list[Share], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
-    probe = given.others.get("probe", _own_probe(source))
+    from iosonde.answers.bound import shares
+    from iosonde.answers.bound_inputs import own_probe
+
+    probe = given.others.get("probe", own_probe(source.store))
     found: list[Share] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
         # A probe knows the CPU time of reading and of writing: each has inputs of its own.
-        read = _read(source, given, operation, probe, level)
-        every, said = shares(source, read, asked, level)
+        read = _read(source, given, operation, probe, asked.level)
+        every, said = shares(source.data, read, asked, how)
         mine = [one for one in every if one.ceiling.system.operation == operation]
         if mine:
             found += mine
@@ -145,8 +145,11 @@ def _found(
 
 
 def _read(source: Source, given: Given, operation: str, probe: str | None, level: float) -> Inputs:
+    from iosonde.answers.bound_inputs import Said
+    from iosonde.answers.bound_inputs import read as inputs_of
+
     words = {"operation": operation, **given.words}
-    inputs = bound_inputs.read(given.fields, words, source.table, probe, level)
+    inputs = inputs_of(Said(given.fields, words, probe), source.table, level)
     if probe is None or {"servers", "server_network"} & {*given.fields}:
         return inputs
     # How many servers there are a probe does not see: that one of them limits must not be claimed.
@@ -163,14 +166,6 @@ def _against(inputs: Mapping[str, Inputs]) -> str:
     """The axis of the rooflines: what is a column, else the clients."""
     columns = next(iter(inputs.values())).columns
     return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
-
-
-def _apart(found: Sequence[Share], field: str) -> bool:
-    """Whether settings have ceilings of their own, so that they cannot share a roofline."""
-    systems: dict[str, set[System]] = {}
-    for one in found:
-        systems.setdefault(_title(one), set()).add(replace(one.ceiling.system, **{field: 1}))
-    return any(len(several) > 1 for several in systems.values())
 
 
 def _title(one: Share) -> str:
@@ -190,7 +185,7 @@ def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, st
     """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
     found: dict[str, dict[str, str]] = {}
     for operation, one in inputs.items():
-        for flag, (name, reads, *_) in bound_inputs.OPTIONS.items():
+        for flag, (name, reads, *_) in OPTIONS.items():
             text = _shown(one, name, reads)
             if text:
                 found.setdefault(flag.removeprefix("--"), {})[operation] = text
@@ -216,8 +211,8 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
     if value == getattr(System(), name):
         return ""
     as_text = {parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds,
-               bound_inputs.OPTIONS["--request"][1]: format_size,
-               bound_inputs.OPTIONS["--cpu"][1]: lambda x: f"{1e6 * x:.3g} s/MB"}.get(reads, "{:g}".format)  # fmt: skip
+               size: format_size,
+               parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB"}.get(reads, "{:g}".format)  # fmt: skip
     if ends[0] == ends[1]:
         return as_text(value)
     return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"
@@ -225,24 +220,15 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
 
 def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     """A waterfall for each cell whose operations were recorded, and why others have none."""
-    from iosonde.core.table import show
-    from iosonde.explain.waterfall import TITLES
-
-    from ._bound_waterfall import said, waterfalls
+    from iosonde.answers.waterfall import said, waterfalls
 
     if source.store is None:
         return (), []
     try:
-        falls, why = waterfalls(source, found, level)
+        falls, why = waterfalls(source.data, found, level)
     except InputError:
         return (), []
     if len(falls) > _MOST_FIGURES:
         why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with --where"]
-    items = tuple(
-        WaterfallBars(
-            ", ".join([figures.title(one.operation), *(f"{name}={show(value)}" for name, value in one.by.items())]),
-            tuple((TITLES[name], estimate) for name, estimate in one.parts.items()), one.delivered, tuple(said(one)),
-        )
-        for one in falls[:_MOST_FIGURES]
-    )  # fmt: skip
+    items = tuple(bars_of(one, figures.title(one.operation), list(said(one))) for one in falls[:_MOST_FIGURES])
     return items, why

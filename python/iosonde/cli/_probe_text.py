@@ -6,11 +6,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from iosonde.answers.probe import slowest
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.report.text import escape, estimate_parts, table
-
-from ._probe import slowest
 
 _WIDTH = 79
 MOST_SHOWN = 6  # pairs or nodes; of more the slowest and the fastest

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,7 +43,58 @@ def show(lines: Iterable[str]) -> None:
 
 def show_json(document: Any) -> None:
     """A document of plain values on stdout."""
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    click.echo(text if text.isascii() else "".join(map(_in_json, text)))
+
+
+def _in_json(char: str) -> str:
+    """What could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
+    from iosonde.report.text import escape
+
+    return char if char.isascii() or escape(char) == char else json.dumps(char)[1:-1]
+
+
+def show_printed(head: str, pieces: Iterable[bytes]) -> None:
+    """Bytes on stdout below their head: as they are, or escaped where a person looks; a line end where they lack
+    one."""
+    from iosonde.report.text import escape
+
+    click.echo(escape(head))
+    last = b"\n"
+    for piece in pieces:
+        last = piece[-1:]
+        if sys.stdout.isatty():
+            click.echo(_harmless(piece), nl=False)
+        else:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+    if last != b"\n":
+        click.echo()
+
+
+@contextmanager
+def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
+    """The file that was asked for, or stdout. Raises InputError where it cannot be written, or is a terminal that
+    cannot show it."""
+    if output is not None:
+        with whole_file(Path(output)) as file:
+            yield file
+    elif not sys.stdout.isatty():
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif form == "parquet":
+        raise InputError("a terminal cannot show Parquet", "give a file: -o results.parquet")
+    else:
+        buffer = io.BytesIO()
+        yield buffer
+        click.echo(_harmless(buffer.getvalue()), nl=False)
+
+
+def _harmless(content: bytes) -> str:
+    from iosonde.report.text import escape
+
+    return "\n".join(escape(line) for line in content.decode("utf-8", "replace").split("\n"))
 
 
 def tell(what: str, table: Table) -> None:

@@ -109,6 +109,16 @@ class StoredPhase:
         return self.document.get("hints") or {}
 
     @property
+    def tools(self) -> tuple[str, ...]:
+        """The tools whose output was read."""
+        return tuple(self.document.get("tools") or ())
+
+    @property
+    def read_from_each(self) -> bool:
+        """Whether the output of a command that all nodes ran was read: the tool's own operations are beside it."""
+        return bool(self.document.get("parse")) and self.document.get("on") == "all"
+
+    @property
     def unread(self) -> str:
         """Why the output of a command could not be read; '' where it was."""
         return str(self.document.get("unread") or "")
@@ -179,6 +189,22 @@ class StoredRun:
     def phases(self) -> tuple[StoredPhase, ...]:
         """What was done, in order."""
         return tuple(StoredPhase(one) for one in self.document.get("phases") or ())
+
+    @property
+    def n_operations(self) -> int | None:
+        """How many operations were kept; None where there is no record of single ones."""
+        found = self.document.get("operations")
+        return None if found is None else int(found)
+
+    @property
+    def files(self) -> Mapping[str, Mapping[str, Any]]:
+        """Name of each of its files → bytes and digest."""
+        return self.document.get("files") or {}
+
+    @property
+    def written_by(self) -> str:
+        """The version of iosonde that stored it."""
+        return str((self.document.get("versions") or {}).get("iosonde", ""))
 
     @property
     def imported(self) -> bool:

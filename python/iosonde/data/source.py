@@ -62,8 +62,11 @@ class Source:
         """The factors of a store that vary over its complete runs; none of a table, whose user names them."""
         if self.store is None:
             return factors.Known((), {})
-        shown = set(self.table.columns["run"].values) if "run" in self.table.columns else set()
-        return factors.of_runs(self.table, [run for run in self.runs if run.id in shown], self.experiments)
+        # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
+        whole = self.table.take(stored.whole_rows(self.table))
+        rows = whole if len(whole) else self.table
+        shown = set(rows.columns["run"].values) if "run" in rows.columns else set()
+        return factors.of_runs(rows, [run for run in self.runs if run.id in shown], self.experiments)
 
     def trials(self, clock: str = ALL) -> stored.Trials:
         """One row for each trial; of a store, each trial, operation and metric of the clock, by time.

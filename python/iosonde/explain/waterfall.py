@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.stored import Phase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
 from iosonde.stats.estimate.summarise import mean
@@ -103,29 +104,26 @@ class Waterfall:
         }  # fmt: skip
 
 
-def data_bytes(phase: Mapping[str, Any]) -> int:
+def data_bytes(phase: Phase) -> int:
     """What a phase read and wrote."""
-    totals = phase.get("totals") or {}
-    return sum(totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
+    return sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
 
 
-def why_not(phase: Mapping[str, Any], recorded: bool) -> str:
+def why_not(phase: Phase, recorded: bool) -> str:
     """Why a phase has no waterfall, in words; empty where it has one."""
-    if not phase.get("ranks") or not data_bytes(phase):
+    if not phase.ranks or not data_bytes(phase):
         return "it moved no data"
-    if not phase.get("comparable", True):
+    if not phase.comparable:
         return "its clocks cannot be compared: when ranks waited for each other is not known"
-    if not recorded or not phase.get("recorded_all", False):
+    if not recorded or not phase.recorded_all:
         return "not every operation was kept (--max-operations)"
     return ""
 
 
-def of_trial(
-    phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float
-) -> Trial:  # fmt: skip
+def of_trial(phase: Phase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> Trial:
     """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
     ``schema.OPERATION``. ``bound_s`` is D/S, s."""
-    ranks = phase["ranks"]
+    ranks = phase.ranks
     first = min(rank["started_ns"] for rank in ranks)
     last = max(rank["ended_ns"] for rank in ranks)
     n = len(ranks)

@@ -59,7 +59,7 @@ def _settings(run: Parsed, row: dict[str, str]) -> None:
     run.started_at = iso_date(row.get("ISO date", "")[:19])
     run.facts |= {"command": row.get("command", "").strip()}
     if row.get("label"):
-        run.factors["label"] = row["label"][:200]
+        run.facts["label"] = row["label"][:200]
     for name, factor in _FACTORS.items():
         if (value := whole_number(row.get(name, ""))) is not None:
             run.factors[factor] = value

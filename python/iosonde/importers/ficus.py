@@ -2,8 +2,9 @@
 
     …/RESULTS/950531.211023/benchtimes:ficus mab 2 162.9 real 83.2 user 40.9 sys
 
-becomes ``mab real``, ``user`` and ``sys`` in s, with factors ``fs`` (ficus), ``benchmark``, ``replicas`` (2), ``date``
-(1995-05-31) and ``time`` (21:10:23). Made by ``grep real RESULTS/*/benchtimes``.
+becomes ``mab real``, ``user`` and ``sys`` in s, with factors ``fs`` (ficus), ``benchmark`` and ``replicas`` (2), and
+facts ``date`` (1995-05-31) and ``time`` (21:10:23): when it was run is no setting.
+Made by ``grep real RESULTS/*/benchtimes``.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _run(at: int, found: re.Match[str]) -> Parsed:
         run.warn(at, f"{date}.{time} is no date and time")
     else:
         run.started_at = started.isoformat()
-        run.factors |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
+        run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
     values = [number(word) for word in times]
     if None in values:
         run.lacks(at, "a time of this line is no number")

@@ -7,30 +7,38 @@ Every function gets blocks (operation, iteration, rows) and gives lines under 80
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.units import binary_or_decimal
 
-from .text import escape
+from .text import escape, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.as_tool import AsTool, Block
 
 NAMES = {"ior": "IOR", "mdtest": "mdtest", "iozone": "IOzone", "fio": "fio", "elbencho": "elbencho"}
 _MIB = 2**20
 _WRITERS = {"write": "writers", "read": "readers"}
 
 
-@dataclass(frozen=True)
-class Block:
-    """What came out for one phase of one run; ``iteration`` counts the runs of one setting from 0."""
-
-    operation: str
-    iteration: int
-    rows: Sequence[Any]
+def lines(made: AsTool) -> Iterator[str]:
+    """For each setting its runs, the tool's columns, and what was left out."""
+    for number, one in enumerate(made.settings):
+        if number:
+            yield ""
+        of = f"run {one.runs[0]}" if len(one.runs) == 1 else f"{len(one.runs)} runs, {one.runs[0]} first"
+        yield from wrapped(title(made.tool, of))
+        yield from mdtest(one.summary) if made.tool == "mdtest" else LAYOUTS[made.tool](one.blocks)
+        reasons = {why: [name for name, said in one.left_out.items() if said == why] for why in one.left_out.values()}
+        if reasons:
+            yield ""
+        for why, names in reasons.items():
+            yield from wrapped(f"left out ({why}): {', '.join(names)}", "  ")
 
 
 def title(tool: str, of: str) -> str:
     """The line that every such text begins with."""
-    return f"{NAMES[tool]}'s numbers recomputed by iosonde from {escape(of)}; {NAMES[tool]} did not run"
+    return f"{NAMES[tool]}'s numbers recomputed by iosonde from {of}; {NAMES[tool]} did not run"
 
 
 def _name(block: Block) -> str:

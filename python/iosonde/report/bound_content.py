@@ -6,35 +6,20 @@ Rates are in bytes/s, times in s, shares are fractions. Filled by ``cli``, laid 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iosonde.answers.roofline import CeilingLines
+from iosonde.core.table import show
 from iosonde.core.types import Estimate
+from iosonde.explain.waterfall import TITLES, Waterfall
 
 from .content import Table, Value
 
 
 @dataclass(frozen=True)
-class Point:
-    """A measurement: where on the axis, bytes/s, whether it lies above the bound, and of which setting it is."""
-
-    x: float
-    measured: Estimate
-    above: bool
-    setting: str = ""
-
-
-@dataclass(frozen=True)
-class Roofline:
-    """Bandwidth against one thing that varies. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
-    ``sizes``: the axis holds bytes."""
-
-    title: str
-    x_name: str
-    xs: tuple[float, ...]
-    ceilings: dict[str, tuple[float, ...]]
-    s: tuple[float, ...]
-    points: tuple[Point, ...]
-    sizes: bool = False
+class Roofline(CeilingLines):
+    """Ceilings and measurements as they are drawn."""
 
     def table(self) -> Table:
         """The lines, one row a position."""
@@ -61,6 +46,13 @@ class WaterfallBars:
         ]
         columns = ("part", "mean (s)", "low (s)", "high (s)", "level", "trials")
         return Table(f"{self.title}: where the time went", columns, tuple(rows))
+
+
+def bars_of(one: Waterfall, title: str = "", said: Sequence[str] = ()) -> WaterfallBars:
+    """A waterfall as it is drawn, under the operation's name or another ``title``."""
+    setting = [f"{name}={show(value)}" for name, value in one.by.items()]
+    parts = tuple((TITLES[name], estimate) for name, estimate in one.parts.items())
+    return WaterfallBars(", ".join([title or one.operation, *setting]), parts, one.delivered, tuple(said))
 
 
 @dataclass(frozen=True)

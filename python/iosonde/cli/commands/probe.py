@@ -207,12 +207,15 @@ def _measure(bench: Bench, experiment: Experiment, store_name: str, keeper: Keep
 
 
 def _show(runs: list[Run], mount_type: str | None, level: float, as_json: bool) -> None:
-    from .. import _probe, _probe_text
+    from iosonde.answers import probe
+    from iosonde.measure.trial import NETWORK_TYPES
 
-    made = _probe.summarise([run.facts for run in runs], level)
-    warnings = _probe.warnings(made, mount_type)
+    from .. import _probe_text
+
+    made = probe.summarise([run.facts for run in runs], level)
+    warnings = probe.warnings(made, mount_type, mount_type in NETWORK_TYPES)
     if as_json:
-        document = {"version": JSON_VERSION, "experiment": runs[0].experiment, **_probe.to_json(made),
+        document = {"version": JSON_VERSION, "experiment": runs[0].experiment, **probe.to_json(made),
                     "warnings": warnings}  # fmt: skip
         click.echo(json.dumps(document, indent=2))
         return

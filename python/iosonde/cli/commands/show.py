@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import math
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
+from iosonde.cli.output import emit, show_printed, sink, talk
 from iosonde.core.errors import InputError
 
-from ..output import whole_file
-
 if TYPE_CHECKING:
-    from iosonde.core.where import Condition
-    from iosonde.store import Store
+    from iosonde.answers.show import Chosen
+    from iosonde.core.types import Finding
 
-SCHEMA = 1
+
+@dataclass(frozen=True)
+class _Way:
+    """Which way out of the store: at most one of --export, --as, --printed, --thesis-json."""
+
+    form: str | None
+    operations: bool
+    incomplete: bool
+    tool: str | None
+    output: str | None
+    printed: bool
+    ranks: tuple[int, ...]
+    thesis_json: bool
+    as_json: bool
 
 
 @click.command(epilog="Example: iosonde show results --where 'nodes>=2' --export csv -o results.csv")
@@ -40,194 +47,94 @@ SCHEMA = 1
 @click.option("--thesis-json", is_flag=True, help="Totals by node count, as plot --bars reads them.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
 def command(
-    store: str,
-    run: str | None,
-    experiment: str | None,
-    where: tuple[str, ...],
-    form: str | None,
-    operations: bool,
-    incomplete: bool,
-    tool: str | None,
-    output: str | None,
-    printed: bool,
-    ranks: tuple[int, ...],
-    thesis_json: bool,
+    store: str, run: str | None, experiment: str | None, where: tuple[str, ...], form: str | None, operations: bool,
+    incomplete: bool, tool: str | None, output: str | None, printed: bool, ranks: tuple[int, ...], thesis_json: bool,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Experiments and runs of STORE; with RUN, everything about that run.
 
     --where compares a run's columns (run, experiment, source, started_at, seconds, complete, tags) and factors;
     with --export also the columns of results (operation, metric, value, unit, rank, ...).
     """
-    from iosonde.core.where import parse_where
-    from iosonde.store import Store
+    from iosonde.answers.show import choose
 
+    way = _Way(form, operations, incomplete, tool, output, printed, ranks, thesis_json, as_json)
     if printed or ranks or thesis_json:
-        _other(store, run, experiment, where, form, output, printed, ranks, as_json)
+        _check_other(way)
+        chosen = choose(store, run, experiment, where)
+        _thesis(chosen, output) if thesis_json and not (printed or ranks) else _printed(chosen, way)
         return
-    opened, conditions = Store.open(store), parse_where(where)
-    _check(form, operations, incomplete, output, as_json)
-    if tool is not None:
-        if form is not None:
-            raise InputError(
-                "--as and --export cannot be given together", "--as with --json gives numbers to go on with"
-            )
-        if run is not None:
-            conditions = [*conditions, *parse_where([f"run={opened.run(run).id}"])]
-        _as_tool(opened, tool, experiment, conditions, as_json)
-    elif form is not None:
-        if run is not None:
-            conditions = [*conditions, *parse_where([f"run={opened.run(run).id}"])]
-        _export(opened, form, operations, experiment, conditions, incomplete, output)
+    chosen = choose(store, run, experiment, where)
+    _check(way)
+    if tool is not None or form is not None:
+        _as_tool(chosen, tool, as_json) if tool is not None else _export(chosen, way)
     elif run is not None:
-        _one(opened, run, as_json)
+        from iosonde.answers.show import detail
+        from iosonde.report.text.show import detail_lines
+
+        one = detail(chosen)
+        emit(one, detail_lines(one), as_json)
     else:
-        _all(opened, experiment, conditions, as_json)
-    warn(opened)
+        from iosonde.answers.show import listing
+        from iosonde.report.text.show import listing_lines
+
+        several = listing(chosen)
+        emit(several, listing_lines(several), as_json)
+    warn(chosen.problems)
 
 
-def _other(
-    store: str, run: str | None, experiment: str | None, where: tuple[str, ...], form: str | None,
-    output: str | None, printed: bool, ranks: tuple[int, ...], as_json: bool,
-) -> None:  # fmt: skip
-    """What commands printed, or the totals in the layout of the thesis."""
-    from iosonde.store import Store
+def warn(problems: list[Finding]) -> None:
+    """Say on stderr what is wrong in a store."""
+    for problem in problems:
+        talk(f"warning: {problem.sentence} [{problem.code}]")
 
-    if form is not None or as_json:
+
+def _check_other(way: _Way) -> None:
+    if way.form is not None or way.as_json:
         raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
-    if printed or ranks:
-        from .._printed import show
 
-        if run is None or not printed:
-            raise InputError(
-                "--printed needs a run, and --rank needs --printed", f"'iosonde show {store}' lists the runs"
-            )
-        show(Store.open(store), run, ranks)
-        return
-    from .._bars import of_store
 
-    found = of_store(store, experiment, (*where, f"run={run}") if run else where)
-    with _sink("json", output) as file:
+def _check(way: _Way) -> None:
+    if way.form is None and (way.operations or way.incomplete or way.output):
+        name = "--operations" if way.operations else "--incomplete" if way.incomplete else "--output"
+        raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
+    if way.form is not None and way.as_json:
+        raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
+    if way.tool is not None and way.form is not None:
+        raise InputError("--as and --export cannot be given together", "--as with --json gives numbers to go on with")
+
+
+def _printed(chosen: Chosen, way: _Way) -> None:
+    """What commands printed, between lines that a program can find."""
+    from iosonde.answers.printed import printed
+
+    if chosen.run is None or not way.printed:
+        hint = f"'iosonde show {chosen.store.path}' lists the runs"
+        raise InputError("--printed needs a run, and --rank needs --printed", hint)
+    for one in printed(chosen, way.ranks):
+        show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())
+
+
+def _thesis(chosen: Chosen, output: str | None) -> None:
+    """The totals in the layout of the thesis."""
+    from iosonde.answers.thesis import of_store
+
+    found = of_store(chosen)
+    with sink("json", output) as file:
         file.write(json.dumps(found, indent=2).encode() + b"\n")
 
 
-def warn(store: Store) -> None:
-    """Say on stderr what is wrong in ``store``, as far as it is seen without reading every file."""
-    from iosonde.report.text import escape
+def _as_tool(chosen: Chosen, tool: str, as_json: bool) -> None:
+    from iosonde.answers.as_tool import as_tool
+    from iosonde.report.as_tool import lines
 
-    for problem in store.problems(contents=False):
-        click.echo(f"warning: {escape(problem.sentence)} [{problem.code}]", err=True)
-
-
-def _check(form: str | None, operations: bool, incomplete: bool, output: str | None, as_json: bool) -> None:
-    if form is None and (operations or incomplete or output):
-        name = "--operations" if operations else "--incomplete" if incomplete else "--output"
-        raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
-    if form is not None and as_json:
-        raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
+    made = as_tool(chosen, tool)
+    emit(made, lines(made), as_json)
 
 
-def _all(store: Store, experiment: str | None, conditions: list[Condition], as_json: bool) -> None:
-    runs = store.runs(experiment=experiment, where=conditions)
-    experiments = [item for item in store.experiments() if experiment in (None, item.id)]
-    tags = {run["id"]: store.notes.tags(run["id"]) for run in runs}
-    if not as_json:
-        from .._show_text import listing
+def _export(chosen: Chosen, way: _Way) -> None:
+    from iosonde.answers.show import export
 
-        for line in listing(store.path, experiments, runs, tags):
-            click.echo(line)
-        return
-    keys = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
-    print_json(
-        {
-            "schema": SCHEMA,
-            "store": str(store.path),
-            "experiments": [
-                {"id": item.id, "name": item.name, "created_at": item.created_at, "seed": item.seed}
-                for item in experiments
-            ],
-            "runs": [{**{key: run[key] for key in keys}, "tags": tags[run["id"]]} for run in runs],
-            "problems": [problem.to_json() for problem in store.problems(contents=False)],
-        }
-    )
-
-
-def _one(store: Store, run_id: str, as_json: bool) -> None:
-    run = store.run(run_id)
-    document = store.document(run_id)
-    notes = store.notes.of(run_id)
-    if not as_json:
-        from .._show_text import detail
-
-        for line in detail(run, document, notes):
-            click.echo(line)
-        return
-    results = [vars(row) for row in run.observations]
-    print_json({"schema": SCHEMA, "run": document, "results": results, **notes})
-
-
-def _as_tool(store: Store, tool: str, experiment: str | None, conditions: list[Condition], as_json: bool) -> None:
-    from .. import _as_tool
-
-    found = _as_tool.recompute(store, tool, store.runs(experiment=experiment, where=conditions))
-    if as_json:
-        print_json(_as_tool.document(tool, found))
-        return
-    for line in _as_tool.lines(tool, found):
-        click.echo(line)
-
-
-def print_json(content: Any) -> None:
-    """Stable JSON on stdout; NaN and infinities become null."""
-    click.echo(json.dumps(_finite(content), indent=1, ensure_ascii=True, allow_nan=False))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _export(
-    store: Store,
-    form: str,
-    operations: bool,
-    experiment: str | None,
-    conditions: list[Condition],
-    incomplete: bool,
-    output: str | None,
-) -> None:
-    from iosonde.store.export import export, operations_of
-
-    if operations:
-        runs = store.runs(experiment=experiment, where=conditions)
-        batches = operations_of(store, [run["id"] for run in runs if incomplete or run["complete"]])
-    else:
-        table = store.results(experiment=experiment, where=conditions, include_incomplete=incomplete)
-        batches = iter([table])
-    with _sink(form, output) as file:
-        export(batches, form, file)
-
-
-@contextlib.contextmanager
-def _sink(form: str, output: str | None) -> Iterator[BinaryIO]:
-    """The file that was asked for, or stdout."""
-    if output is None:
-        if not sys.stdout.isatty():
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-            return
-        if form == "parquet":
-            raise InputError("a terminal cannot show Parquet", "give a file: -o results.parquet")
-        from iosonde.report.text import escape
-
-        buffer = io.BytesIO()
-        yield buffer
-        click.echo(
-            "\n".join(escape(line) for line in buffer.getvalue().decode("utf-8", "replace").split("\n")), nl=False
-        )
-        return
-    with whole_file(Path(output)) as file:
-        yield file
+    assert way.form is not None
+    with sink(way.form, way.output) as file:
+        export(chosen, way.form, file, way.operations, way.incomplete)

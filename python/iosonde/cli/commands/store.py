@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import IncompleteError
 from iosonde.core.types import Finding
-
-from .show import SCHEMA, print_json
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
 
@@ -24,34 +23,18 @@ def command() -> None:
 @_JSON
 def check(store: str, as_json: bool) -> None:
     """Read every file of STORE. Exit code 1 if a run is damaged or incomplete."""
-    from iosonde.report.text import escape
-    from iosonde.store import Store
+    from iosonde.answers.store import check as checked
+    from iosonde.report.text.store import check_lines, count
 
-    opened = Store.open(store)
-    problems, runs = opened.problems(), opened.runs()
-    incomplete = [run for run in runs if not run["complete"]]
-    if as_json:
-        print_json(
-            {
-                "schema": SCHEMA,
-                "runs": len(runs),
-                "incomplete": [{"run": run["id"], "missing": run["missing"]} for run in incomplete],
-                "problems": [problem.to_json() for problem in problems],
-            }
-        )
-    else:
-        for problem in problems:
-            click.echo(f"{problem.code} {escape(problem.sentence)}\n     {escape(problem.action)}")
-        for run in incomplete:
-            click.echo(escape(f"run {run['id']} is incomplete: {'; '.join(run['missing'])}"))
-    serious = [problem for problem in problems if problem.code != "D102"]
+    made = checked(store)
+    emit(made, check_lines(made), as_json)
+    serious, incomplete = made.serious, made.incomplete
     if serious or incomplete:
         raise IncompleteError(
-            f"{store}: {len(serious)} damaged or foreign, {len(incomplete)} incomplete of {_count(len(runs), 'run')}",
+            f"{store}: {len(serious)} damaged or foreign, {len(incomplete)} incomplete of "
+            f"{count(len(made.runs), 'run')}",
             f"iosonde explain {serious[0].code} says what to do" if serious else f"iosonde show {store} RUN says more",
         )
-    if not as_json:
-        click.echo(f"{escape(store)}: {_count(len(runs), 'run')}, all complete and as they were stored")
 
 
 @command.command(epilog="Example: iosonde store tag results run-0001 baseline --remove odd")
@@ -61,13 +44,11 @@ def check(store: str, as_json: bool) -> None:
 @click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away. Repeatable.")
 def tag(store: str, run: str, tags: tuple[str, ...], remove: tuple[str, ...]) -> None:
     """Give RUN tags; --where 'tags=TAG' then finds it. Prints the tags it has."""
+    from iosonde.answers.store import tag as tagged
     from iosonde.report.text import escape
-    from iosonde.store import Store
 
-    opened = Store.open(store)
-    run_id = opened.run(run).id
-    opened.notes.change(run_id, add=list(tags), remove=list(remove))
-    click.echo(escape(f"{run_id}: {' '.join(opened.notes.tags(run_id)) or 'no tags'}"))
+    run_id, has = tagged(store, run, tags, remove)
+    show([escape(f"{run_id}: {' '.join(has) or 'no tags'}")])
 
 
 @command.command(epilog="Example: iosonde store note results run-0001 'a switch failed at 10:12'")
@@ -76,10 +57,9 @@ def tag(store: str, run: str, tags: tuple[str, ...], remove: tuple[str, ...]) ->
 @click.argument("text")
 def note(store: str, run: str, text: str) -> None:
     """Write TEXT beside RUN, with the time of now. The run itself never changes."""
-    from iosonde.store import Store
+    from iosonde.answers.store import note as noted
 
-    opened = Store.open(store)
-    opened.notes.change(opened.run(run).id, note=text)
+    noted(store, run, text)
 
 
 @command.command(epilog="Example: iosonde store merge all monday tuesday")
@@ -91,19 +71,12 @@ def merge(target: str, sources: tuple[str, ...], as_json: bool) -> None:
 
     The same run is taken once. Two different ones under one id are an error, and then nothing is copied.
     """
-    from iosonde.store import Store
-    from iosonde.store.merge import merge as merge_stores
+    from iosonde.answers.store import merge as merged
+    from iosonde.report.text.store import merge_lines
 
-    opened = [Store.open(source) for source in sources]
-    done = merge_stores(Store.create(target), opened)
-    if as_json:
-        problems = [problem.to_json() for problem in done.problems]
-        counts = {"runs": done.runs, "runs_there": done.runs_there, "experiments": done.experiments}
-        print_json({"schema": SCHEMA, **counts, "problems": problems})
-    else:
-        there = f" ({done.runs_there} were there already)" if done.runs_there else ""
-        click.echo(f"{_count(done.runs, 'run')} and {_count(done.experiments, 'experiment')} copied{there}")
-    _left_out(done.problems)
+    made = merged(target, sources)
+    emit(made, merge_lines(made), as_json)
+    _left_out(made.merged.problems)
 
 
 @command.command(epilog="Example: iosonde store redact results to-share --also zeus")
@@ -118,29 +91,14 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     address-1, secret-1, the same one everywhere. STORE stays as it is. Look through the copy before you share it:
     a name that stands nowhere as a name (a project, a model of machine) is only found by --also.
     """
-    from iosonde.store import Store
-    from iosonde.store.redact import redact as redact_store
+    from iosonde.answers.store import redact as redacted
+    from iosonde.report.text.store import copy_lines
 
-    done = redact_store(Store.open(store), copy, also)
-    if as_json:
-        problems = [problem.to_json() for problem in done.problems]
-        print_json({"schema": SCHEMA, "runs": done.runs, "replaced": done.replaced, "problems": problems})
-    else:
-        said = ", ".join(_plural(number, kind) for kind, number in sorted(done.replaced.items()))
-        click.echo(f"{_count(done.runs, 'run')} copied; replaced: {said or 'nothing'}")
-    _left_out(done.problems)
+    made = redacted(store, copy, also)
+    emit(made, copy_lines(made), as_json)
+    _left_out(made.redacted.problems)
 
 
 def _left_out(problems: Sequence[Finding]) -> None:
-    from iosonde.report.text import escape
-
     for problem in problems:
-        click.echo(f"left out: {escape(problem.sentence)} [{problem.code}]", err=True)
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}" + ("" if number == 1 else "s")
-
-
-def _plural(number: int, kind: str) -> str:
-    return f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"
+        talk(f"left out: {problem.sentence} [{problem.code}]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class Share:
     """One cell: its settings, the bound there, the mean in bytes/s and its share of the bound as Estimates.
 
     ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
-    the ids of the trials, where they come from a store.
+    the ids of the trials, where they come from a store. ``columns``: field of the system → the column that gave it.
     """
 
     by: dict[str, Any]
@@ -33,6 +33,7 @@ class Share:
     share: Estimate
     verdict: str
     runs: tuple[str, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
 
     def used(self) -> dict[str, float]:
         """Term → the share of its capacity that the mean used."""

@@ -7,12 +7,14 @@ can be set on the same operations, and every way from one to the other in single
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from iosonde.core.stored import Phase
 
 OPEN, FSYNC, CLOSE = "open", "fsync", "close"
 PARTS = (OPEN, FSYNC, CLOSE)
@@ -115,11 +117,11 @@ class Work:
         return int(np.bincount(pairs).max()) if pairs.size else 0
 
 
-def work_of(phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
-    """The operations of this phase (an entry of run.json's ``phases``) out of those of its run."""
-    rows = operations[operations["phase"] == phase["index"]]
+def work_of(phase: Phase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
+    """The operations of this phase out of those of its run."""
+    rows = operations[operations["phase"] == phase.index]
     ranks, of = np.unique(rows["rank"], return_inverse=True)
-    offset = {entry["rank"]: entry.get("clock_offset_ns") or 0 for entry in phase.get("ranks", ())}
+    offset = {entry["rank"]: entry.get("clock_offset_ns") or 0 for entry in phase.ranks}
     shift = np.array([offset.get(int(rank), 0) for rank in ranks], np.int64)[of] if rows.size else of
     start = rows["start_ns"].astype(np.int64) - shift
     end = start + rows["duration_ns"].astype(np.int64)
@@ -135,13 +137,13 @@ def work_of(phase: Mapping[str, Any], operations: npt.NDArray[Any], kinds: Seque
         offset=rows["offset"][order].astype(np.int64),
         good=rows["status"][order] == 0,
         kinds=tuple(kinds),
-        comparable=(phase.get("clock_error_ns") or 0) <= _COMPARABLE_ERROR * max(span, 1),
+        comparable=phase.clock_error_ns <= _COMPARABLE_ERROR * max(span, 1),
     )
 
 
-def why_not(phase: Mapping[str, Any]) -> str:
+def why_not(phase: Phase) -> str:
     """Why nothing can be recomputed for this phase; empty where it can."""
-    if not phase.get("recorded_all", True):
+    if not phase.recorded_all:
         return "not every operation was recorded (see --max-operations of 'iosonde run')"
     return ""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iosonde.core.types import Run
 from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     CLOSE,
@@ -20,9 +21,6 @@ from iosonde.stats.definitions.clock import (
     Clock,
 )
 from iosonde.stats.definitions.difference import STOPS, Side
-
-if TYPE_CHECKING:
-    from iosonde.core.types import Run
 
 _RATES = ("bandwidth", "rate")
 _ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}

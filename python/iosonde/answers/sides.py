@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import Phase, StoredRun
+from iosonde.core.types import Run
+from iosonde.importers.runs import runs_of
+from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
+from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, rate
+from iosonde.stats.definitions.difference import Side
+from iosonde.store import Store
 
-from ._as_tool import flags_of, rows_of, settings_of, works
-
-if TYPE_CHECKING:
-    from iosonde.core.types import Run
-    from iosonde.stats.definitions.clock import Clock, Work
-    from iosonde.stats.definitions.difference import Side
+from . import stated_numbers
+from .as_tool import flags_of, rows_of, settings_of, works
+from .parse import understand_file
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
 SHOWN = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
@@ -41,12 +44,10 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
 
 
 def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
-    from iosonde.store import Store
-
     store = Store.open(place)
     run = store.run(run_id)
-    document = store.document(run_id)
-    if document["operations"]:
+    document = StoredRun(store.document(run_id))
+    if document.n_operations:
         found = _recorded(store, document, definition or "iosonde")
         if not found:
             raise DataError(f"run {run_id} has no phase that {definition} would measure", "'show --as' says why")
@@ -60,10 +61,6 @@ def _of_store(place: str, run_id: str, definition: str) -> dict[str, Side]:
 
 
 def _of_file(name: str, number: str) -> dict[str, Side]:
-    from iosonde.importers.runs import runs_of
-
-    from .commands.parse import understand_file
-
     text, understood = understand_file(name)
     runs = [run for run in runs_of(understood, text, "parsed") if run.observations]
     if number:
@@ -84,18 +81,14 @@ def _cell(run: Run) -> str:
 # Recorded runs
 
 
-def _recorded(store: Any, document: Mapping[str, Any], definition: str) -> dict[str, Side]:
-    from iosonde.stats.definitions import mdtest
-    from iosonde.stats.definitions.clock import rate
-    from iosonde.stats.definitions.difference import Side
-
+def _recorded(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
     found = {}
-    for phase, work, _ in works(store, document):
+    for phase, work, _ in works(store, run):
         if work is None:
             continue
-        name = str(phase["name"])
-        counted = mdtest.operation_of(name, work) if phase.get("measures") == "rate" else None
-        clock = _clock(definition, phase, work, flags_of(document))
+        name = phase.name
+        counted = mdtest.operation_of(name, work) if phase.measures == "rate" else None
+        clock = _clock(definition, phase, work, flags_of(run))
         if clock is None or (counted is None and not work.directions()):
             continue
         done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
@@ -106,47 +99,44 @@ def _recorded(store: Any, document: Mapping[str, Any], definition: str) -> dict[
         value = at(clock)
         if value is not None:
             found[name] = Side(
-                name=f"{SHOWN.get(definition, definition)}, run {document['id']}",
+                name=f"{SHOWN.get(definition, definition)}, run {run.id}",
                 operation=name,
                 value=value,
                 unit="operations/s" if counted else "bytes/s",
                 clock=clock,
                 at=at,
                 prefix=1 if counted else 2**20,
-                settings=_settings_of_work(document, phase, work),
-                notes=tuple(f"it is incomplete: {why}" for why in document["missing"][:1]),
-                work=(str(store.path), document["id"], name),
+                settings=_settings_of_work(run, phase, work),
+                notes=tuple(f"it is incomplete: {why}" for why in run.missing[:1]),
+                work=(str(store.path), run.id, name),
             )
     return found
 
 
-def _clock(definition: str, phase: Mapping[str, Any], work: Work, flags: frozenset[str]) -> Clock | None:
-    from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
-    from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock
-
+def _clock(definition: str, phase: Phase, work: Work, flags: frozenset[str]) -> Clock | None:
     tool, _, variant = definition.partition("/")
     if tool == "iosonde":
         return Clock(frozenset(PARTS), LAST_DONE)
     if tool == "mdtest":
-        return mdtest.CLOCK if mdtest.operation_of(str(phase["name"]), work) else None
+        return mdtest.CLOCK if mdtest.operation_of(phase.name, work) else None
     if not rows_of(tool, phase, work, flags)[0]:
         return None
     if tool == "iozone":
         return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
     if tool == "elbencho":
-        row = elbencho.rows(work, bool(phase.get("shared")))[0]
+        row = elbencho.rows(work, phase.shared)[0]
         return Clock(elbencho.INSIDE[row.target], FIRST_DONE if variant else LAST_DONE)
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 
-def _settings_of_work(document: Mapping[str, Any], phase: Mapping[str, Any], work: Work) -> dict[str, Any]:
-    found: dict[str, Any] = {"threads": work.ranks, "shared file": bool(phase.get("shared"))}
-    factors = document["factors"]
+def _settings_of_work(run: StoredRun, phase: Phase, work: Work) -> dict[str, Any]:
+    found: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
+    factors = run.factors
     if factors.get("client_cache"):
         found["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
     if "nodes" in factors:
         found["nodes"] = factors["nodes"]
-    given = settings_of(document)
+    given = settings_of(run)
     if "direct" in given:
         found["O_DIRECT"] = bool(given["direct"])
     for way in work.directions()[:1]:
@@ -161,9 +151,7 @@ def _settings_of_work(document: Mapping[str, Any], phase: Mapping[str, Any], wor
 
 
 def _stated(run: Run, tool: str, name: str) -> dict[str, Side]:
-    from . import _stated_numbers as stated
-
-    found = stated.sides(run, tool, name)
+    found = stated_numbers.sides(run, tool, name)
     if not found:
         raise DataError(f"{name} has no rate that could be explained", "'iosonde parse' shows what it has")
     return found

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from iosonde.core.types import Experiment, Observation, Run
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
-from iosonde.report.text import escape, table, width
 
-_WIDTH = 79
+from .layout import WIDTH, table, width, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.show import Detail, Listing
+
 _MOST_FACTS = 24
 # What a reader looks for first.
 _FIRST_FACTS = ("command", "target", "hosts", "launcher", "machine.target.mount", "machine.mount", "machine.host",
@@ -20,42 +22,41 @@ _CELL = 18
 _RUN = 32
 
 
-def listing(
-    path: Path, experiments: Sequence[Experiment], runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]
-) -> Iterator[str]:
+def listing_lines(made: Listing) -> Iterator[str]:
     """Every experiment with its runs; what does not vary within one is said once."""
-    incomplete = sum(not run["complete"] for run in runs)
-    names = {item.id: item for item in experiments}
-    ids = list(dict.fromkeys([*names, *(run["experiment"] for run in runs)]))
-    said = f"{path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
+    runs = made.runs
+    incomplete = sum(not run.complete for run in runs)
+    names = {item.id: item for item in made.experiments}
+    ids = list(dict.fromkeys([*names, *(run.experiment for run in runs)]))
+    said = f"{made.path}: {_count(len(ids), 'experiment')}, {_count(len(runs), 'run')}"
     yield from _wrapped(said + (f", {incomplete} of them incomplete" if incomplete else ""))
     for experiment_id in ids:
         yield ""
         known = names.get(experiment_id)
         title = f"{experiment_id}  {known.name}, {_when(known.created_at)}" if known else experiment_id
         yield from _wrapped(title)
-        mine = [run for run in runs if run["experiment"] == experiment_id]
-        yield from _runs(mine, tags) if mine else ["  no runs"]
+        mine = [run for run in runs if run.experiment == experiment_id]
+        yield from _runs(mine, made.tags) if mine else ["  no runs"]
 
 
-def _runs(runs: Sequence[dict[str, Any]], tags: Mapping[str, list[str]]) -> Iterator[str]:
-    factors = list(dict.fromkeys(name for run in runs for name in run["factors"]))
-    values = {name: [_value(run["factors"].get(name)) for run in runs] for name in factors}
+def _runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]]) -> Iterator[str]:
+    factors = list(dict.fromkeys(name for run in runs for name in run.factors))
+    values = {name: [_value(run.factors.get(name)) for run in runs] for name in factors}
     varying = [name for name in factors if len(set(values[name])) > 1]
     fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
     if fixed:
         yield from _wrapped("  same in all: " + ", ".join(fixed), "    ")
-    columns = {"run": [run["id"] for run in runs], "started": [_when(run["started_at"]) for run in runs]}
-    columns["took"] = [format_seconds(run["seconds"]) if run["seconds"] else "-" for run in runs]
-    columns["status"] = ["complete" if run["complete"] else "incomplete" for run in runs]
-    if any(tags.get(run["id"]) for run in runs):
-        columns["tags"] = [" ".join(tags.get(run["id"], [])) for run in runs]
+    columns = {"run": [run.id for run in runs], "started": [_when(run.started_at) for run in runs]}
+    columns["took"] = [format_seconds(run.seconds) if run.seconds else "-" for run in runs]
+    columns["status"] = ["complete" if run.complete else "incomplete" for run in runs]
+    if any(tags.get(run.id) for run in runs):
+        columns["tags"] = [" ".join(tags.get(run.id, [])) for run in runs]
     left = [name for name in varying if not _fit(columns, name, values[name])]
-    numbers = {name for name in varying if all(_is_number(run["factors"].get(name)) for run in runs)} | {"took"}
+    numbers = {name for name in varying if all(_is_number(run.factors.get(name)) for run in runs)} | {"took"}
     # A run's name is what `show STORE RUN` wants: an ordinary one is not cut.
     whole = max(map(width, columns["run"])) <= _RUN
     align = "".join("L" if name == "run" and whole else "r" if name in numbers else "l" for name in columns)
-    yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, _WIDTH).split("\n")
+    yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, WIDTH).split("\n")
     if left:
         yield from _wrapped(f"  vary as well: {', '.join(left)} (--json, --export)", "    ")
 
@@ -64,7 +65,7 @@ def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
     """Put a factor before the status if the table stays narrow enough (tags may still be cut); whether it was."""
     most = dict.fromkeys(columns, _CELL) | {"run": _RUN}
     wide = sum(min(max(map(width, [title, *column])), most[title]) + 2 for title, column in columns.items())
-    if wide + max(map(width, [name, *cells])) > _WIDTH:
+    if wide + max(map(width, [name, *cells])) > WIDTH:
         return False
     columns[name] = cells
     for title in ("status", "tags"):
@@ -73,8 +74,9 @@ def _fit(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
     return True
 
 
-def detail(run: Run, document: dict[str, Any], notes: dict[str, list[Any]]) -> Iterator[str]:
+def detail_lines(made: Detail) -> Iterator[str]:
     """One run: where it stands, its results over all ranks, findings, and the facts of the machine."""
+    run, stored, notes = made.run, made.stored, made.notes
     yield from _wrapped(f"run {run.id} of experiment {run.experiment}")
     about = {
         "started": _when(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
@@ -83,9 +85,9 @@ def detail(run: Run, document: dict[str, Any], notes: dict[str, list[Any]]) -> I
         "factors": ", ".join(f"{name}={_value(value)}" for name, value in run.factors.items()),
         "seed": "" if run.seed is None else str(run.seed),
         "tags": " ".join(notes["tags"]),
-        "recorded": "" if document["operations"] is None else _count(document["operations"], "operation"),
-        "files": ", ".join(f"{name} ({format_size(of['bytes'])})" for name, of in document["files"].items()),
-        "iosonde": document["versions"]["iosonde"],
+        "recorded": "" if stored.n_operations is None else _count(stored.n_operations, "operation"),
+        "files": ", ".join(f"{name} ({format_size(of['bytes'])})" for name, of in stored.files.items()),
+        "iosonde": stored.written_by,
     }
     yield from _pairs({key: value for key, value in about.items() if value})
     for note in notes["notes"]:
@@ -112,7 +114,7 @@ def _results(rows: Sequence[Observation]) -> Iterator[str]:
         ]
         for row in rows
     ]
-    yield from table(["operation", "metric", "value", "count"], cells, "llrr", _WIDTH).split("\n")
+    yield from table(["operation", "metric", "value", "count"], cells, "llrr", WIDTH).split("\n")
     inside: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.includes:
@@ -155,8 +157,7 @@ def _pairs(pairs: Mapping[str, str]) -> Iterator[str]:
 
 
 def _wrapped(text: str, indent: str = "  ") -> list[str]:
-    lines = textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_on_hyphens=False, drop_whitespace=True)
-    return lines or [""]
+    return wrapped(text, indent)
 
 
 def _count(number: int, name: str) -> str:

@@ -1,21 +1,21 @@
-"""Files → store for ``iosonde import``: which files, in batches over several processes, each batch with one flush."""
+"""Files of other tools → store: which files, in batches over several processes, each batch with one flush."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import Any
 
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.types import Experiment, FactorValue
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from iosonde.core.types import Run
+from iosonde.core.types import Experiment, FactorValue, Run
+from iosonde.importers import importers, read, understand
+from iosonde.importers.paths import joined, manifest_factors, pattern_factors
+from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
+from iosonde.store import Store
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # Starting processes costs more than they save for a handful of files.
@@ -45,7 +45,40 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Imported:
+    """What became of every file, in order. ``to_dict`` is its stable JSON form."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        """What was not understood."""
+        return [outcome for outcome in self.outcomes if outcome.reason]
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs were stored."""
+        return sum(outcome.runs for outcome in self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``iosonde import --json``."""
+        return {
+            "schema": 1,
+            "files": len(self.outcomes),
+            "runs": self.n_runs,
+            "incomplete": sum(one.incomplete for one in self.outcomes),
+            "already_there": sum(one.there for one in self.outcomes),
+            "imported": [
+                {"file": o.file, "format": o.format, "runs": o.runs, "incomplete": o.incomplete, "warnings": o.warnings}
+                for o in self.outcomes
+                if not o.reason and not o.there
+            ],
+            "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
+        }
+
+
+@dataclass(frozen=True)
+class ImportPlan:
     """What every process needs to know."""
 
     store: Path
@@ -55,9 +88,6 @@ class Plan:
 
     def prepare(self) -> None:
         """Check the options and make the store before any file is read. Raises InputError."""
-        from iosonde.importers import importers
-        from iosonde.store import Store
-
         self.factors()
         if self.form is not None and self.form not in importers():
             raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
@@ -68,8 +98,6 @@ class Plan:
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
         """What paths and manifests say."""
-        from iosonde.importers.paths import joined, manifest_factors, pattern_factors
-
         return joined(
             *(manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name) for name in self.sources)
         )
@@ -101,16 +129,15 @@ def _below(top: Path, store: Path) -> Iterator[Path]:
                 yield path
 
 
-def import_all(plan: Plan, files: Sequence[Found], jobs: int | None) -> list[Outcome]:
+def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
     batches = list(_batches(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
-        return [outcome for batch in batches for outcome in import_batch(plan, batch)]
-    from concurrent.futures import ProcessPoolExecutor
-
+        return Imported(tuple(outcome for batch in batches for outcome in import_batch(plan, batch)))
     with ProcessPoolExecutor(processes) as pool:
-        return [outcome for outcomes in pool.map(import_batch, [plan] * len(batches), batches) for outcome in outcomes]
+        every = pool.map(import_batch, [plan] * len(batches), batches)
+        return Imported(tuple(outcome for outcomes in every for outcome in outcomes))
 
 
 def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
@@ -126,10 +153,8 @@ def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
         yield batch
 
 
-def import_batch(plan: Plan, files: Sequence[Found]) -> list[Outcome]:
+def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[Outcome]:
     """One batch, in whatever process."""
-    from iosonde.store import Store
-
     store, factors = Store.open(plan.store), plan.factors()
     names = (entry.name.rsplit("-", 2) for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2)
     known = {digest: form for form, digest, _ in names}
@@ -145,11 +170,8 @@ def import_batch(plan: Plan, files: Sequence[Found]) -> list[Outcome]:
 
 
 def _import_one(
-    plan: Plan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
+    plan: ImportPlan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
 ) -> tuple[Outcome, list[Run]]:  # fmt: skip
-    from iosonde.importers import read, understand
-    from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
-
     name = str(found.path)
     try:
         with found.path.open("rb") as file:

@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError
+from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.stored import StoredRun
+
+from .show import Chosen
 
 KB_PER_S = "kB/s"
 # What IOzone calls its reports (-R), by our names.
@@ -25,6 +29,42 @@ IOZONE_NAMES = {
 _TOTAL, _OWN = "_sum_of_ranks", "_own"
 # Of a command that ran once for all nodes, its own number is the total.
 _SINGLE = ("_last_done", "_mean")
+
+
+def of_store(chosen: Chosen) -> dict[str, Any]:
+    """The chosen runs of a store, of the newest experiment unless one is named. Raises DataError where there are
+    none."""
+    store, runs = chosen.store, chosen.runs
+    if not runs:
+        raise DataError(f"{store.path} has no such runs", f"'iosonde show {store.path}' lists what it has")
+    experiment = chosen.experiment or runs[-1].experiment
+    runs = [run for run in runs if run.experiment == experiment]
+    results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
+    iozone = [run.id for run in runs if any("iozone" in phase.tools for phase in run.phases)]
+    found = document(_of_operations(results, runs), iozone, _varying(runs))
+    if not found:
+        raise DataError(
+            f"experiment {experiment} of {store.path} has no rates by node count",
+            "a step gives them with parse:, or a native workload; incomplete runs are left out",
+        )
+    return found
+
+
+def _of_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
+    """Without what stands under the name of a whole step: the tool's own operations are beside it."""
+    steps = {(run.id, phase.operation) for run in runs for phase in run.phases if phase.read_from_each}
+    return [
+        row
+        for row in rows
+        if (row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done")
+    ]
+
+
+def _varying(runs: Sequence[StoredRun]) -> list[str]:
+    """Set factors besides the node count that have several levels."""
+    never = {"nodes", "ranks", "repetition", "block", *OBSERVED_FACTORS}
+    names = dict.fromkeys(name for run in runs for name in run.factors if name not in never)
+    return [name for name in names if len({str(run.factors.get(name)) for run in runs}) > 1]
 
 
 def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: Sequence[str]) -> dict[str, Any]:

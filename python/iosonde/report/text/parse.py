@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from iosonde.core.units import format_rate
+
+from .layout import WIDTH, escape, table, wrapped
+
 if TYPE_CHECKING:
-    from iosonde.importers import Note, Parsed, Text, Understood
+    from iosonde.answers.parse import Parse
+    from iosonde.importers import Note, Parsed
 
 SHOWN_ROWS, SHOWN_RUNS, SHOWN_NOTES = 40, 20, 10
 
 
-def lines(text: Text, understood: Understood) -> Iterator[str]:
-    """The lines to print for one file."""
-    from iosonde.report.text import escape
-
+def lines(made: Parse) -> Iterator[str]:
+    """The lines of the text of one file."""
+    text, understood = made.text, made.understood
     version = f" {understood.tool_version}" if understood.tool_version else ""
     claim = understood.claim
     yield escape(f"{text.name}: {understood.format}{version}, {_counted(len(understood.runs), 'run')}")
@@ -32,9 +36,6 @@ def lines(text: Text, understood: Understood) -> Iterator[str]:
 
 
 def _run(run: Parsed) -> Iterator[str]:
-    from iosonde.core.units import format_rate
-    from iosonde.report.text import table
-
     if run.started_at:
         yield f"  started   {run.started_at.replace('T', ' ')}"
     if run.factors:
@@ -65,18 +66,12 @@ def _note(kind: str, note: Note) -> Iterator[str]:
 
 
 def _wrapped(head: str, text: str) -> Iterator[str]:
-    import textwrap
-
-    from iosonde.report.text import escape
-
-    yield from textwrap.wrap(escape(text), 79, initial_indent=head, subsequent_indent=" " * len(head)) or [head]
+    yield from wrapped(text, " " * len(head), head)
 
 
 def _cut(line: str) -> str:
-    from iosonde.report.text import escape
-
     line = escape(line)
-    return line if len(line) <= 79 else f"{line[:78]}…"
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def _counted(count: int, word: str) -> str:

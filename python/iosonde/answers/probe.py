@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.probed import SHARED_MEMORY, SOURCE, UNSEEN, medium
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate import summarise as stats
 
 if TYPE_CHECKING:
     from iosonde.core.types import Run
@@ -45,8 +47,6 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
 
 def stored(store: Store | None) -> list[Facts]:
     """The documents of all complete repetitions of probes in a store, the oldest first."""
-    from iosonde.measure.probe import SOURCE
-
     return [run for run in store.runs() if run["source"] == SOURCE and not run["missing"]] if store else []
 
 
@@ -111,11 +111,8 @@ def to_json(value: Any) -> Any:
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def warnings(made: Facts, mount_type: str | None) -> list[str]:
-    """What the reader must know before believing the numbers."""
-    from iosonde.measure.probe import SHARED_MEMORY, UNSEEN
-    from iosonde.measure.trial import NETWORK_TYPES
-
+def warnings(made: Facts, mount_type: str | None, on_network: bool) -> list[str]:
+    """What the reader must know before believing the numbers. ``on_network``: the target lies behind a server."""
     said = []
     media = {pair["medium"] for pair in made["pairs"]}
     if SHARED_MEMORY in media:
@@ -129,16 +126,14 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
     if mount_type in _IN_MEMORY:
         said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
-    if mount_type in NETWORK_TYPES:
+    if on_network:
         said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
     return said
 
 
 def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
-    from iosonde.measure.probe import medium
-
     a, b, hosts = same[0]["a"], same[0]["b"], facts["hosts"]
-    media = {medium(pair, hosts, facts["nodes"]) for pair in same}
+    media = {medium(pair, facts["nodes"]) for pair in same}
     sizes = [size for size, _ in same[0]["sweep"]]
     return {
         "ranks": [a, b],
@@ -181,7 +176,5 @@ def _node(same: Sequence[Facts], level: float) -> Facts:
 
 
 def _mean(values: list[float], level: float) -> Estimate:
-    from iosonde.stats.estimate import summarise as stats
-
     # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
     return stats.mean(values, level).within(low=0.0)

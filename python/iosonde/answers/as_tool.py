@@ -1,0 +1,160 @@
+"""Recorded operations of a store through another tool's definitions (``show STORE --as TOOL``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from iosonde.core.errors import DataError
+from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.stored import Phase, StoredRun
+from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
+from iosonde.stats.definitions.clock import Work, why_not, work_of
+from iosonde.store import Store
+
+from .answer import Answer
+from .show import Chosen
+
+TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
+_INCOMPARABLE = "the clocks of its nodes cannot be compared"
+_COUNTED = ("repetition", "block", "order", *OBSERVED_FACTORS)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What came out for one phase of one run; ``iteration`` counts the runs of one setting from 0."""
+
+    operation: str
+    iteration: int
+    rows: Sequence[Any]
+
+
+@dataclass
+class Recomputed:
+    """The runs of one setting through one tool's eyes: ``blocks`` in the order of runs, for mdtest the ``summary``;
+    ``left_out``: phase → why it is not there."""
+
+    runs: list[str]
+    blocks: list[Block] = field(default_factory=list)
+    summary: list[Any] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AsTool(Answer):
+    """The settings of a store in one tool's numbers; base units."""
+
+    tool: str
+    settings: tuple[Recomputed, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde show STORE --as TOOL --json``."""
+        return {
+            "tool": self.tool,
+            "recomputed_by": "iosonde",
+            "settings": [
+                {
+                    "runs": one.runs,
+                    "phases": [
+                        {"phase": block.operation, "iteration": block.iteration, "run": one.runs[block.iteration]}
+                        | {"rows": [asdict(row) for row in block.rows]}
+                        for block in one.blocks
+                    ],
+                    "summary": [asdict(row) for row in one.summary],
+                    "left_out": [{"phase": name, "why": why} for name, why in one.left_out.items()],
+                }
+                for one in self.settings
+            ],
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a row of the tool."""
+        return [
+            {"run": one.runs[block.iteration], "phase": block.operation, **asdict(row)}
+            for one in self.settings
+            for block in one.blocks
+            for row in block.rows
+        ]
+
+
+def as_tool(chosen: Chosen, tool: str) -> AsTool:
+    """The chosen runs by ``tool``'s own definitions. Raises DataError where none recorded its operations."""
+    return AsTool(tool, tuple(_recompute(chosen.store, tool, chosen.runs)))
+
+
+def _recompute(store: Store, tool: str, runs: Sequence[StoredRun]) -> list[Recomputed]:
+    settings: dict[tuple[Any, ...], list[StoredRun]] = {}
+    for run in runs:
+        if run.n_operations and run.complete:
+            setting = {name: value for name, value in run.factors.items() if name not in _COUNTED}
+            settings.setdefault((run.experiment, *sorted(map(str, setting.items()))), []).append(run)
+    if not settings:
+        raise DataError(
+            f"no complete run here has recorded operations, from which {tool}'s numbers could be recomputed",
+            "results of other tools and samples keep only totals; measure with 'iosonde run'",
+        )
+    return [_of_setting(store, tool, chosen) for chosen in settings.values()]
+
+
+def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recomputed:
+    found = Recomputed([run.id for run in runs])
+    rates: dict[tuple[str, str], list[float]] = {}
+    for iteration, run in enumerate(runs):
+        for phase, work, why in works(store, run):
+            name = phase.name
+            if work is not None and tool == "mdtest":
+                operation = mdtest.operation_of(name, work)
+                value = mdtest.iteration(work, operation[1]) if operation else None
+                if operation and value is not None:
+                    rates.setdefault((operation[0], name), []).append(value)
+                why = "" if value is not None else _INCOMPARABLE if operation else "nothing that mdtest does"
+            elif work is not None:
+                made, why = rows_of(tool, phase, work, flags_of(run))
+                found.blocks += [Block(name, iteration, made)] if made else []
+            if why:
+                found.left_out[name] = why
+    order = [title for title, _, _ in mdtest.OPERATIONS]
+    for title, name in sorted(rates, key=lambda key: order.index(key[0])):
+        found.summary.append(mdtest.summary(title, name, rates[title, name]))
+    return found
+
+
+def works(store: Store, run: StoredRun) -> Iterator[tuple[Phase, Work | None, str]]:
+    """(phase, its operations or None, why not) for each phase of a run."""
+    from iosonde import _native
+
+    operations = store.operations(run.id)
+    for phase in run.phases:
+        why = why_not(phase)
+        work = None if why else work_of(phase, operations, _native.KINDS)
+        yield phase, work if work is not None and work.ranks else None, why
+
+
+def rows_of(tool: str, phase: Phase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
+    """(rows of this tool, why there are none). ``inside``: what IOzone's -e and -c put inside its clock."""
+    if not work.directions():
+        return [], "no data moved: not a phase of this tool"
+    if tool in ("ior", "iozone") and phase.measures == "rate":
+        return [], f"small files: not a workload of {tool}"
+    if tool == "elbencho" and phase.shared and work.most_files() > 1:
+        return [], "every rank works on all files: not a workload of elbencho"
+    if not work.comparable and tool in ("iozone", "elbencho"):
+        return [], _INCOMPARABLE
+    if tool == "ior":
+        return list(ior.rows(work)), ""
+    if tool == "iozone":
+        return list(iozone.rows(work, inside)), ""
+    return list(fio.rows(work) if tool == "fio" else elbencho.rows(work, phase.shared)), ""
+
+
+def settings_of(run: StoredRun) -> Mapping[str, Any]:
+    """The settings of a run's native workload; empty where it has none, or several."""
+    steps = run.facts.get("steps") or ()
+    native = [step for step in steps if isinstance(step, dict) and "workload" in step]
+    return native[0] if len(native) == 1 else {}
+
+
+def flags_of(run: StoredRun) -> frozenset[str]:
+    """What -e and -c of the IOzone command that a run was made of put inside the clock."""
+    return frozenset(settings_of(run).get("inside") or ())

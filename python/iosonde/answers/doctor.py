@@ -1,0 +1,64 @@
+"""What this machine can do, tried and not guessed, and what to install for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.ranks import abilities
+from iosonde.ranks.abilities import Ability
+
+from .answer import Answer
+
+_FOR_RANKS = ("mpi library", "mpiexec", "2 ranks")
+
+
+@dataclass(frozen=True)
+class Doctor(Answer):
+    """Every ability that was tried."""
+
+    abilities: tuple[Ability, ...]
+
+    @property
+    def good(self) -> list[Ability]:
+        """What is there."""
+        return [ability for ability in self.abilities if ability.ok]
+
+    @property
+    def bad(self) -> list[Ability]:
+        """What is not."""
+        return [ability for ability in self.abilities if not ability.ok]
+
+    @property
+    def missing(self) -> list[str]:
+        """The names of what everything needs and is not there."""
+        return [ability.name for ability in self.bad if ability.required]
+
+    @property
+    def sentence(self) -> str:
+        """What this machine can measure."""
+        if self.missing:
+            return "This machine cannot measure yet."
+        if any(ability.name in _FOR_RANKS for ability in self.bad):
+            return "This machine can measure with one rank."
+        return "This machine can measure, with many ranks."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``iosonde doctor --json``, which calls its version ``version``."""
+        return {"version": self.schema, **self.content()}
+
+    def content(self) -> dict[str, Any]:
+        """The checks in order."""
+        return {"checks": self.records()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a check."""
+        return [ability.to_json() for ability in self.abilities]
+
+
+def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
+    """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while an answer is
+    waited for. Raises TargetError, TargetFaultError."""
+    return Doctor(tuple(abilities.check_all(target, on_wait)))

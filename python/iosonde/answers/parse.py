@@ -1,0 +1,136 @@
+"""What an importer understands of other tools' output, without storing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.importers import Note, Parsed, Row, Text, Understood, read, understand
+
+from .answer import Answer
+
+
+@dataclass(frozen=True)
+class Parse(Answer):
+    """One file: its ``text`` and what was ``understood`` of it."""
+
+    text: Text
+    understood: Understood
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde parse FILE --json``."""
+        found, claim = self.understood, self.understood.claim
+        return {
+            "file": self.text.name,
+            "format": found.format,
+            "tool_version": found.tool_version,
+            "complete": all(not run.missing for run in found.runs),
+            "evidence": {"line": claim.line, "text": claim.evidence, "score": claim.score},
+            "also_claimed_by": {name: {"line": one.line, "score": one.score} for name, one in found.others.items()},
+            "runs": [_run(run) for run in found.runs],
+            "results": self.records(),
+            "warnings": [_note(found, note) for note in found.warnings],
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a number, with the line that it stands in."""
+        return [_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows]
+
+
+@dataclass(frozen=True)
+class NotUnderstood(Answer):
+    """A file that is no tool's output, and why."""
+
+    name: str
+    error: DataError
+
+    def content(self) -> dict[str, Any]:
+        """The same keys as of a Parse."""
+        warning = {"line": 0, "sentence": self.error.message, "missing": True}
+        return {"file": self.name, "format": None, "tool_version": "", "complete": False, "evidence": None,
+                "also_claimed_by": {}, "runs": [], "results": [], "warnings": [warning]}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parses(Answer):
+    """Several files, in the order in which they were named; one alone stands for itself in the JSON."""
+
+    files: tuple[Parse | NotUnderstood, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde parse FILE… --json``."""
+        if len(self.files) == 1:
+            return self.files[0].content()
+        return {"files": [one.to_dict() for one in self.files]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a number."""
+        return [{"file": one.text.name, **row} for one in self.files if isinstance(one, Parse) for row in one.records()]
+
+    @property
+    def errors(self) -> list[DataError]:
+        """Of what was not understood."""
+        return [one.error for one in self.files if isinstance(one, NotUnderstood)]
+
+
+def parse(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> Parse | NotUnderstood:
+    """One file, or ``-`` for ``stdin``. ``form``: read it as this tool's output. Raises InputError where it cannot be
+    read."""
+    try:
+        return Parse(*understand_file(name, form, stdin))
+    except DataError as error:
+        return NotUnderstood(name, error)
+
+
+def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> tuple[Text, Understood]:
+    """Read a file (``-``: ``stdin``) and let an importer understand it. Raises InputError, DataError."""
+    if name == "-" and stdin is not None:
+        text = read(stdin, name)
+    else:
+        try:
+            with Path(name).open("rb") as file:
+                text = read(file, name)
+        except IsADirectoryError:
+            raise InputError(
+                f"{name} is a directory", f"iosonde import -r {name} --store DIR reads all in it"
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot read {name}: {error.strerror}", "name a file that is there and readable"
+            ) from error
+    return text, understand(text, form)
+
+
+def _run(run: Parsed) -> dict[str, Any]:
+    return {
+        "tool_version": run.version,
+        "started_at": run.started_at,
+        "complete": not run.missing,
+        "missing": [note.sentence for note in run.missing],
+        "factors": run.factors,
+        "facts": run.facts,
+        "operations": None if run.operations is None else len(run.operations),
+    }
+
+
+def _row(index: int, run: Parsed, row: Row) -> dict[str, Any]:
+    return {
+        "run": index,
+        "operation": row.operation,
+        "metric": row.metric,
+        "value": row.value,
+        "unit": row.unit,
+        "rank": row.rank,
+        "iteration": row.iteration,
+        "count": row.count,
+        "includes": row.includes,
+        "line": row.line,
+        "factors": {**run.factors, **(row.factors or {})},
+    }
+
+
+def _note(understood: Understood, note: Note) -> dict[str, Any]:
+    missing = any(note in run.missing for run in understood.runs)
+    return {"line": note.line, "sentence": note.sentence, "missing": missing}

@@ -1,0 +1,64 @@
+"""What the commands of a run printed, node by node, as the store kept it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.stored import Phase
+
+from .show import Chosen
+
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One output: ``head`` says which step, rank and node, and how it ended."""
+
+    head: str
+    content: bytes | Path
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes as they were, at most 1 MiB at a time."""
+        if isinstance(self.content, bytes):
+            yield self.content
+            return
+        with self.content.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+
+def printed(chosen: Chosen, ranks: Sequence[int] = ()) -> list[Printed]:
+    """The outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
+    none."""
+    if chosen.run is None:
+        raise InputError("--printed needs a run, and --rank needs --printed",
+                         f"'iosonde show {chosen.store.path}' lists the runs")  # fmt: skip
+    run = chosen.store.run(chosen.run)
+    heads = {name: (head, rank) for name, head, rank in _heads([Phase(one) for one in run.phases])}
+    names = [name for name in run.raw if not ranks or heads.get(name, ("", None))[1] in ranks]
+    if not names:
+        which = f"rank {', '.join(map(str, ranks))} of run {run.id}" if ranks else f"run {run.id}"
+        raise InputError(f"{which} has printed nothing that was kept",
+                         f"'iosonde show {chosen.store.path} {run.id}' shows it")  # fmt: skip
+    names.sort(key=lambda one: list(heads).index(one) if one in heads else len(heads))
+    return [Printed(heads.get(name, (name, None))[0], run.raw[name]) for name in names]
+
+
+def _heads(phases: Sequence[Phase]) -> Iterator[tuple[str, str, int]]:
+    """(file, what its head says, rank) of every output, in the order of the steps."""
+    for phase in phases:
+        for rank in phase.ranks if phase.is_command else ():
+            if rank.get("output"):
+                ended = f"exit {rank['exit_code']}" if rank["signal"] is None else f"signal {rank['signal']}"
+                ended += f", {rank['ended_by']}" if rank["ended_by"] else ""
+                ended += f", {rank['left']} left behind and ended" if rank["left"] else ""
+                yield rank["output"], f"{phase.name} rank {rank['rank']} on {rank['host']}: {ended}", rank["rank"]

@@ -1,0 +1,109 @@
+"""The lines of a roofline: every ceiling against clients, servers or request size, with the cells that were measured.
+
+A panel holds cells of one operation whose systems differ in nothing but the axis: each point stands under its own
+bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from iosonde.core.errors import InputError
+from iosonde.core.table import show
+from iosonde.core.types import Estimate
+from iosonde.model.bound.bound import Ceiling, sweep
+from iosonde.model.bound.shares import Share
+from iosonde.model.bound.system import System
+
+AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
+_POINTS = 64
+_WIDER = 4.0  # beyond what was measured
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A measurement: where on the axis, bytes/s, whether it lies above the bound, and of which setting it is."""
+
+    x: float
+    measured: Estimate
+    above: bool
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class CeilingLines:
+    """Bandwidth against one thing that varies. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
+    ``sizes``: the axis holds bytes."""
+
+    title: str
+    x_name: str
+    xs: tuple[float, ...]
+    ceilings: dict[str, tuple[float, ...]]
+    s: tuple[float, ...]
+    points: tuple[Mark, ...]
+    sizes: bool = False
+
+
+def alone(made: Ceiling, against: str) -> CeilingLines:
+    """The roofline of a system that was said by hand. Raises InputError."""
+    return _lines(f"{made.system.operation}, by hand", made, (), against)
+
+
+def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None) -> list[CeilingLines]:
+    """One for each operation (``named``: as what), and each setting that has ceilings of its own. Raises InputError
+    where the axis is the request size and nobody says one."""
+    field = AGAINST[against]
+    titles = [named(one) if named else one.operation or one.metric for one in shares]
+    systems: dict[str, set[System]] = {}
+    for title, one in zip(titles, shares, strict=True):
+        systems.setdefault(title, set()).add(_without(one, field))
+    panels: dict[tuple[str, str, System], list[Share]] = {}
+    for title, one in zip(titles, shares, strict=True):
+        label = _setting(one, field) if len(systems[title]) > 1 or named is None else ""
+        panels.setdefault((title, label, _without(one, field)), []).append(one)
+    return [
+        _lines(f"{title}, {label}" if label else title, found[0].ceiling, found, against)
+        for (title, label, _), found in panels.items()
+    ]
+
+
+def _without(one: Share, field: str) -> System:
+    """The system of a cell but for the axis."""
+    return replace(one.ceiling.system, **{field: None})
+
+
+def _setting(one: Share, field: str) -> str:
+    """What a cell is of, besides the column that is the axis."""
+    axis = one.columns.get(field)
+    return ", ".join(f"{name}={show(value)}" for name, value in one.by.items() if name != axis)
+
+
+def _x(made: Ceiling, field: str) -> float:
+    value = getattr(made.system, field)
+    if value is None:
+        raise InputError("there is no request size to draw against", "give --request, a value or a column")
+    return float(value)
+
+
+def _lines(title: str, made: Ceiling, shares: Sequence[Share], against: str) -> CeilingLines:
+    field = AGAINST[against]
+    points = tuple(
+        Mark(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
+    )
+    at = [point.x for point in points] or [_x(made, field)]
+    xs = _positions(min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field)
+    lines = sweep(made.system, field, xs)
+    s = tuple(lines.pop("s"))
+    return CeilingLines(title, against, tuple(xs), {name: tuple(values) for name, values in lines.items()}, s, points,
+                        field == "request_size")  # fmt: skip
+
+
+def _positions(low: float, high: float, made: Ceiling, field: str) -> list[float]:
+    """Where the ceilings are computed: evenly on the logarithmic axis; whole numbers of clients and servers."""
+    if field == "servers":
+        # No more servers than disks, no fewer than a stripe needs.
+        low = max(low, made.system.stripe_count or 1)
+        high = max(low, min(high, made.system.disks or high))
+    steps = [low * (high / low) ** (i / (_POINTS - 1)) for i in range(_POINTS)]
+    return steps if field == "request_size" else [float(x) for x in sorted({round(step) for step in steps} - {0})]

@@ -1,0 +1,133 @@
+"""What a store holds: its experiments and runs, one run in detail, and the way out to other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Experiment, Finding, Run
+from iosonde.core.where import Condition, parse_where
+from iosonde.store import Store
+from iosonde.store.export import export as write_batches
+from iosonde.store.export import operations_of
+
+from .answer import Answer
+
+_OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Runs of a store: of one ``experiment``, those that fulfil ``where``, or the one ``run``."""
+
+    store: Store
+    run: str | None = None
+    experiment: str | None = None
+    where: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """With the run as one of them. Raises InputError, DataError for a run that is not there."""
+        given = parse_where(self.where)
+        return given if self.run is None else [*given, *parse_where([f"run={self.store.run(self.run).id}"])]
+
+    @property
+    def runs(self) -> list[StoredRun]:
+        """The oldest first."""
+        return [StoredRun(one) for one in self.store.runs(experiment=self.experiment, where=self.conditions)]
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What is wrong in the store, as far as it is seen without reading every file."""
+        return list(self.store.problems(contents=False))
+
+
+def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> Chosen:
+    """The store opened. Raises InputError, DataError."""
+    return Chosen(Store.open(store), run, experiment, tuple(where))
+
+
+@dataclass(frozen=True)
+class Listing(Answer):
+    """A store at a glance. ``tags``: run → its tags."""
+
+    path: Path
+    experiments: tuple[Experiment, ...]
+    runs: tuple[StoredRun, ...]
+    tags: Mapping[str, list[str]]
+    problems: tuple[Finding, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde show STORE --json``."""
+        return {
+            "store": str(self.path),
+            "experiments": [
+                {"id": one.id, "name": one.name, "created_at": one.created_at, "seed": one.seed}
+                for one in self.experiments
+            ],
+            "runs": [
+                {**{key: run.document[key] for key in _OF_RUN}, "tags": self.tags[run.id]} for run in self.runs
+            ],
+            "problems": [problem.to_json() for problem in self.problems],
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a run, with its factors."""
+        keys = (key for key in _OF_RUN if key not in ("missing", "factors"))
+        chosen = list(keys)
+        return [{**{key: run.document[key] for key in chosen}, **run.factors} for run in self.runs]
+
+
+@dataclass(frozen=True)
+class Detail(Answer):
+    """One run: ``document`` is its run.json, ``notes`` its tags and notes."""
+
+    run: Run
+    document: Mapping[str, Any]
+    notes: Mapping[str, list[Any]]
+
+    @property
+    def stored(self) -> StoredRun:
+        """The document as a type."""
+        return StoredRun(self.document)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde show STORE RUN --json``."""
+        return {"run": self.document, "results": [vars(row) for row in self.run.observations], **self.notes}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a result."""
+        return [dict(vars(row)) for row in self.run.observations]
+
+
+def listing(chosen: Chosen) -> Listing:
+    """Every experiment with its runs. Raises InputError, DataError."""
+    store, runs = chosen.store, chosen.runs
+    experiments = tuple(one for one in store.experiments() if chosen.experiment in (None, one.id))
+    tags = {run.id: store.notes.tags(run.id) for run in runs}
+    return Listing(store.path, experiments, tuple(runs), tags, tuple(chosen.problems))
+
+
+def detail(chosen: Chosen) -> Detail:
+    """Everything about the run that was chosen. Raises InputError, DataError."""
+    if chosen.run is None:
+        raise InputError("no run is named", f"'iosonde show {chosen.store.path}' lists the runs")
+    store, run = chosen.store, chosen.run
+    return Detail(store.run(run), store.document(run), store.notes.of(run))
+
+
+def export(chosen: Chosen, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
+    """Write results, or every recorded operation, as csv, json or parquet; of incomplete runs only where asked for."""
+    write_batches(_batches(chosen, operations, incomplete), form, file)
+
+
+def _batches(chosen: Chosen, operations: bool, incomplete: bool) -> Iterator[Any]:
+    if operations:
+        runs = [run.id for run in chosen.runs if incomplete or run.complete]
+        return operations_of(chosen.store, runs)
+    results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
+    return iter([results])

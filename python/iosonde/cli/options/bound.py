@@ -1,0 +1,87 @@
+"""The options of ``iosonde bound`` that describe a system and what to take of DATA, gathered into one value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from iosonde.core.system_words import OPTIONS
+from iosonde.core.units import parse_size
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound import How
+    from iosonde.answers.bound_inputs import Said
+
+Command = Callable[..., Any]
+_WORDS = ("operation", "redundancy", "erasure", "placement")
+_OTHERS = ("probe", "amount", "client_memory", "server_memory", "unit")
+
+
+@dataclass(frozen=True)
+class BoundOptions:
+    """What was said on the command line, as text. ``amount`` is --data."""
+
+    fields: dict[str, str]
+    words: dict[str, str | None]
+    probe: str | None
+    amount: str | None
+    client_memory: str | None
+    server_memory: str | None
+    unit: str | None
+
+    @property
+    def said(self) -> Said:
+        """What the bound is computed from. Raises InputError."""
+        from iosonde.answers.bound_inputs import Said, words_of
+
+        return Said(self.fields, words_of(**self.words), self.probe)
+
+    @property
+    def how(self) -> How:
+        """What to take of DATA. Raises InputError."""
+        from iosonde.answers.bound import How
+
+        sizes = (None if text is None else float(parse_size(text)) for text in
+                 (self.amount, self.client_memory, self.server_memory))  # fmt: skip
+        return How(self.unit, self.words["operation"], *sizes)
+
+
+def bound_options(command: Command) -> Command:
+    """All options that describe the system, handed to the command as ``system``."""
+
+    @functools.wraps(command)
+    def called(**given: Any) -> Any:
+        fields = {word.field: given.pop(word.field) for word in OPTIONS.values()}
+        words = {name: given.pop(name) for name in _WORDS}
+        others = {name: given.pop(name) for name in _OTHERS}
+        said = {name: text for name, text in fields.items() if text is not None}
+        return command(system=BoundOptions(said, words, **others), **given)
+
+    made: Command = called
+    for option in reversed(_options()):
+        made = option(made)
+    return made
+
+
+def _options() -> list[Callable[[Command], Command]]:
+    of_system = [click.option(flag, word.field, metavar=word.metavar, help=word.help) for flag, word in OPTIONS.items()]
+    return [
+        *of_system,
+        click.option("--operation", type=click.Choice(["read", "write"]),
+                     help="What is done [default: write; as DATA says]."),
+        click.option("--redundancy", type=click.Choice(["client", "chained"]), help="Who makes the --replicas."),
+        click.option("--erasure", metavar="K+M", help="Erasure code by the client: 4+2."),
+        click.option("--placement", type=click.Choice(["round_robin", "random"]),
+                     help="How servers are chosen for --stripe."),
+        click.option("--probe", metavar="FILE|STORE",
+                     help="What 'iosonde probe --json' printed, or a store that knows one."),
+        click.option("--data", "amount", metavar="D", help="How much data, as 3GB: prints T = D/S."),
+        click.option("--client-memory", metavar="SIZE", help="Warn if a client's part of --data fits into it."),
+        click.option("--server-memory", metavar="SIZE", help="Warn if a server's part of --data fits into it."),
+        click.option("--unit", metavar="UNIT",
+                     help="The response's unit, as MB/s or KiB/s, where its name does not say it."),
+    ]  # fmt: skip

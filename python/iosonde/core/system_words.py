@@ -1,0 +1,78 @@
+"""How one says a system on the command line, on the page and in Python: word → field, and how its text is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .errors import InputError
+from .units import parse_per_byte, parse_rate, parse_seconds, parse_size
+
+
+class SystemWord(NamedTuple):
+    """``field`` of a System; ``read`` makes its value, in base units, of a text; ``metavar`` and ``help`` are for
+    ``--help``."""
+
+    field: str
+    read: Callable[[str], float]
+    metavar: str
+    help: str
+
+
+def count(text: str) -> float:
+    """A finite number. Raises InputError."""
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise InputError(f"'{text}' is no number", "write it like 4") from error
+    if not math.isfinite(value):
+        raise InputError(f"'{text}' is no finite number", "write it like 4")
+    return value
+
+
+def whole(text: str) -> int:
+    """A whole number of things. Raises InputError."""
+    value = count(text)
+    if value != int(value):
+        raise InputError(f"'{text}' is no whole number", "write it like 4")
+    return int(value)
+
+
+def size(text: str) -> float:
+    """Bytes. Raises InputError."""
+    return float(parse_size(text))
+
+
+OPTIONS: dict[str, SystemWord] = {
+    flag: SystemWord(*word)
+    for flag, word in {
+        "--clients": ("clients", whole, "N", "Clients [default: 1; a store's nodes]."),
+        "--servers": ("servers", whole, "M", "Servers that hold data [default: 1]."),
+        "--disks": ("disks", whole, "P", "Disks of all servers together."),
+        "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
+        "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
+        "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
+        "--fabric": ("fabric", parse_rate, "F", "What all links together can carry (bisection)."),
+        "--disk": ("disk", parse_rate, "R", "One disk."),
+        "--disk-read": ("disk_read", parse_rate, "R", "One disk when it reads."),
+        "--disk-write": ("disk_write", parse_rate, "R", "One disk when it writes."),
+        "--cpu": ("cpu", parse_per_byte, "C", "What a client computes for the data: 0.02s/MB."),
+        "--server-cpu": ("server_cpu", parse_per_byte, "C", "What a server computes for the data."),
+        "--memory-copy": ("memory_copy", parse_rate, "B", "What a client can copy in memory."),
+        "--copies": ("copies", count, "K", "How often a client copies each byte [default: 1]."),
+        "--latency": ("latency", parse_seconds, "L", "One request's time, as 2ms; with --request."),
+        "--request": ("request_size", size, "SIZE", "One request's size, as 64KiB."),
+        "--queue-depth": ("queue_depth", count, "Q", "Requests under way at each client [default: 1]."),
+        "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
+        "--metadata-operations": ("metadata_operations", count, "O",
+                                  "Metadata operations of each file [default: 1]."),
+        "--file-size": ("file_size", size, "SIZE", "One file's size."),
+        "--replicas": ("replicas", whole, "R", "Copies of everything; with --redundancy [default of it: client]."),
+        "--chunk": ("chunk_size", size, "SIZE", "One chunk of an erasure code."),
+        "--stripe": ("stripe_count", whole, "S", "Each file lies on so many servers."),
+        "--files": ("files", whole, "F", "Files in use at once, for --stripe [default: one for each client]."),
+    }.items()
+}  # fmt: skip
+FLAGS = {word.field: flag for flag, word in OPTIONS.items()}
+READS = {word.field: word.read for word in OPTIONS.values()}

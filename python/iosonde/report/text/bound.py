@@ -1,0 +1,99 @@
+"""A bound as text: its terms, what limits, what it assumes, and the measurements as shares of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.table import show
+from iosonde.core.units import format_rate, format_seconds, human_scale, significant
+
+from . import waterfall
+from .layout import WIDTH, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound import Bounds
+    from iosonde.model.bound.bound import Ceiling
+
+_MOST_ROWS = 60
+_SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
+
+
+def lines(made: Bounds, amount: str = "") -> Iterator[str]:
+    """The lines of the text. ``amount`` is the data as it was written."""
+    if made.alone is not None:
+        yield from _alone(made, made.alone, amount)
+        return
+    yield from _shares(made)
+    yield ""
+    yield from wrapped(f"The bound assumes: {'; '.join(made.assumptions)}.", "  ")
+    yield from waterfall.lines(made)
+
+
+def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
+    """The terms, the limit, what it assumes and what helps."""
+    system = ceiling.system
+    disks = "" if system.disks is None else f", {_many(system.disks, 'disk')}"
+    yield f"{system.operation}: {_many(system.clients, 'client')}, {_many(system.servers, 'server')}{disks}"
+    yield ""
+    divisor, unit = human_scale(ceiling.s, "bytes/s")
+    rows = [
+        [t.name, t.formula, significant(t.bytes_per_s / divisor, 4), f"{100 * ceiling.s / t.bytes_per_s:.0f} %",
+         "limits" if t.name in ceiling.limit else ""]
+        for t in ceiling.terms
+    ]  # fmt: skip
+    yield from table(["term", "formula", unit, "used", ""], rows, "llrrl", WIDTH).splitlines()
+    yield ""
+    if ceiling.balance < 1:
+        yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
+    yield from wrapped(_sentence(made, ceiling, amount))
+    for sentence in made.unknown:
+        yield from wrapped(f"~ {sentence}", "  ")
+    yield ""
+    yield from wrapped(f"Case: {made.case}.", "  ")
+    yield from wrapped(f"Helps: {'; '.join(made.advice)}.", "  ")
+    yield from wrapped(f"Assumes: {'; '.join(made.assumptions)}.", "  ")
+
+
+def _sentence(made: Bounds, ceiling: Ceiling, amount: str) -> str:
+    text = f"At most {format_rate(ceiling.s, 'bytes/s')}"
+    if made.s is not None and made.s.low is not None and made.s.high is not None:
+        divisor, unit = human_scale(ceiling.s, "bytes/s")
+        value, interval = estimate_parts(made.s, divisor)
+        text = f"At most {value} ({interval}) {unit}"
+    text += f": {made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
+    if made.seconds is not None:
+        text += f" {amount} take at least {format_seconds(made.seconds)}."
+    if ceiling.relieved is not None:
+        gain = f"+ {100 * (ceiling.relieved / ceiling.s - 1):.0f} %" if ceiling.relieved < 11 * ceiling.s else (
+            f"{ceiling.relieved / ceiling.s:.0f} times as much")  # fmt: skip
+        text += f" Without that limit: {format_rate(ceiling.relieved, 'bytes/s')} ({gain})."
+    return text
+
+
+def _shares(made: Bounds) -> Iterator[str]:
+    """A table of the measured cells, and a sentence."""
+    shares = made.shares
+    divisor, unit = human_scale(made.highest.s, "bytes/s")
+    names = list(dict.fromkeys(name for one in shares for name in one.by))
+    several = len({one.operation or one.metric for one in shares}) > 1 or bool(shares[0].operation)
+    header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
+    rows = []
+    for one in shares[:_MOST_ROWS]:
+        value, interval = estimate_parts(one.measured, divisor)
+        share, between = estimate_parts(one.share, 0.01)
+        rows.append([*([one.operation or one.metric] if several else []), *(show(one.by.get(name)) for name in names),
+                     one.measured.n, value, interval, significant(one.ceiling.s / divisor, 4), f"{share} %", between,
+                     "!" if one.verdict else ""])  # fmt: skip
+    left = len(header) - 7
+    yield from table(header, rows, "l" * left + "rrrrrrl", WIDTH).splitlines()
+    if len(shares) > _MOST_ROWS:
+        yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
+    yield ""
+    for warning in [*made.warnings, *made.unknown]:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from wrapped(made.sentence)
+
+
+def _many(n: float, what: str) -> str:
+    return f"{n:g} {what}{'' if n == 1 else 's'}"

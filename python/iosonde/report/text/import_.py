@@ -1,0 +1,37 @@
+"""What became of the files of an import, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .layout import escape, table
+
+if TYPE_CHECKING:
+    from iosonde.campaign.import_files import Imported, Outcome
+
+_SHOWN = 20
+
+
+def lines(made: Imported, store: str) -> Iterator[str]:
+    """A row for each tool, what was not imported and why, and the total."""
+    formats: dict[str, list[Outcome]] = {}
+    for outcome in made.outcomes:
+        if not outcome.reason:
+            formats.setdefault(outcome.format, []).append(outcome)
+    rows = [
+        (name, len(found), sum(o.runs for o in found), sum(o.incomplete for o in found), sum(o.there for o in found))
+        for name, found in sorted(formats.items())
+    ]
+    if rows:
+        yield table(("tool", "files", "runs", "incomplete", "there before"), rows, "lrrrr")
+    failed = made.failed
+    if failed:
+        yield ""
+        yield f"not imported: {len(failed)}"
+        for outcome in failed[:_SHOWN]:
+            yield escape(f"  {outcome.file}: {outcome.reason}")
+        if len(failed) > _SHOWN:
+            yield f"  and {len(failed) - _SHOWN} more (--json lists all)"
+    yield ""
+    yield f"{len(made.outcomes)} files looked at, {made.n_runs} runs stored in {escape(store)}"

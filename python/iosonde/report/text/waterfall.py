@@ -1,0 +1,42 @@
+"""Loss waterfalls as text: a table for each cell, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.table import show
+from iosonde.core.units import human_scale
+from iosonde.explain.waterfall import TITLES
+
+from .layout import WIDTH, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound import Bounds
+    from iosonde.explain.waterfall import Waterfall
+
+
+def lines(made: Bounds) -> Iterator[str]:
+    """A table for each cell, and its sentences."""
+    for one, sentences in zip(made.falls, made.said_of_falls, strict=True):
+        by = ", ".join(f"{name}={show(value)}" for name, value in one.by.items())
+        trials = f"{one.delivered.n} trial{'' if one.delivered.n == 1 else 's'}"
+        of = f"{one.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * made.level:g} % intervals"
+        yield ""
+        yield from wrapped(of)
+        yield ""
+        yield from _table(one)
+        yield ""
+        for sentence in sentences:
+            yield from wrapped(sentence)
+
+
+def _table(one: Waterfall) -> Iterator[str]:
+    total = one.delivered.value or 0.0
+    divisor, unit = human_scale(total, "s")
+    rows = []
+    for name, estimate in [*one.parts.items(), ("delivered", one.delivered)]:
+        value, interval = estimate_parts(estimate, divisor)
+        share = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else "~"
+        rows.append([TITLES.get(name, name), value, interval, share])
+    yield from table(["", unit, "interval", "share"], rows, "lrrr", WIDTH).splitlines()

@@ -1,0 +1,73 @@
+"""Other tools' logs: when something was run, and what somebody called it, are facts and no settings."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("iosonde._native")
+from iosonde.answers.summary import summary
+from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+from iosonde.core.types import Experiment, Observation, Run
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+from iosonde.importers import read, understand
+from iosonde.importers.registry import importers
+from iosonde.store import Store
+
+FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
+_NO_SETTINGS = {"date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "started_at", "command", "label",
+                "title", "path", "file", "directory"}  # fmt: skip
+
+
+def ficus_log(days: int) -> str:
+    """Two replica counts a day, as grep printed them."""
+    line = "x/RESULTS/9505{day:02d}.2110{replicas:02d}/benchtimes:ficus mab {replicas} {real} real 8.2 user 4.9 sys\n"
+    return "".join(
+        line.format(day=day, replicas=replicas, real=100 * replicas + day)
+        for day in range(1, days + 1)
+        for replicas in (1, 2)
+    )
+
+
+def test_a_log_of_many_days_has_cells_of_its_settings(tmp_path):
+    (tmp_path / "log").write_text(ficus_log(24))
+    plan = ImportPlan(tmp_path / "s", "imported", None, ())
+    plan.prepare()
+    made = import_all(plan, found_files([str(tmp_path / "log")], False, tmp_path / "s"))
+    assert made.n_runs == 48 and not made.failed
+    rows = [row for row in summary(open_data(str(tmp_path / "s")), Asked()).overview.rows if row.metric == "real"]
+    assert [(row.by, row.n) for row in rows] == [({"replicas": 1}, 24), ({"replicas": 2}, 24)]
+
+
+def test_a_store_that_has_dates_among_its_factors_is_read_alike(tmp_path):
+    store = Store.create(tmp_path / "s")
+    store.save_experiment(Experiment("imported", "x", [], {}, [], 0, "2026-11-21T10:00:00Z"))
+    for number in range(6):
+        factors = {"fs": "ab"[number % 2], "date": f"1995-05-{number + 1:02d}", "time": f"21:10:{number:02d}",
+                   "label": f"try {number}"}  # fmt: skip
+        rows = [Observation("mab", "real", 100.0 + number, "s")]
+        store.append(Run(f"r-{number}", "imported", "ficus", f"1995-05-{number + 1:02d}T21:10:00", 0.0, factors, rows,
+                         {"import": {"format": "ficus"}}))  # fmt: skip
+    rows = summary(open_data(str(tmp_path / "s")), Asked()).overview.rows
+    assert [(row.by, row.n) for row in rows] == [({"fs": "a"}, 3), ({"fs": "b"}, 3)]
+    only = open_data(str(tmp_path / "s"), ["date=1995-05-01"])
+    assert len(only.runs) == 1
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*")), ids=lambda path: path.name)
+def test_no_importer_calls_a_date_a_host_or_a_remark_a_setting(path):
+    for run in understand(read(io.BytesIO(path.read_bytes()), path.name)).runs:
+        named = {*run.factors, *(name for row in run.rows for name in row.factors or {})}
+        assert not named & _NO_SETTINGS
+
+
+def test_no_importer_names_such_a_factor_anywhere():
+    places = [Path(one.__file__).parent for one in importers().values() if hasattr(one, "__file__")]
+    files = {file for place in places for file in place.glob("*.py")}
+    assert files
+    wrong = [(file.name, name) for file in files for name in _NO_SETTINGS
+             if f'factors["{name}"]' in file.read_text()]  # fmt: skip
+    assert not wrong
