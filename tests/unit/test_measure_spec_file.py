@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.campaign.spec import file as spec_file
+from iosonde.core import documents
 from iosonde.core.errors import InputError
+from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
-from iosonde.measure import spec_file, spec_text
 from iosonde.measure.spec import (
     ALL,
     CACHE_DROP,
@@ -21,7 +23,6 @@ from iosonde.measure.spec import (
     NativeStep,
     Spec,
 )
-from iosonde.measure.spec_problems import SpecError
 
 TWICE = """
 target: /
@@ -33,7 +34,7 @@ IMPORTERS = ("iozone", "mdtest", "dd")
 
 
 def build(text, name="a.yaml"):
-    return spec_file.build(spec_text.parse(text, name, name.endswith("json")), IMPORTERS)
+    return spec_file.build(documents.parse(text, name, name.endswith("json")), IMPORTERS)
 
 
 def spec(text):
@@ -255,9 +256,9 @@ def test_files_that_are_none(tmp_path):
         path = tmp_path / "a.yaml"
         path.write_bytes(content)
         with pytest.raises(InputError, match=says):
-            spec_text.load(path)
+            documents.load(path)
     with pytest.raises(InputError, match="Is a directory"):
-        spec_text.load(tmp_path)
+        documents.load(tmp_path)
 
 
 def test_a_setting_is_checked_at_every_cell():
@@ -310,4 +311,4 @@ def test_what_the_store_keeps_is_the_same_experiment_again(tmp_path_factory, ste
         name="x",
     )
     text = json.dumps(spec_file.to_document(made))
-    assert spec_file.build(spec_text.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made
+    assert spec_file.build(documents.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made

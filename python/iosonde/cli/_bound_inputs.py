@@ -202,12 +202,11 @@ def _end(estimate: Mapping[str, Any], end: str) -> float:
 def _document(place: str, level: float) -> Mapping[str, Any]:
     path = Path(place)
     if path.is_dir():
+        from iosonde.stats.overview import hardware as probes
         from iosonde.store import Store
 
-        from . import _probe as probes
-
         store = Store.open(place)
-        runs = probes.stored(store)
+        runs = probes.stored(store.runs())
         if runs:
             newest = [run["facts"] for run in runs if run["experiment"] == runs[-1]["experiment"]]
             return probes.to_json(probes.summarise(newest, level))  # type: ignore[no-any-return]

@@ -83,12 +83,12 @@ def bound_of(
 
 
 def _own_probe(source: Source) -> str | None:
-    from . import _probe
+    from iosonde.stats.overview import hardware
 
     if source.store is None:
         return None
     runs = source.store.runs()
-    known = _probe.stored(source.store) or any((run.get("facts") or {}).get("probe") for run in runs)
+    known = hardware.stored(runs) or any((run.get("facts") or {}).get("probe") for run in runs)
     return str(source.store.path) if known else None
 
 

@@ -54,10 +54,10 @@ def _with_shared_latency(parts: list[Part]) -> list[Part]:
 def of_file(path: str) -> list[Part]:
     """The parts in a file: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
     10GB/s, numa: 5GB/s}``. Raises InputError with the line."""
-    from iosonde.measure import spec_text
+    from iosonde.core import documents
     from iosonde.model.time_model import PARTS
 
-    document = spec_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
+    document = documents.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     found: list[Part] = []
     for name, value in document.data.items():
         where = f"{path}:{document.place((name,))}: {name}"

@@ -16,9 +16,9 @@ from . import _upgrade_tables_file
 from ._bound_inputs import OPTIONS, whole
 
 if TYPE_CHECKING:
+    from iosonde.core.documents import Document, Key
     from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity
     from iosonde.explain.upgrade_tables import Configuration, Cpu
-    from iosonde.measure.spec_text import Document, Key
 
 SECTIONS = ("name", "today", "limits", "candidates", "cpus", "measured", "systems", "weights")
 _PARSE: dict[str, Callable[[str], Any]] = {name: parse for name, parse, _, _ in OPTIONS.values()}
@@ -66,10 +66,10 @@ class Asked:
 
 def read(path: str) -> Asked:
     """Raises InputError for what is no such file, SpecError with all its mistakes."""
-    from iosonde.measure import spec_text
-    from iosonde.measure.spec_problems import SpecError
+    from iosonde.core import documents
+    from iosonde.core.problems import SpecError
 
-    document = spec_text.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
+    document = documents.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
     reader = Reader(document)
     made = reader.build()
     if reader.problems:
@@ -85,8 +85,8 @@ class Reader:
         self.problems: list[Any] = []
 
     def wrong(self, path: Key, what: str, hint: str = "") -> None:
-        from iosonde.measure.spec_problems import Problem
-        from iosonde.measure.spec_text import key_text
+        from iosonde.core.documents import key_text
+        from iosonde.core.problems import Problem
 
         self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
 
@@ -211,7 +211,7 @@ class Reader:
                 self.wrong(path, error.message, error.hint)
 
     def known(self, given: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
-        from iosonde.measure.spec_problems import nearest
+        from iosonde.core.problems import nearest
 
         for name in given:
             if name not in names:
@@ -232,7 +232,7 @@ class Reader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            from iosonde.measure.spec_text import kind_of
+            from iosonde.core.documents import kind_of
 
             self.wrong(path, f"{kind_of(value)} where keys with values belong", "write key: value below it")
             return {}

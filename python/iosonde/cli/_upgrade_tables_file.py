@@ -8,8 +8,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds
 
 if TYPE_CHECKING:
+    from iosonde.core.documents import Key
     from iosonde.explain.upgrade_tables import Configuration, Cpu
-    from iosonde.measure.spec_text import Key
 
     from ._upgrade_file import Reader
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.problems import nearest
 from iosonde.core.units import parse_seconds
 from iosonde.core.workload import FileNames, Files, Phase, Step
 
@@ -14,7 +15,6 @@ from .arithmetic import whole_number
 from .envelope import BANDWIDTH, RATE, PhasePlan
 from .placeholders import fill
 from .rates import buffered
-from .spec_problems import nearest
 from .workloads import SettingError
 
 READS = ("read", "mmap_read")

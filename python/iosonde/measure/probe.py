@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.hardware import SOURCE
 from iosonde.core.types import Observation, Run
 from iosonde.ranks import watchdog
 from iosonde.ranks.launch import Launcher
@@ -24,12 +25,8 @@ from iosonde.ranks.launch import Launcher
 from . import probe_network
 from .probe_program import BEATS, PARENT_MARK, RESULT, SAID, Assignment
 
-SOURCE = "iosonde probe"
 FACT = "probe"
 CLEAN_S = 60.0
-# What a link carries in one direction is hardly less than what its other end and its interfaces count.
-CROSSED_SHARE = 0.5
-SHARED_MEMORY, NETWORK, UNSEEN = "shared memory", "network", "not seen on the network"
 
 
 @dataclass(frozen=True)
@@ -95,13 +92,6 @@ def run(bench: Bench, repetition: int, run_id: str) -> Run:
         missing=missing,
         raw=outputs(found),
     )  # fmt: skip
-
-
-def medium(pair: dict[str, Any], hosts: list[str], node_of: list[int]) -> str:
-    """What carried the messages of a pair: the ranks share a host, the interfaces counted them, or they did not."""
-    if node_of[pair["a"]] == node_of[pair["b"]]:
-        return SHARED_MEMORY
-    return NETWORK if pair["crossed_bytes"] >= CROSSED_SHARE * pair["sent_bytes"] else UNSEEN
 
 
 def observations(found: dict[str, Any]) -> list[Observation]:

@@ -13,7 +13,7 @@ import click
 
 from iosonde.core.errors import IncompleteError
 
-from .._progress import Waiting
+from ..progress import Waiting
 
 if TYPE_CHECKING:
     from iosonde.ranks.abilities import Ability

@@ -12,8 +12,8 @@ import click
 from .._constraints import Broken, check_of, of_experiments, typed
 from .._data import check_level, options
 from .._models import candidates, check_terms, data_options, open_examples
-from .._progress import Share
 from ..output import replace_file, talk
+from ..progress import Share
 from .regress import finite
 
 if TYPE_CHECKING:

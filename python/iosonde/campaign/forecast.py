@@ -16,9 +16,8 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial
-
-from . import envelope
-from .design import expression
+from iosonde.measure import envelope
+from iosonde.measure.design import expression
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import InputError
-
-from .spec_problems import Problem, SpecError
+from .errors import InputError
+from .problems import Problem, SpecError
 
 MAX_BYTES = 2**20
 MAX_VALUES = 50_000  # counted with every alias written out
