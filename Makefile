@@ -36,7 +36,8 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-.PHONY: help run test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean setup
+.PHONY: help run quick test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean \
+	setup
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s%s\n", $$1, $$2}'
@@ -46,6 +47,9 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@test "$(TARGET)" != build/target || mkdir -p build/target
 	@$(IOSONDE) run --target "$(TARGET)" --nodes "$(NODES)" --store "$(STORE)" $(RUN_OPTIONS)
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
+
+quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
+	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/unit tests/golden $(PYTEST_OPTIONS)
@@ -74,7 +78,7 @@ test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held 
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.campaign $(FAULTS_OPTIONS)
 
 test-faults-ci: .venv/.dev ## a tenth of them, always the same ones, and the tests of what inflicts them
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/faults $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
 	@$(MAKE) --no-print-directory test-faults FAULTS_OPTIONS='--campaigns 50 --seed 11 $(FAULTS_OPTIONS)'
 
 test-browser: .venv/.dev ## the page in a real browser
@@ -89,6 +93,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_coverage.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
 
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/console.py README.md docs tests/golden

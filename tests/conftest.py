@@ -1,14 +1,34 @@
 """Settings that all tests share."""
 
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from faults import faultfs
 
+# Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
+# is marked where it stands: @pytest.mark.slow.
+SLOW_FILES = (
+    # Commands from end to end, pages and figures.
+    "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
+    "test_report_page.py", "test_report_cells.py", "test_schemas.py", "test_importers_seam.py",
+    # Processes, ranks, and what happens when they end.
+    "test_run_faults.py", "test_ranks_*.py", "test_measure_benchmarks.py", "test_measure_command.py",
+    "test_measure_controls.py", "test_measure_steps.py", "test_measure_probe*.py", "test_measure_load.py",
+    # The disk.
+    "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool.py",
+    # Simulations: does an interval cover what it promises, does a test cry wolf?
+    "test_explain_advise.py", "test_model_blocks.py", "test_model_fuzz.py", "test_model_predict.py",
+    "test_model_sensitivity.py", "test_stats_coverage.py", "test_stats_noise.py",
+    # Second implementations, which take seconds to import.
+    "test_stats_anova.py", "test_stats_peers.py", "test_stats_regress.py",
+)  # fmt: skip
+
 # A property is about values; how long an example takes depends on the machine, and no test is timed.
 settings.register_profile("iosonde", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("iosonde")
 
 # A shell starts what runs in its background with SIGINT ignored, and every command that a test interrupts would
@@ -24,3 +44,31 @@ def faulty(tmp_path):
         pytest.skip(why)
     with faultfs.FaultFs(tmp_path / "faulty") as mounted:
         yield mounted
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what is marked slow (make quick)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--quick"):
+        settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Of a file all of whose tests are slow even the import would cost seconds."""
+    return True if config.getoption("--quick") and is_slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item.path):
+            item.add_marker("slow")
+    if config.getoption("--quick"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def is_slow(path: Path) -> bool:
+    return any(path.match(pattern) for pattern in SLOW_FILES)

@@ -7,7 +7,8 @@
     FAULTS_OPTIONS='--write-docs'                 the table goes into docs/reliability.md
 
 Campaign N of a seed is always the same plan; when exactly a signal falls is up to the machine, so one that failed may
-need a few tries. Ends with 1 if anything was breached. Results: build/faults/result.json and table.txt.
+need a few tries. Ends with 1 if anything was breached. Results: build/faults/result.json and table.txt, and
+SEED-N.json of each campaign with a breach, as soon as there is one.
 """
 
 from __future__ import annotations
@@ -109,9 +110,10 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
         result = Path(folder) / "result"
         # A shell is the first process there: it takes over who is left by a parent, as a machine's own first does.
         words = [*isolated, "sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "faults.worker"]
+        env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'python'}"}
         try:
             done = subprocess.run([*words, json.dumps(plan.told()), str(result)], capture_output=True, text=True,
-                                  check=False, timeout=LIMIT_S)  # fmt: skip
+                                  check=False, timeout=LIMIT_S, env=env)  # fmt: skip
             said = done.stderr
         except subprocess.TimeoutExpired:
             said = f"the harness itself had not ended after {LIMIT_S} s"
@@ -126,6 +128,9 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
                 "seconds": 0,
             }
     mark = "held" if not found["breaches"] else "; ".join(found["breaches"])
+    if found["breaches"]:
+        OUT.mkdir(parents=True, exist_ok=True)
+        (OUT / f"{plan.seed}-{plan.number}.json").write_text(json.dumps(found, indent=1))
     print(f"{plan.number:4d} {found['seconds']:5.1f} s  {plan.row} ({plan.shape}): {mark}", flush=True)
     return found
 

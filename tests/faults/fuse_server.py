@@ -12,6 +12,7 @@ import heapq
 import json
 import os
 import select
+import shutil
 import socket
 import sys
 import time
@@ -224,6 +225,7 @@ def main() -> None:
     finally:
         server.release()
         _libc.umount2(path.encode(), MNT_DETACH)
+        shutil.rmtree(os.path.dirname(control_path), ignore_errors=True)  # faultfs.py made it for us
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 import time
 from contextlib import suppress
@@ -52,11 +53,11 @@ _TRUE_WORDS = {
     "server turns read-only": r"read-only",
     "workspace swapped for a link": r"link|no longer|another|not made|replaced|moved",
     "trial swapped for a link": r"link|no longer|another|not made|replaced|moved",
-    "wrong data, with --verify": r"\d+ of \d+ bytes|verif|wrong|differ|stamp|expected|corrupt",
+    "wrong data, with --verify": r"not what was written|\d+ of \d+ bytes|wrong|differ|stamp|expected|corrupt",
     "short reads": r"short|fewer|read|end of file|ended early",
     "link of a node cut": rf"signal|killed|ended|exit|{_IDLE}",
 }  # fmt: skip
-_KILLED_OUTRIGHT = {"kill -9 of the main process", "kill -9 of everything", "kill -9 of a process group"}
+_MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
 _FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be computed again")
 _UNTRUE = r"was not made by this experiment"
@@ -72,6 +73,7 @@ class Witness:
         self.foreign = self._foreign_now()
         self.victim = scene.digest(place.victim)
         self.mounts = _mounts()
+        self.there_before = set(scene.listed(scene.PRIVATE))
         self.breaches: list[str] = []
         self.named_before = ""  # by the first attempt: what the second is not asked to remove
 
@@ -103,7 +105,8 @@ class Witness:
         text, errors = self.text(), self.scene.said("stderr").read_text(errors="replace")
         self.blame("Traceback" in text, f"a traceback: {_last_line(errors)}")
         self.blame(_REPR.search(text), f"Python's words instead of a sentence: {_line_with(_REPR, text)}")
-        failed = main.returncode and main.returncode != -9
+        # A SIGTERM before anything has begun has its default action, and the shell says so.
+        failed = main.returncode and main.returncode not in (-signal.SIGKILL, -signal.SIGTERM)
         self.blame(failed and ended_s is not None and not errors.strip(), f"ended with {main.returncode} and no word")
         self.blame(
             _UNTRUE in text and self.scene.plan.row not in ("workspace swapped for a link",),
@@ -112,6 +115,7 @@ class Witness:
         if failed and hit and errors.strip() and ended_s is not None and (pattern := _TRUE_WORDS.get(row)):
             self.blame(not re.search(pattern, text, re.I), f"does not say what happened: {_last_line(errors)}")
         if main.returncode == 0:
+            self.blame(hit and row in _MUST_BE_NOTICED, "wrong data was not noticed")
             whole = len(self.complete()) == self.scene.plan.trials
             self.blame(not whole, "ended with 0 and trials are missing")
         self.check_store()
@@ -194,7 +198,7 @@ class Witness:
 
     def leftovers(self) -> list[str]:
         """Files of ours outside the target and the store."""
-        found = scene.listed(scene.PRIVATE)
+        found = [path for path in scene.listed(scene.PRIVATE) if path not in self.there_before]
         if self.scene.cluster:
             for name in self.scene.cluster.names:
                 done = self.scene.cluster.run(

@@ -25,14 +25,17 @@ steps:
       - {name: read, files: "rank${RANK}/file", steps: [open, {kind: read, transfer_size: 16KiB, size: 128KiB}, close]}
       - {name: made, files: {template: "rank${RANK}/m", count: 6}, steps: [create, close], measures: rate}
 """
-# A process in the background outlives its command, as a daemon that a user's benchmark starts would.
+# A process in the background outlives its command, as a daemon that a user's benchmark starts would. For the idle limit
+# a command that waits is alive: what ends one that hangs is its own limit.
 COMMANDS = """
 name: commands
 steps:
   - command: "sleep 311 & dd if=/dev/zero of=${TARGET}/f-${RANK} bs=16k count=8 status=none"
     name: write
+    timeout: LIMIT
   - command: "sleep 0.2; cat ${TARGET}/f-${RANK} >/dev/null && rm ${TARGET}/f-${RANK}"
     name: read
+    timeout: LIMIT
 """
 
 
@@ -45,7 +48,8 @@ def command(scene: Scene) -> tuple[list[str], dict[str, str]]:
               "--seed", "7", "--idle-timeout", f"{scene.idle_s:.0f}s"]  # fmt: skip
     if plan.shape in (plans.PHASES, plans.COMMANDS):
         file = scene.store.parents[1] / f"{plan.shape}.yaml"
-        file.write_text(PHASES if plan.shape == plans.PHASES else COMMANDS)
+        text = PHASES if plan.shape == plans.PHASES else COMMANDS
+        file.write_text(text.replace("LIMIT", f"{scene.idle_s:.0f}s"))
         words.append(str(file))
     else:
         common += SIZES

@@ -61,6 +61,7 @@ class Ended:
     [
         ("SIGINT", 130, "interrupted: finished trials are kept; the same command resumes", None),
         ("SIGINT", 130, "", "ended with 130 and no word"),
+        ("SIGTERM", -15, "", None),
         ("SIGINT", 1, "Traceback (most recent call last):\nOSError: interrupted", "a traceback: OSError: interrupted"),
         ("target full", 1, "iosonde: the target is full", None),
         ("target full", 1, "iosonde: something failed", "does not say what happened: iosonde: something failed"),

@@ -20,8 +20,8 @@ def writer(path):
     return subprocess.Popen([sys.executable, "-c", WRITE, str(path)], stderr=subprocess.DEVNULL)
 
 
-def mounted():
-    return Path("/proc/self/mountinfo").read_text().count(" fuse.faultfs ")
+def is_mounted(path):
+    return f" {path} " in Path("/proc/self/mountinfo").read_text()
 
 
 def test_without_rules_it_is_a_file_system(faulty):
@@ -75,17 +75,17 @@ def test_a_hang_lasts_until_it_is_cleared_and_survives_sigkill(faulty):
 def test_stop_frees_who_hangs_and_leaves_nothing(tmp_path):
     if why := faultfs.why_not():
         pytest.skip(why)
-    before, homes = mounted(), set(Path("/tmp").glob("faultfs-*"))
     with faultfs.FaultFs(tmp_path / "mount") as faulty:
-        assert mounted() == before + 1
+        assert is_mounted(faulty.path)
+        home = faulty.control.parent
         faulty.set({"on": "any", "do": "hang", "path": "*/f"})
         process = writer(faulty.path / "f")
         assert faulty.wait_until_hung()
         os.kill(faulty.pid, signal.SIGSTOP)
     assert process.wait(20) == 1
-    assert mounted() == before
+    assert not is_mounted(tmp_path / "mount")
     assert not (tmp_path / "mount").exists()
-    assert not set(Path("/tmp").glob("faultfs-*")) - homes
+    assert not home.exists()
 
 
 def test_a_killed_test_leaves_no_mount(tmp_path):
@@ -93,17 +93,18 @@ def test_a_killed_test_leaves_no_mount(tmp_path):
         pytest.skip(why)
     body = (
         "import sys, time; sys.path.insert(0, sys.argv[1]); from faults import faultfs; from pathlib import Path; "
-        "faultfs.FaultFs(Path(sys.argv[2])).start(); print('up', flush=True); time.sleep(600)"
+        "f = faultfs.FaultFs(Path(sys.argv[2])).start(); print(f.control, flush=True); time.sleep(600)"
     )
     words = [sys.executable, "-c", body, str(Path(__file__).parents[1]), str(tmp_path / "mount")]
-    before = mounted()
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "up\n"
+        home = Path(process.stdout.readline()).parent
+        assert is_mounted(tmp_path / "mount")
         process.kill()
     give_up = time.monotonic() + 20
-    while mounted() > before and time.monotonic() < give_up:
+    while (is_mounted(tmp_path / "mount") or home.exists()) and time.monotonic() < give_up:
         time.sleep(0.01)
-    assert mounted() == before
+    assert not is_mounted(tmp_path / "mount")
+    assert not home.exists()
 
 
 def test_a_dead_daemon_is_a_dead_server(faulty):

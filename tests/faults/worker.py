@@ -115,8 +115,6 @@ def _afterwards(place: Scene, witness: Witness, ended_s: float | None, limit_s: 
     if ended_s is not None:
         witness.check_left(killed)
     inflict.lift(place)
-    if ended_s is None:
-        place.clear_processes()
     place.clear_processes()
     main.wait(20)
     witness.check_target(killed)

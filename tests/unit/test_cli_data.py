@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli import _csv, _data
+from iosonde.cli import output
 from iosonde.cli._data import open_data
 from iosonde.core.errors import DataError, InputError
+from iosonde.data import csv_text as _csv
 
 
 @pytest.fixture
@@ -167,10 +168,10 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
 
 def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch, capsys):
     monkeypatch.setattr(_csv, "_rows", None)
-    monkeypatch.setattr(_data, "_LARGE_BYTES", 10**6)
+    monkeypatch.setattr(output, "_LARGE_BYTES", 10**6)
     path = csv("a,fs\n" + "1.5,nfs\n" * 200_000)
     table = open_data(path).table
-    _data.tell("check", table)
+    output.tell("check", table)
     said = f"reading {path}, 2 MiB …\ncheck of 200000 rows by 2 columns …\n"
     assert capsys.readouterr().err == said
     assert len(table) == 200_000 and table.column("a").numeric and table.place(1).endswith("line 3")

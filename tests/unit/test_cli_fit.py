@@ -252,7 +252,7 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
         (("fit", *ARGS, "--family", "forest trees=20000"), "forest trees=20000 is out of range"),
         (("fit", *ARGS, "--family", "boosting rate=0"), "boosting rate=0.0 is out of range"),
         (("fit", *ARGS, "--family", "neighbours k=0"), "neighbours k=0 is out of range"),
-        (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "no figure's name"),
+        (("fit", *ARGS, "--family", "tree", "--plot", "x.doc"), "not a figure's name"),
         (("fit", *ARGS, "--family", "tree", "-o", "/nowhere/m.json"), "cannot write"),
         (("validate", *ARGS, "--inverse", "--split", "0.5"), "three ways to fold"),
         (("validate", *ARGS, "--leave-out", "rank"), "not a factor of the model"),

@@ -87,7 +87,7 @@ def hooked(what, at, data="x.csv", before=""):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("what", ["click", "iosonde.core.errors", "iosonde.cli.group", "iosonde.cli.summary"])
+@pytest.mark.parametrize("what", ["click", "iosonde.core.errors", "iosonde.cli.group", "iosonde.cli.commands.summary"])
 @pytest.mark.parametrize("before", ["", _AGAIN])
 def test_an_interrupt_during_the_imports_and_a_second_one_leave_no_traceback(what, before):
     done = hooked(what, _KILL, before=before)

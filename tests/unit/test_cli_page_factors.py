@@ -8,9 +8,11 @@ import pytest
 from iosonde.cli import _page_factors as factors
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Estimate
-from iosonde.report.factor_charts import factor_charts
-from iosonde.report.factor_content import CurvePoint, FactorShare, Tree
-from iosonde.report.factor_drawings import BAR_WIDTH, bar_shapes, share_parts, tree_shapes
+from iosonde.report.factor_content import CurvePoint
+from iosonde.report.figures.importance import Bar, Importance, importance_figure, share_parts
+from iosonde.report.figures.tree import TreeDrawing, is_cut, tree_figure
+from iosonde.report.figures.unseen import curve_figure
+from iosonde.report.page_figures import _curve
 
 
 def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
@@ -42,12 +44,12 @@ def test_the_model_is_judged_beside_the_mean_and_the_noise(one):
     assert [point.n_train for point in one.judged.curve] == sorted(point.n_train for point in one.judged.curve)
 
 
-@pytest.mark.parametrize(("first", "scale"), [(60.0, "LinearScale"), (25_000.0, "LogScale")])
+@pytest.mark.parametrize(("first", "scale"), [(60.0, "linear"), (25_000.0, "log")])
 def test_a_model_that_few_rows_mislead_far_leaves_the_rest_of_its_curve_readable(one, first, scale):
     curve = (CurvePoint(27, first, 64.0), CurvePoint(54, 55.0, 64.0), CurvePoint(108, None, 63.0))
     judged = dataclasses.replace(one.judged, curve=curve)
-    drawn = factor_charts(dataclasses.replace(one, judged=judged))[1]
-    assert type(drawn.y_scale).__name__ == scale
+    drawn = curve_figure(_curve(one, judged)).spec["layer"][0]["encoding"]
+    assert drawn["y"]["scale"]["type"] == scale and drawn["x"]["scale"]["type"] == "log"
 
 
 def test_the_tree_s_rules_hold_every_row_once(one):
@@ -96,24 +98,34 @@ def test_nothing_that_varies_is_no_part_of_the_page():
 def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():
     said = Estimate(0.5, 0.25, 1.2, 0.95, 9)
     unknown = Estimate(None, None, None, 0.95, 9)
-    shape = bar_shapes(FactorShare("a", "1, 2", said, unknown, 0.1))
-    assert (shape.s1, shape.s1_ends) == (BAR_WIDTH / 2, (BAR_WIDTH / 4, BAR_WIDTH))
-    assert shape.st is None and shape.st_ends is None
+    figure = importance_figure(Importance("y", (Bar("a", said, unknown, 0.1),)))
+    total, first, *intervals, zero = (one["data"]["values"] for one in figure.spec["layer"])
+    assert total == [] and [row["x"] for row in first] == [0.5] and [row["x"] for row in zero] == [0.1]
+    assert {(row["low"], row["high"]) for rows in intervals for row in rows} == {(0.25, 1.2)}
+    assert figure.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
+    assert all(one["mark"]["clip"] for layer in figure.spec["layer"] for one in layer.get("layer", [layer]))
     assert share_parts(said) == ("0.50", "0.25–1.20")
     assert share_parts(unknown) == ("~", "~")
 
 
+def drawn(nodes):
+    """(edges, boxes, the specification) of a tree."""
+    spec = tree_figure(TreeDrawing("y", nodes)).spec
+    layers = [layer["data"]["values"] for layer in spec["layer"]]
+    return layers[0], layers[-1], spec
+
+
 def test_a_tree_is_drawn_without_boxes_on_each_other(one):
-    shapes = tree_shapes(one.tree, 1.0)
-    assert len(shapes.boxes) == len(one.tree.nodes)
-    assert len(shapes.edges) == len(one.tree.nodes) - 1
+    edges, boxes, spec = drawn(one.tree.nodes)
+    assert len(boxes) == len(one.tree.nodes) and len(edges) == len(boxes) - 1
+    width = next(layer["mark"]["width"] for layer in spec["layer"] if layer["mark"]["type"] == "rect")
     by_row = {}
-    for box in shapes.boxes:
-        by_row.setdefault(box.y, []).append(box.x)
+    for box in boxes:
+        by_row.setdefault(box["y"], []).append(box["x"])
     for row in by_row.values():
         row.sort()
-        assert all(b - a >= shapes.box[0] for a, b in zip(row, row[1:], strict=False))
-    assert all(0 <= box.x <= shapes.width and box.y <= shapes.height for box in shapes.boxes)
+        assert all(b - a >= width for a, b in zip(row, row[1:], strict=False))
+    assert all(0 <= box["x"] <= spec["width"] and box["y"] <= spec["height"] for box in boxes)
 
 
 def test_a_large_tree_is_drawn_to_its_top():
@@ -121,10 +133,11 @@ def test_a_large_tree_is_drawn_to_its_top():
     for at in range(width):
         nodes.append({"factor": "x", "at_most": at, "yes": 2 * at + 1, "no": 2 * at + 2, "n": 9})
     nodes += [{"value": 1.0, "n": 1}] * (width + 1)
-    shapes = tree_shapes(Tree(tuple(nodes), (), Estimate(None, None, None, 0.95, 0)), 1.0)
-    assert shapes.cut
-    assert len(shapes.boxes) == 15
-    assert [box.lines[0] for box in shapes.boxes if box.leaf] == ["…"] * 8
+    _, boxes, spec = drawn(nodes)
+    assert is_cut(nodes) and not is_cut(nodes[-1:])
+    assert len(boxes) == 15
+    firsts = [row["first"] for layer in spec["layer"] for row in layer["data"]["values"] if "first" in row]
+    assert firsts.count("…") == 8
 
 
 def test_names_from_data_are_text_on_the_page(tmp_path):
@@ -140,5 +153,5 @@ def test_names_from_data_are_text_on_the_page(tmp_path):
     said = CliRunner().invoke(cli, ["report", str(tmp_path / "t.csv"), "--response", "speed", "-o", str(out)])
     assert said.exit_code == 0, said.output
     page = out.read_text()
-    assert "What matters, and what if" in page and 'id="factor-1-2"' in page and '<svg class="tree"' in page
+    assert "What matters, and what if" in page and 'id="curve-1"' in page and 'id="tree-1"' in page
     assert "<b>fs" not in page and "&lt;b&gt;fs" in page

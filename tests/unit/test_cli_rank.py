@@ -130,7 +130,7 @@ def test_the_figure_is_drawn(runs, tmp_path):
     [
         ((), "neither DATA nor --coefficients"),
         (("RUNS", "--levels", "a=1,2"), "--levels goes with --coefficients"),
-        (("RUNS", "--plot", "x.bmp"), "no figure's name"),
+        (("RUNS", "--plot", "x.bmp"), "not a figure's name"),
         (("RUNS", "--on", "nothing"), "no column 'nothing'"),
         (("RUNS", "--where", "network=gigabit", "--response", "write", "--on", "network"), "one level"),
         (("RUNS", "--fixed", "servers,network,base_fs"), "every factor is fixed"),

@@ -138,7 +138,7 @@ def test_a_figure_of_trials_laws_and_predictions(tmp_path):
     assert "Amdahl" in drawn and "fs=NFS" in drawn and "min-law" not in drawn
 
 
-@pytest.mark.parametrize(("name", "said"), [("f.bmp", "no figure's name"), ("nowhere/f.png", "cannot write")])
+@pytest.mark.parametrize(("name", "said"), [("f.bmp", "not a figure's name"), ("nowhere/f.png", "cannot write")])
 def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, said):
     with pytest.raises(InputError, match=said):
         invoke(*ARGS, "--where", "fs=NFS", "--plot", str(tmp_path / name))

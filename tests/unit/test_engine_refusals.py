@@ -84,6 +84,7 @@ PHASE_KEYS += ["open_flags", "content", "verify", "alignment"]
 STEP_KEYS = ["kind", "transfer_size", "base", "size", "count", "offsets", "memory", "to", "ns", "ns_per_byte", "of"]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     phase_keys=st.dictionaries(st.sampled_from(PHASE_KEYS), ANYTHING, max_size=2),

@@ -242,6 +242,7 @@ def test_json_may_have_tabs_and_halves_of_characters():
     assert (found.name, found.steps[0].command) == ("😀\t", "a/b")
 
 
+@pytest.mark.slow
 def test_aliases_are_copies_and_not_bombs():
     assert spec("steps: [&a {command: ls}, *a]").steps == (CommandStep("ls", ALL),) * 2
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]

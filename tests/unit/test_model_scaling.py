@@ -92,6 +92,7 @@ def test_the_queue_is_what_mean_value_analysis_gives(share):
     assert got == pytest.approx([expected[int(n)] for n in sizes], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_profile_intervals_cover_the_truth_as_often_as_they_claim():
     law, covered = laws.BY_NAME["usl"], {laws.ALPHA: 0, laws.KAPPA: 0, laws.PEAK: 0}
     truth = {laws.ALPHA: 0.05, laws.KAPPA: 0.001, laws.PEAK: math.sqrt(0.95 / 0.001)}
@@ -154,6 +155,7 @@ def test_smooth_laws_are_no_cliff(law):
     assert found == [()] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factors", [(0.4, 0.4), (2.5, 0.3), (0.3, 3.0)])
 def test_two_cliffs_do_not_hide_each_other(factors):
     def law(n):
@@ -230,6 +232,7 @@ def test_sizes_that_differ_more_than_their_trials_are_the_unit_of_noise():
     assert alpha.high - alpha.low > 0.01
 
 
+@pytest.mark.slow
 def test_the_bootstrap_agrees_with_the_profile_for_many_trials():
     data = trials(usl, repetitions=12)
     profile, bootstrap = (analyse(data, 0.95, resamples=b).regimes[0].laws[2].parameters[laws.ALPHA] for b in (0, 200))

@@ -18,8 +18,8 @@ from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
 from iosonde.explain.upgrade_today import today
 from iosonde.model.bound.bound import TERMS
-from iosonde.report import figures
-from iosonde.report.cluster_figure import VERMILION, amount, cluster_figure, shown
+from iosonde.report.figures.cluster import amount, cluster_figure, shown
+from iosonde.report.figures.vocabulary import VERMILION
 from page_sample import HOSTILE
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade.yaml"
@@ -42,7 +42,11 @@ def cluster(name: str = "c", words: dict | None = None, **values: float | tuple[
 
 
 def texts(made: Cluster) -> list[str]:
-    return [text.get_text() for text in cluster_figure(content(made, 0.95)).axes[0].texts]
+    return [row["said"] for one in layers(content(made, 0.95), "text") for row in one["data"]["values"]]
+
+
+def layers(drawing, mark: str) -> list[dict]:
+    return [one for one in cluster_figure(drawing).spec["layer"] if one["mark"]["type"] == mark]
 
 
 @pytest.mark.parametrize("slow", SLOW)
@@ -53,12 +57,13 @@ def test_what_limits_is_marked_and_nothing_else(slow):
     marked = [one for part in drawing.parts.values() for one in part.passed if one.limits]
     assert [one.rate.value for one in marked] == [pytest.approx(today(made, 0.95).s.value)]
     assert marked[0].formula.split("/")[0] == TERMS[limit][0].split("/")[0]
-    axes = cluster_figure(drawing).axes[0]
-    assert [t.get_text() for t in axes.texts].count("limits") == 1
-    thick = [line for line in axes.lines if line.get_color() == VERMILION]
-    boxes = [p for p in axes.patches if p.get_linewidth() > 2]
-    assert len(boxes) >= 1 and len(thick) + len(boxes) >= 2, "the frame of the number, and the part itself"
-    assert all(line.get_linewidth() > 2 for line in thick)
+    assert texts(made).count("limits") == 1
+    marked = [one["mark"] for mark in ("rule", "rect") for one in layers(drawing, mark)
+              if VERMILION in (one["mark"].get("color"), one["mark"].get("stroke"))]  # fmt: skip
+    drawn = [row for mark in ("rule", "rect") for one in layers(drawing, mark) if one["mark"] in marked
+             for row in one["data"]["values"]]  # fmt: skip
+    assert len(drawn) >= 2, "the frame of the number, and the part itself"
+    assert all(one["strokeWidth"] > 2 for one in marked)
     assert sum(part.limits for part in drawing.parts.values()) == 1
 
 
@@ -118,7 +123,7 @@ def test_copies_and_stripes_are_said():
 
 @pytest.mark.parametrize("name", [HOSTILE, "$\\frac{", "x" * 5000, "<b>\x1b[31m"])
 def test_a_hostile_name_is_text(name):
-    image = figures.image(cluster_figure(content(cluster(name, servers=2, network=MB), 0.95)), "svg").decode()
+    image = cluster_figure(content(cluster(name, servers=2, network=MB), 0.95)).image("svg").decode()
     assert "\x1b" not in image and "<b>" not in image and "<img" not in image and "x" * 80 not in image
     if name == "$\\frac{":
         assert name in image
@@ -126,17 +131,14 @@ def test_a_hostile_name_is_text(name):
 
 def test_nothing_leaves_the_page():
     """Also of the largest counts and the longest intervals."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     wide = {name: (value * 0.9, value * 1.1) if name not in ("clients", "servers", "disks") else value
             for name, value in ALL.items()}  # fmt: skip
-    figure = cluster_figure(content(cluster("W" * 40, **{**wide, "clients": 10**9}), 0.95))
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    for text in figure.axes[0].texts:
-        box = text.get_window_extent()
-        assert box.x0 >= 0 and box.x1 <= figure.bbox.width, text.get_text()
-        assert box.y0 >= 0 and box.y1 <= figure.bbox.height, text.get_text()
+    drawing = content(cluster("W" * 40, **{**wide, "clients": 10**9}), 0.95)
+    spec = cluster_figure(drawing).spec
+    svg = cluster_figure(drawing).image("svg").decode()
+    width = int(re.search(r'width="(\d+)"', svg)[1])
+    assert abs(width - spec["width"]) <= 12, "a text beyond the edge would have made the drawing wider"
+    assert "…</text>" not in svg.replace(">…</text>", "")
 
 
 def test_the_same_bytes_each_time_and_the_text_beside(tmp_path):
@@ -150,7 +152,7 @@ def test_the_same_bytes_each_time_and_the_text_beside(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.gif", "a", "svg"])
 def test_another_ending_is_refused_before_anything_is_read(tmp_path, name):
-    with pytest.raises(InputError, match="no figure's name"):
+    with pytest.raises(InputError, match="not a figure's name"):
         CliRunner().invoke(command, ["missing.yaml", "--plot", str(tmp_path / name)], catch_exceptions=False)
     assert not list(tmp_path.iterdir())
 

@@ -1,62 +1,233 @@
-"""Figures as files: the right format, the same bytes twice, no mathematics from data."""
+"""Figures as data: what stands in them, text that stays text, files in each format, the same bytes twice."""
+
+from __future__ import annotations
 
 import dataclasses
+import json
 
+import numpy as np
 import pytest
 
-from iosonde.report import figures
-from iosonde.report.charts import decades, seconds_text
-from page_sample import HOSTILE, partial_page, sample_page
+from iosonde.core.errors import InputError
+from iosonde.core.types import Estimate
+from iosonde.report.factor_content import CurvePoint, FactorShare, Influence, Judged, Ranking, Tree
+from iosonde.report.figures.bars import bars_figure
+from iosonde.report.figures.depth import depth_figure
+from iosonde.report.figures.factors import FactorPanel, Series, factor_figure
+from iosonde.report.figures.figure import MIME_TYPE, Figure, together
+from iosonde.report.figures.files import FORMATS, format_of, numbered
+from iosonde.report.figures.latency import latency_figure
+from iosonde.report.figures.roofline import roofline_figure
+from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
+from iosonde.report.figures.timeline import timeline_figure
+from iosonde.report.figures.unseen import Errors, errors_figure
+from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
+from iosonde.report.page_figures import page_specs
+from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+HOSTILES = (HOSTILE, "a\"b'c", "</script>", 'datum["x"]', "line\u2028end", "<b>&amp;</b>", "'+alert(1)+'", "{signal}")
 
 
-def drawn(page):
-    yield figures.bars_figure([bars for bars in page.bars.items if not bars.empty], page.axis)
-    yield figures.latency_figure(page.latencies.items, page.axis)
-    yield figures.timeline_figure(page.timelines.items)
+def around(value: float) -> Estimate:
+    return Estimate(value, 0.9 * value, 1.1 * value, 0.95, 6)
 
 
-@pytest.mark.parametrize("kind", figures.FORMATS)
-def test_each_format(kind):
-    page = sample_page()
-    one = figures.image(figures.bars_figure(page.bars.items[:1], page.axis), kind)
-    assert one.startswith(MAGIC[kind])
-    assert one == figures.image(figures.bars_figure(page.bars.items[:1], page.axis), kind)
+def influence(name: str) -> Influence:
+    shares = (
+        FactorShare(name, "1, 2", around(0.5), around(0.6), 0.1),
+        FactorShare("b", "", around(0.1), around(0.2), None),
+    )
+    curve = (CurvePoint(8, 3.0, 4.0), CurvePoint(16, 2.0, 4.0))
+    judged = Judged(name, name, (1.0, 2.0, 3.0), (1.1, 2.2, 2.9), around(0.1), around(1.0), 0.05, curve)
+    nodes = ({"factor": name, "is": name, "yes": 1, "no": 2, "n": 4}, {"value": 1.0, "n": 2}, {"value": 2.0, "n": 2})
+    return Influence(name, "s", Ranking("", "", (), shares), judged, Tree(nodes, (), around(0.1)), None)
 
 
-def test_every_kind_is_drawn():
-    for figure in drawn(sample_page()):
-        assert len(figures.image(figure, "svg")) > 5_000
+def renamed(name: str) -> list[Figure]:
+    """Every kind of figure with a text wherever it has one."""
+    page, bound = sample_page(), bound_page().bound.items[0]
+    series = Series(name, [(0.0, 1.0), (1.0, 2.0)], [(0.0, around(1.0)), (1.0, around(2.0))], [], [name])
+    line = dataclasses.replace(
+        bound.rooflines[0], title=name, x_name=name, ceilings={name: (1e8,) * 4, f"{name}2": (2e8,) * 4}
+    )
+    spans = tuple(dataclasses.replace(span, host=name) for span in page.timelines.items[0].spans)
+    return [
+        bars_figure(dataclasses.replace(page.bars.items[0], title=name), name),
+        latency_figure(dataclasses.replace(page.latencies.items[0], title=name), name),
+        timeline_figure(dataclasses.replace(page.timelines.items[0], title=name, spans=spans)),
+        factor_figure(FactorPanel(name, [(0.0, name), (1.0, name)], False, name, 1.0, [series, series], named=True)),
+        roofline_figure(line),
+        scaling_figure(ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)],
+                                    [], [1.5], 1)),
+        depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
+        errors_figure(Errors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
+    ]  # fmt: skip
 
 
-def test_what_is_missing_does_not_stop_a_figure():
-    for figure in drawn(partial_page()):
-        assert figures.image(figure, "svg")
+def vega_of(spec):
+    import vl_convert
+
+    return vl_convert.vegalite_to_vega(spec)
+
+
+def expressions(value):
+    """Every text of a compiled specification that is evaluated."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key in ("signal", "expr", "update", "test", "init", "events") and isinstance(item, str):
+                yield item
+            yield from () if key in ("values", "domain") and isinstance(item, list) else expressions(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from expressions(item)
+
+
+def evaluated(name: str) -> list[list[str]]:
+    """What would be evaluated of each kind of figure, of files and of the page."""
+    models = model_page().models
+    page = dataclasses.replace(model_page(), influences=dataclasses.replace(models, items=(influence(name),)))
+    specs = [*(one.to_dict() for one in renamed(name)), *page_specs(page).values()]
+    return [list(expressions(vega_of({**spec, "width": 300}))) for spec in specs]
+
+
+@pytest.fixture(scope="module")
+def of_a_plain_name():
+    return evaluated("name")
+
+
+@pytest.mark.parametrize("name", HOSTILES)
+def test_text_from_data_changes_no_expression(name, of_a_plain_name):
+    assert all(of_a_plain_name)
+    assert evaluated(name) == of_a_plain_name
 
 
 def test_text_of_a_title_is_shown_as_it_is():
-    bars = dataclasses.replace(sample_page().bars.items[0], title=HOSTILE)
-    text = figures.image(figures.bars_figure([bars], "node"), "svg").decode()
-    assert "$$x^2$$\\x1b[31m" in text
-    assert "<img" not in text
+    text = renamed(HOSTILE)[0].image("svg").decode()
+    assert "$$x^2$$\\x1b[31m" in text and "<img" not in text and "\x1b" not in text
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_each_format_and_the_same_picture_twice(kind):
+    page = sample_page()
+    figure = together([bars_figure(page.bars.items[0], page.axis), latency_figure(page.latencies.items[0], "node")], 2)
+    one = figure.image(kind)
+    timeline_figure(page.timelines.items[0]).image("svg")
+    assert one.startswith(MAGIC[kind])
+    assert one == figure.image(kind) or (kind == "pdf" and len(one) == len(figure.image(kind)))
+
+
+def test_every_kind_is_drawn_also_of_what_is_missing():
+    page, partial = sample_page(), partial_page()
+    figures = [bars_figure(bars, "node") for bars in partial.bars.items if not bars.empty]
+    figures += [latency_figure(one, "node") for one in (*page.latencies.items, *partial.latencies.items)]
+    figures += [timeline_figure(one) for one in (*page.timelines.items, *partial.timelines.items)]
+    assert len(together(figures, 3).image("svg")) > 20_000
 
 
 def test_interval_and_trials_are_in_the_bars():
     bars = sample_page().bars.items[0]
-    axes = figures.bars_figure([bars], "node").axes[0]
+    drawn, hollow, whiskers, trials, _ = bars_figure(bars, "node").spec["layer"]
     first = bars.cells[0].estimate
-    assert axes.patches[0].get_height() * 2**20 == pytest.approx(first.value)
-    ends = axes.collections[0].get_segments()[0][:, 1] * 2**20
-    assert ends == pytest.approx([first.low, first.high])
+    assert drawn["data"]["values"][0]["y"] * MiB == pytest.approx(first.value, rel=1e-5)
+    low, high = (whiskers["data"]["values"][0][end] * MiB for end in ("low", "high"))
+    assert (low, high) == pytest.approx((first.low, first.high), rel=1e-5)
+    assert not hollow["data"]["values"] and len(whiskers["layer"]) == 3
+    assert len(trials["data"]["values"]) == sum(len(cell.trials) for cell in bars.cells)
+    assert "MiB/s" in drawn["data"]["values"][0]["tip"] and "6 trials" in drawn["data"]["values"][0]["tip"]
+
+
+def test_a_bar_without_an_interval_is_hollow():
+    drawn, hollow, *_ = bars_figure(partial_page().bars.items[0], "node").spec["layer"]
+    assert not drawn["data"]["values"] and len(hollow["data"]["values"]) == 1
+    assert hollow["mark"]["fillOpacity"] == 0
+
+
+def test_what_lies_above_the_bound_has_its_own_colour():
+    spec = roofline_figure(bound_page().bound.items[0].rooflines[0]).spec
+    points = spec["layer"][-1]["data"]["values"]
+    assert [point["series"] for point in points] == ["measured", "above the bound"]
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert len(set(scale["range"])) == len(scale["domain"]) == len(set(scale["domain"]))
+
+
+def test_a_specification_is_plain_json_with_fixed_fields():
+    for figure in renamed("n"):
+        text = json.dumps(figure.to_dict(), allow_nan=False)
+        assert json.loads(text)["description"]
+        rows = [row for layer in figure.spec["layer"] for row in layer["data"]["values"]]
+        assert {key for row in rows for key in row} <= {
+            "x", "x2", "y", "y2", "low", "high", "end", "said", "tip", "series", "name", "line"}  # fmt: skip
+
+
+def test_a_notebook_is_given_the_specification_and_a_picture():
+    shown = bars_figure(sample_page().bars.items[0], "node")._repr_mimebundle_()
+    assert shown[MIME_TYPE]["$schema"].endswith("/v6.json") and shown[MIME_TYPE]["config"]
+    assert "<svg" in shown["image/svg+xml"]
+
+
+def test_the_page_paints_with_its_variables_and_leaves_data_alone():
+    bars = dataclasses.replace(sample_page().bars.items[0], title=BLUE)
+    spec = page_spec({**bars_figure(bars, "node").titled(), "data": {"values": [{"x": BLUE}]}})
+    assert spec["layer"][0]["mark"]["fill"] == "var(--bar)" and spec["width"] == "container"
+    assert spec["title"]["text"] == [BLUE] and spec["data"]["values"] == [{"x": BLUE}]
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a", "svg", ".pdf", "a.svg.bak"])
+def test_a_name_that_ends_otherwise_is_no_figure(name):
+    with pytest.raises(InputError, match="not a figure's name"):
+        format_of(name)
+
+
+def test_endings_are_known_in_any_case():
+    assert [format_of(name) for name in ("a.PNG", "b/c.svg", "d.e.pdf")] == ["png", "svg", "pdf"]
+
+
+def test_clips_are_numbered_and_text_is_not():
+    svg = '<g clip-path="url(#clip7)"><text>clip7</text></g><clipPath id="clip7"/><clipPath id="clip9"/>'
+    assert (
+        numbered(svg) == '<g clip-path="url(#clip0)"><text>clip7</text></g><clipPath id="clip0"/><clipPath id="clip1"/>'
+    )
+
+
+def test_names_that_look_the_same_are_told_apart():
+    assert unique(["a", "b", "a", "\x1b", "\\x1b"]) == ["a", "b", "a (2)", "\\x1b", "\\x1b (2)"]
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "texts"),
+    ("least", "most", "ticks"),
     [
-        (2e-6, 3e-2, ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]),
-        (9e-5, 3e-4, ["10 µs", "20 µs", "50 µs", "100 µs", "200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]),
+        (2e-6, 3e-2, [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]),
+        (9e-5, 3e-4, [1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3]),
     ],
 )
-def test_round_durations_on_a_log_axis(least, most, texts):
-    assert [seconds_text(tick) for tick in decades(least, most)] == texts
+def test_round_durations_on_a_log_axis(least, most, ticks):
+    assert decades(least, most) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("how", "values", "texts"),
+    [
+        (SECONDS, [1e-6, 5e-5, 2e-3, 1.0, 20.0], ["1 µs", "50 µs", "2 ms", "1 s", "20 s"]),
+        (SIZES, [512, 4096, 2**20, 3 * 2**30], ["512 B", "4 KiB", "1 MiB", "3 GiB"]),
+    ],
+)
+def test_ticks_are_in_units_that_people_read(how, values, texts):
+    import vl_convert
+
+    axis = {"values": values, "labelExpr": how, "labelOverlap": False}
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "axis": axis,
+        "scale": {"type": "log", "domain": [values[0], values[-1]]},
+    }
+    spec = {"data": {"values": [{"x": values[0]}]}, "mark": "point", "width": 900, "encoding": {"x": x}}
+    svg = vl_convert.vegalite_to_svg(spec)
+    assert all(f">{text}</text>" in svg for text in texts)
+
+
+def test_a_long_series_of_points_is_drawn_quickly_enough_to_be_useful():
+    many = np.arange(5000.0)
+    series = Series("y", list(zip(many, many, strict=True)), [(0.0, around(1.0))], [], [])
+    assert len(factor_figure(FactorPanel("x", [(0.0, "0")], False, "", 1.0, [series])).image("svg")) > 100_000

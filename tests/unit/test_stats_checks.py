@@ -204,6 +204,7 @@ def test_hidden_factors_become_one_finding():
     assert finding.sentence == "trials of one cell differ in version, fs (a=1, a=2)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", ["normal", "lognormal"])
 def test_false_alarms_on_clean_data_are_rare(draw):
     rng = np.random.default_rng(8)

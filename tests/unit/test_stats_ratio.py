@@ -12,6 +12,7 @@ from iosonde.stats.estimate import ratio, scaling
 from iosonde.stats.estimate.distributions import t_critical
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draw", "truth"),
     [

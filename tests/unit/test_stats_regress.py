@@ -295,6 +295,7 @@ def test_robust_errors_silence_unequal_variance():
     assert "S303" not in codes(regress(spoiled("fan"), "y", ["x"], 0.95, robust=True))
 
 
+@pytest.mark.slow
 def test_findings_about_clean_data_are_rare():
     rng = np.random.default_rng(21)
     alarms = dict.fromkeys(checks.modules(), 0)

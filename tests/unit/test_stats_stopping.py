@@ -39,6 +39,7 @@ def test_stein_covers_and_is_as_narrow_as_asked(spread):
     assert narrow == 1.0
 
 
+@pytest.mark.slow
 def test_peeking_does_not_cover():
     rng = np.random.default_rng(5)
     assert np.mean([peeking_trial(rng) for _ in range(800)]) < 0.92

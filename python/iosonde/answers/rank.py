@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.asked import Asked
@@ -16,8 +18,10 @@ from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 
 from .answer import Answer
+from .caveats import caveats
 
 _MANY_ROWS = 20_000  # more take seconds
+_LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
 
 
 def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:
+    response = response if named else _with_scattered(response)
     names = response.names if named else [name for name in response.names if _levels(response, name) > 1]
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",
@@ -93,10 +98,25 @@ def _said(response: Response) -> list[str]:
         said.append(
             f"shares are of the variance of {response.title}{shown if response.transform in LOGARITHMS else ''}"
         )
-    if response.within_run:
-        said.append("repeats are iterations within one run: the noise of another execution is not seen")
-    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
-    return said
+    return [*said, *caveats(response)]
+
+
+def _with_scattered(response: Response) -> Response:
+    """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
+    numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
+    apart = [pair for pair in response.confounded if _told_apart(response, *pair)]
+    if not apart:
+        return response
+    left = tuple(pair for pair in response.confounded if pair not in apart)
+    return replace(response.on([*response.names, *(name for name, _ in apart)]), confounded=left)
+
+
+def _told_apart(response: Response, name: str, other: str) -> bool:
+    one, two = (response.rows.columns[column] for column in (name, other))
+    if not (one.numeric and two.numeric) or _levels(response, name) < _LEAST_SCATTERED:
+        return False
+    ranks = [np.asarray(column.codes()[0], float) for column in (one, two)]
+    return abs(float(np.corrcoef(*ranks)[0, 1])) < _TOGETHER
 
 
 def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
-from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
 
 from .answer import Answer
+from .columns import with_computed
 from .latencies import latencies
 from .trials import measured
 
@@ -70,12 +70,6 @@ def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
     of_ranks = source.store is not None and ("rank" in by or any(one[0] == "rank" for one in source.where))
     if of_ranks:
         return overview.of_table(source.table, asked.response, by, asked.level)
-    table, names = source.trials().rows if source.store is None else source.whole, []
-    for text in asked.response:
-        if any(text in (column.name, column.label) for column in table.columns.values()):
-            names.append(text)
-            continue
-        (made,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
-        table = replace(table, columns={**table.columns, made.title: made.rows.columns[made.title]})
-        names.append(made.title)
+    rows = source.trials().rows if source.store is None else source.whole
+    table, names = with_computed(source, rows, asked, by)
     return overview.of_table(table, names, by, asked.level)

@@ -68,7 +68,9 @@ def draw(source: str, output: Path, form: str, names: list[str], level: float, *
 
     Into one file if ``output`` is no directory, with a panel for each metric. Raises DataError.
     """
-    from iosonde.report import figures
+    from iosonde.report.figures.bars import bars_figure
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.files import format_of
 
     path = Path(source)
     content = _thesis.read(path) if path.is_file() else _by_count(of_store(source, **chosen))
@@ -77,10 +79,11 @@ def draw(source: str, output: Path, form: str, names: list[str], level: float, *
         there = ", ".join(_thesis.totals(content))
         raise DataError(f"{source} has no such metric", f"there are: {there}")
     if not output.is_dir():
-        return [replace_file(output, figures.image(figures.bars_figure(items, "node"), output.suffix[1:].lower()))]
+        panels = together([bars_figure(one, "node") for one in items], columns=3)
+        return [replace_file(output, panels.image(format_of(output)))]
     files = _file_names([one.operation for one in items], form)
     return [
-        replace_file(output / name, figures.image(figures.bars_figure([one], "node"), form))
+        replace_file(output / name, bars_figure(one, "node").image(form))
         for name, one in zip(files, items, strict=True)
     ]
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import show
 
-from .output import replace_file, talk
+from .output import talk, write_figure
 
 if TYPE_CHECKING:
     from iosonde.explain.waterfall import Waterfall
@@ -23,26 +22,17 @@ _WIDER = 4.0  # beyond what was measured
 _MOST = 12
 
 
-def check_name(path: str) -> None:
-    """Raises InputError for a file that is no figure, before anything is computed."""
-    from iosonde.report.figures import FORMATS
-
-    if Path(path).suffix.lower().lstrip(".") not in FORMATS:
-        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
-
-
 def draw_rooflines(path: str, shares: Sequence[Share], alone: Ceiling | None, against: str) -> None:
     """Bandwidth against clients, servers or request size, a panel for each operation and setting."""
-    from iosonde.report import bound_figures, figures
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.roofline import roofline_figure
 
     items = rooflines(shares, against)
     if alone is not None:
         items = [_roofline(f"{alone.system.operation}, by hand", alone, (), AGAINST[against], against)]
     if len(items) > _MOST:
         talk(f"~ the first {_MOST} of {len(items)} panels are drawn: choose with --where")
-    figure = bound_figures.roofline_figure(items[:_MOST])
-    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
-    talk(f"wrote {path}")
+    write_figure(path, together([roofline_figure(item) for item in items[:_MOST]], columns=2))
 
 
 def rooflines(
@@ -67,8 +57,9 @@ def _setting(one: Share, field: str) -> str:
 def draw_waterfalls(path: str, found: Sequence[Waterfall]) -> None:
     """A panel for each cell."""
     from iosonde.explain.waterfall import TITLES
-    from iosonde.report import bound_figures, figures
     from iosonde.report.bound_content import WaterfallBars
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.waterfall import waterfall_figure
 
     items = [
         WaterfallBars(
@@ -78,9 +69,7 @@ def draw_waterfalls(path: str, found: Sequence[Waterfall]) -> None:
         )
         for one in found[:_MOST]
     ]
-    figure = bound_figures.waterfall_figure(items)
-    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
-    talk(f"wrote {path}")
+    write_figure(path, together([waterfall_figure(item) for item in items], columns=2))
 
 
 def _x(made: Ceiling, field: str) -> float:

@@ -143,10 +143,9 @@ def of_metric(trials: Table, rows: np.ndarray[Any, Any], title: str, unit: str) 
 
 
 def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> Model:
+    from iosonde.answers.regress import sentence
     from iosonde.stats.regression.model_plots import plot_data
     from iosonde.stats.regression.regress import regress
-
-    from ._regress_text import sentence
 
     made = regress(table, response, on, level)
     assert made.model is not None and made.assumptions is not None
@@ -167,9 +166,8 @@ def _model(table: Table, response: str, unit: str, on: Sequence[str], level: flo
 
 def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[Part, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none."""
+    from iosonde.answers.anova import sentence
     from iosonde.stats.regression.anova import anova
-
-    from .commands.anova import sentence
 
     assert made.model is not None
     n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}

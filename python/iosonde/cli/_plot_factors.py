@@ -16,10 +16,9 @@ from iosonde.core.units import format_size, human_scale, significant
 from iosonde.stats.estimate import summarise as stats
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from iosonde.core.table import Table
-    from iosonde.report.factor_panels import FactorPanel
+    from iosonde.report.figures.factors import FactorPanel
+    from iosonde.report.figures.figure import Figure
     from iosonde.stats.regression.formula import Factor
     from iosonde.stats.regression.regress import Regression
 
@@ -41,7 +40,8 @@ def figure(
     DataError where nothing can be drawn."""
     from iosonde.data.asked import Asked
     from iosonde.data.responses import responses as responses_of
-    from iosonde.report.factor_panels import factor_figure
+    from iosonde.report.figures import figure as drawn
+    from iosonde.report.figures.factors import factor_figure
 
     columns, units = [_column(source.table, term) for term in on], source.factor_units()
     rows, left = [], []
@@ -58,7 +58,7 @@ def figure(
     if len(found) > _MOST_PANELS:
         raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
                          "name fewer with --response, --on, --where")  # fmt: skip
-    return factor_figure(found, columns=len(on)), [error.message for error in left]
+    return drawn.together([factor_figure(panel) for panel in found], columns=len(on)), [error.message for error in left]
 
 
 def _column(table: Table, term: str) -> str:
@@ -91,7 +91,7 @@ def _scaled(row: Sequence[FactorPanel]) -> list[FactorPanel]:
 
 def _panel(table: Table, response: str, term: str, units: Mapping[str, str], level: float) -> FactorPanel:
     """One response against one factor, in base units."""
-    from iosonde.report.factor_panels import FactorPanel, Series
+    from iosonde.report.figures.factors import FactorPanel, Series
     from iosonde.stats.regression.formula import parse_response, parse_terms
     from iosonde.stats.regression.regress import regress
 
@@ -108,7 +108,8 @@ def _panel(table: Table, response: str, term: str, units: Mapping[str, str], lev
     said = _slope(made, factor, divisor, shown) if numeric else _levels(made)
     series = Series(response, list(zip(x, y.tolist(), strict=True)), means, _line(made, factor, x) if numeric else [],
                     said)  # fmt: skip
-    return FactorPanel(factor.name, ticks, factor.transform in _LOGARITHMS, unit, 1.0, [series])
+    return FactorPanel(factor.name, ticks, factor.transform in _LOGARITHMS, unit, 1.0, [series], named=not numeric,
+                       sizes=units.get(factor.column) == "bytes")  # fmt: skip
 
 
 def _places(factor: Factor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
@@ -11,12 +10,12 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 
 from ._upgrade_text import limiting
-from .output import replace_file, talk
+from .output import write_figure
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Cluster
     from iosonde.explain.upgrade_today import Today
-    from iosonde.report.cluster_figure import ClusterDrawing, Part, Passed
+    from iosonde.report.figures.cluster import ClusterDrawing, Part, Passed
 
 _SOME = 0.05  # limits in so many of the draws: worth a sentence
 # Part → its terms, each with its name there.
@@ -34,21 +33,18 @@ _Said = Callable[..., str]
 
 def draw(path: str, cluster: Cluster | None, level: float) -> None:
     """Write the figure. Raises InputError where there is no cluster."""
-    from iosonde.report import figures
-    from iosonde.report.cluster_figure import cluster_figure
+    from iosonde.report.figures.cluster import cluster_figure
 
     if cluster is None:
         raise InputError("there is no cluster to draw", "describe it under today")
-    figure = cluster_figure(content(cluster, level))
-    replace_file(Path(path), figures.image(figure, Path(path).suffix.lower().lstrip(".")))
-    talk(f"wrote {path}")
+    write_figure(path, cluster_figure(content(cluster, level)))
 
 
 def content(cluster: Cluster, level: float) -> ClusterDrawing:
     """The cluster of today with what each part lets through."""
     from iosonde.explain.upgrade_today import today
     from iosonde.model.bound.bound import NothingKnownError
-    from iosonde.report.cluster_figure import ClusterDrawing, shown
+    from iosonde.report.figures.cluster import ClusterDrawing, shown
 
     try:
         made = today(cluster, level)
@@ -65,7 +61,7 @@ def content(cluster: Cluster, level: float) -> ClusterDrawing:
 
 def _sentences(cluster: Cluster, made: Today | None, level: float) -> tuple[str, ...]:
     from iosonde.model.bound.words import names
-    from iosonde.report.cluster_figure import amount
+    from iosonde.report.figures.cluster import amount
 
     layout = _layout(cluster)
     if made is None:
@@ -93,7 +89,7 @@ def _layout(cluster: Cluster) -> str:
 
 
 def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part]:
-    from iosonde.report.cluster_figure import Part, amount
+    from iosonde.report.figures.cluster import Part, amount
 
     def said(unit: str, *names: str) -> str:
         """The first of these fields that the file gives, with its interval."""
@@ -123,7 +119,7 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part
 def _passed(at: str, made: Today | None, level: float) -> tuple[Passed, ...]:
     """What a part lets through; a classical term whose inputs are not known says so."""
     from iosonde.model.bound.bound import TERMS
-    from iosonde.report.cluster_figure import Passed
+    from iosonde.report.figures.cluster import Passed
 
     found = []
     terms = {term.name: term for term in made.ceiling.terms} if made else {}

@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 if TYPE_CHECKING:
     from iosonde.answers.answer import Answer
     from iosonde.core.table import Table
+    from iosonde.report.figures.figure import Figure
 
 _MANY_ROWS = 100_000  # more may take seconds
 _LARGE_BYTES = 16 * 2**20
@@ -67,6 +68,13 @@ def replace_file(path: Path, content: bytes) -> Path:
     with whole_file(path) as file:
         file.write(content)
     return path
+
+
+def write_figure(path: str | Path, figure: Figure) -> None:
+    """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
+    from iosonde.report.figures.files import format_of
+
+    talk(f"wrote {replace_file(Path(path), figure.image(format_of(path)))}")
 
 
 @contextmanager

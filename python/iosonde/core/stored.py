@@ -18,7 +18,7 @@ def plain(column: str) -> str:
 
 
 @dataclass(frozen=True)
-class Phase:
+class StoredPhase:
     """One phase of the engine, or one step of commands. ``document`` is its entry in run.json (docs/store.md)."""
 
     document: Mapping[str, Any]
@@ -176,9 +176,9 @@ class StoredRun:
         return not self.missing
 
     @cached_property
-    def phases(self) -> tuple[Phase, ...]:
+    def phases(self) -> tuple[StoredPhase, ...]:
         """What was done, in order."""
-        return tuple(Phase(one) for one in self.document.get("phases") or ())
+        return tuple(StoredPhase(one) for one in self.document.get("phases") or ())
 
     @property
     def imported(self) -> bool:

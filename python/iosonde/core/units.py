@@ -139,6 +139,16 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(decimals, 0)}f}"
 
 
+def fitted(value: float) -> str:
+    """Five digits of a number from least squares, whose last bits must not turn a tie over."""
+    return significant(float(f"{value:.12g}"), 5)
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio with decimals enough near 1: ``1.061``, ``0.978``, ``12.4``."""
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)
+
+
 def _scaled(value: float, base: int, names: list[str]) -> str:
     magnitude, step = abs(value), 0
     while magnitude >= base and step < len(names) - 1:

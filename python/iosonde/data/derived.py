@@ -68,7 +68,8 @@ class Derived:
             return _OPERATORS[type(node.op)](self._value(node.left, columns), self._value(node.right, columns))
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         inner = np.asarray(self._value(node.args[0], columns), dtype=float)
-        return apply(node.func.id, inner, self.text)
+        written = re.sub(r"\bv(\d+)\b", lambda found: self.names[int(found[1])], ast.unparse(node.args[0]))
+        return apply(node.func.id, inner, written)
 
 
 def parse(text: str, columns: Sequence[str]) -> Derived | None:

@@ -20,7 +20,7 @@ from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target,
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 
-from . import command, controls, envelope, items, rank_commands, rank_phases, spool
+from . import command, controls, envelope, items, rank_commands, rank_phases, spool, trial_root
 from .assignment import Assignment, Sealed
 
 # Made by the parent in the spool: who sees it shares the spool with the parent.
@@ -54,6 +54,8 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
         faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
+        if assignment.root and not faults:  # a mount that failed is said by its own sentence
+            trial_root.check_visible(assignment.root)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)

@@ -1,4 +1,4 @@
-"""Shares of the bound and the loss waterfall as shapes for the page's SVG: places and texts, nothing is computed."""
+"""Shares of the bound as small bars beside the rows of a table, the loss waterfall as text: nothing is computed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from iosonde.core.units import human_scale, significant
 
 from .bound_content import Bound, BoundShare, WaterfallBars
-from .factor_drawings import BAR_WIDTH
 from .text import CANNOT_TELL, estimate_parts
 
+BAR_WIDTH, BAR_HEIGHT = 260, 22
 SEEN = 12  # of more cells those above the bound and the two ends are seen before the reader asks
 _MOST_ABOVE = 6
 
@@ -38,15 +38,13 @@ class Shares:
 
 @dataclass(frozen=True)
 class Loss:
-    """One part: texts, and its bar (px) from where the one before it ended."""
+    """One part as text."""
 
     name: str
     value: str
     interval: str
     percent: str
-    start: float
-    width: float
-    kind: str  # "bound", "lost", "won" or "delivered"
+    last: bool
 
 
 @dataclass(frozen=True)
@@ -89,25 +87,11 @@ def _row(one: BoundShare, divisor: float, most: float) -> ShareRow:
 
 
 def losses_of(bars: WaterfallBars) -> Losses:
-    """The parts from the bound down to what was delivered, each where the one before it ended."""
+    """The parts from the bound down to what was delivered, in one unit."""
     total = bars.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
-    at, steps = 0.0, []
-    for _, estimate in bars.parts:
-        value = estimate.value or 0.0
-        steps.append((min(at, at + value), abs(value)))
-        at += value
-    edges = [0.0, total, *(start for start, _ in steps), *(start + length for start, length in steps)]
-    least, most = min(edges), max(edges)
-    scale = BAR_WIDTH / (most - least) if most > least else 0.0
     rows = []
-    for place, ((name, estimate), (start, length)) in enumerate(
-        zip((*bars.parts, ("delivered", bars.delivered)), (*steps, (0.0, total)), strict=True)
-    ):
-        value, interval = estimate_parts(estimate, divisor)
+    for place, (name, estimate) in enumerate((*bars.parts, ("delivered", bars.delivered))):
         percent = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else CANNOT_TELL
-        kind = "delivered" if place == len(steps) else "bound" if place == 0 else (
-            "won" if (estimate.value or 0.0) < 0 else "lost")  # fmt: skip
-        rows.append(Loss(name, value, interval, percent, round((start - least) * scale, 1), round(length * scale, 1),
-                         kind))  # fmt: skip
+        rows.append(Loss(name, *estimate_parts(estimate, divisor), percent, place == len(bars.parts)))
     return Losses(bars, unit, tuple(rows))

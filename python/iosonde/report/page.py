@@ -1,8 +1,8 @@
 """One self-contained HTML page: no network, no file beside it, everything from data escaped.
 
 Jinja escapes what it is given (and ``_plain`` makes control characters visible first); scripts run only if their
-hash is in the page's Content-Security-Policy, so that text which slipped through could still not run. Bokeh's
-JavaScript is inlined from the installed package, its addresses of content networks taken out.
+hash is in the page's Content-Security-Policy, so that text which slipped through could still not run. Figures are
+data (``figures/``) that the page's script draws when they come into view (``page_library``).
 """
 
 from __future__ import annotations
@@ -13,39 +13,36 @@ import json
 import math
 import re
 from collections.abc import Callable
-from functools import cache
 from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 from iosonde.core.units import significant
 
-from .bound_charts import bound_charts
-from .bound_drawings import losses_of, shares_of
-from .charts import bars_chart, latency_chart, timeline_chart
+from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from .content import Bars, Page, Table, counted, plural
-from .factor_charts import factor_charts
-from .factor_charts import scale_of as factor_scale
-from .factor_drawings import BAR_HEIGHT, BAR_WIDTH, bar_shapes, share_parts, tree_shapes
+from .figures.importance import share_parts
+from .figures.regression import TITLES, scale_of
+from .figures.tree import is_cut
+from .figures.vocabulary import page_config
 from .headline import headlines
-from .model_charts import TITLES, model_charts, scale_of
+from .page_figures import factor_scale, page_specs
+from .page_library import library
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
 from .text import escape, estimate_parts, estimate_text
 
 MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
 _INTERVAL = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
-# Names of XML namespaces look like addresses and are none: nobody fetches them.
-_ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
 
 
-def render(page: Page) -> str:
-    """The page as HTML text."""
+def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """The page as HTML text. ``say`` is told what made this slower than it need be."""
     from markupsafe import Markup
 
-    figures, environment = _figures(page), _environment()
+    environment = _environment()
     environment.filters["sentence"] = _capital(_names(page))
-    library, script = _bokeh_javascript(), _asset("page.js")
+    drawing, script = library(say), _asset("page.js")
     return environment.get_template("page.html").render(
         page=page,
         headlines=headlines(page),
@@ -54,20 +51,20 @@ def render(page: Page) -> str:
         summaries=[summary_table(one) for one in page.summary],
         model_scale=scale_of,
         factor_scale=factor_scale,
-        bar_shapes=bar_shapes,
         share_parts=share_parts,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
-        tree_shapes=tree_shapes,
+        tree_is_cut=is_cut,
         shares_of=shares_of,
         losses_of=losses_of,
         plot_titles=TITLES,
         significant=significant,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
-        policy=_policy(library, script),
+        policy=_policy(drawing, script),
         style=Markup(_asset("page.css")),
-        library=Markup(library),
+        library=Markup(drawing),
         script=Markup(script),
-        figures=Markup(_json_in_script(figures)),
+        theme=Markup(_json_in_script(page_config())),
+        figures={place: Markup(_json_in_script(spec)) for place, spec in page_specs(page).items()},
         counted=counted,
         plural=plural,
         estimate_text=estimate_text,
@@ -142,29 +139,6 @@ def _capital(names: set[str]) -> Callable[[str], str]:
     return sentence
 
 
-def _figures(page: Page) -> dict[str, Any]:
-    """Bokeh's JSON of each figure by the id of the element it is drawn into."""
-    from bokeh.embed import json_item
-
-    kinds: list[tuple[str, list[Any]]] = [
-        ("bars", [None if bars.empty else bars_chart(bars, page.axis) for bars in page.bars.items]),
-        ("latency", [None if one.empty else latency_chart(one, page.axis) for one in page.latencies.items]),
-        ("timeline", [timeline_chart(timeline) for timeline in page.timelines.items]),
-    ]
-    kinds += [
-        (f"model-{number}", [chart for _, chart in model_charts(model)])
-        for number, model in enumerate(page.models.items, 1)
-    ]
-    kinds += [(f"factor-{number}", list(factor_charts(one))) for number, one in enumerate(page.influences.items, 1)]
-    kinds.append(("bound", [chart for one in page.bound.items for chart in bound_charts(one)]))
-    return {
-        f"{kind}-{number}": json_item(chart, f"{kind}-{number}")
-        for kind, charts in kinds
-        for number, chart in enumerate(charts, 1)
-        if chart is not None
-    }
-
-
 def _json_in_script(value: Any) -> str:
     """JSON that cannot end the script element around it."""
     text = json.dumps(_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -206,14 +180,6 @@ def _policy(*scripts: str) -> str:
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "font-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-@cache
-def _bokeh_javascript() -> str:
-    from bokeh.resources import Resources
-
-    text = Resources(mode="inline", components=["bokeh"], log_level="warn").js_raw[0]
-    return _ADDRESS.sub("", text).replace("</script", "<\\/script")
 
 
 def _asset(name: str) -> str:

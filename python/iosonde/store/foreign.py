@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError
 
@@ -28,3 +28,13 @@ def read_parquet(path: Path) -> pa.Table:
             raise DataError(f"{path}: columns {first_place} and {place} are both called '{name}'",
                             "give every column a name of its own")  # fmt: skip
     return table
+
+
+def of_stream(table: Any) -> pa.Table:
+    """A table in memory, by the Arrow C stream interface. Raises DataError where it cannot be read."""
+    import pyarrow as pa
+
+    try:
+        return pa.RecordBatchReader.from_stream(table).read_all()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"the table cannot be read: {str(error).splitlines()[0]}", "convert it to Arrow") from error

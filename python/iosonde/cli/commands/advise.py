@@ -12,7 +12,7 @@ import click
 from iosonde.core.errors import DataError, InputError
 
 from .._data import check_level, open_data, options, split_names
-from ..output import replace_file, talk
+from ..output import replace_file, talk, write_figure
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
@@ -74,7 +74,7 @@ def command(
 
         tried = compare(made, _trials(against, where, response, names))
     if plot is not None:
-        _plot(made, Path(plot))
+        _plot(made, plot)
     if directory is not None and system is not None:
         _write(made, Path(directory), system, dict(_pair(text) for text in renamed))
     if as_json:
@@ -181,14 +181,8 @@ def _write(made: Advice, directory: Path, system: str, names: dict[str, str]) ->
         talk(f"wrote {escape(replace_file(directory / name, content.encode()))}")
 
 
-def _plot(made: Advice, path: Path) -> None:
-    from iosonde.report import figures
-    from iosonde.report.advice_figures import depth_figure
+def _plot(made: Advice, path: str) -> None:
+    from iosonde.report.figures.depth import depth_figure
 
-    kind = path.suffix[1:].lower()
-    if kind not in figures.FORMATS:
-        raise InputError(f"{path} is no format for figures", f"end it in .{', .'.join(figures.FORMATS)}")
-    figure = depth_figure(
-        [d.loss for d in made.depths], [d.crossed for d in made.depths], made.depth, made.best_default
-    )
-    talk(f"wrote {replace_file(path, figures.image(figure, kind))}")
+    losses, crossed = [d.loss for d in made.depths], [d.crossed for d in made.depths]
+    write_figure(path, depth_figure(losses, crossed, made.depth, made.best_default))

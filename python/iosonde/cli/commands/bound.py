@@ -62,7 +62,9 @@ def command(
 
     check_level(level)
     if plot:
-        _bound_plots.check_name(plot)
+        from iosonde.report.figures.files import format_of
+
+        format_of(plot)
     source = open_data(data, where, experiment) if data else None
     if source is None and (where or response or by or unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")

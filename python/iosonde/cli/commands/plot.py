@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.report.figures.files import FORMATS, format_of
 
 from .._data import Source, check_level, open_data, split_names
 from .._page import choose, page_of
@@ -16,9 +17,9 @@ from ..output import replace_file, talk
 
 if TYPE_CHECKING:
     from iosonde.report.content import Bars, Page, Section
+    from iosonde.report.figures.figure import Figure
 
 KINDS = ("bars", "latency", "timeline")
-FORMATS = ("png", "svg", "pdf")
 
 
 @click.command(epilog="Example: iosonde plot results -o figures.pdf --kind bars --metric write_large")
@@ -85,8 +86,6 @@ def command(
             click.echo(escape(written))
         return
     page = page_of(choose(data, where, experiment), level, data, ())
-    from iosonde.report import figures
-
     drawn = 0
     for one in kinds:
         section = _section(page, one)
@@ -94,14 +93,26 @@ def command(
         if not items:
             _say_missing(one, section, names)
             continue
-        draw: Any = {"bars": figures.bars_figure, "latency": figures.latency_figure}.get(one)
-        figure = draw(items, page.axis) if draw else figures.timeline_figure(items)
-        suffix = path.suffix[1:].lower() if single else (form or "png")
+        suffix = format_of(path) if single else (form or "png")
         file = path if single else path / f"{one}.{suffix}"
-        click.echo(escape(replace_file(file, figures.image(figure, suffix))))
+        click.echo(escape(replace_file(file, _panels(one, items, page.axis).image(suffix))))
         drawn += 1
     if not drawn:
         raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
+
+
+def _panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
+    """One panel for each metric, operation or phase."""
+    from iosonde.report.figures.bars import bars_figure
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.latency import latency_figure
+    from iosonde.report.figures.timeline import timeline_figure
+
+    if kind == "bars":
+        return together([bars_figure(item, axis) for item in items], columns=3)
+    if kind == "latency":
+        return together([latency_figure(item, axis) for item in items], columns=2)
+    return together([timeline_figure(item) for item in items], columns=2)
 
 
 def _refuse(**others: object) -> None:
@@ -114,25 +125,20 @@ def _draw_factors(
     source: Source, response: str | None, on: str, together: bool, path: Path, single: bool, form: str | None,
     level: float,
 ) -> str:  # fmt: skip
-    from iosonde.report import figures
-
     from .._plot_factors import figure
 
     drawn, left = figure(source, split_names(response), split_names(on), together, "last_done", level)
     for why in left:
         talk(f"not drawn: {why}")
-    suffix = path.suffix[1:].lower() if single else (form or "png")
-    return str(replace_file(path if single else path / f"factors.{suffix}", figures.image(drawn, suffix)))
+    suffix = format_of(path) if single else (form or "png")
+    return str(replace_file(path if single else path / f"factors.{suffix}", drawn.image(suffix)))
 
 
 def _wanted(path: Path, kind: str | None, form: str | None) -> tuple[Sequence[str], bool]:
     """(kinds, whether ``path`` names the one file). Makes the directory where it is one."""
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
-        if suffix not in FORMATS:
-            raise InputError(
-                f"{path} is no format for figures", f"end it in .{', .'.join(FORMATS)}, or name a directory"
-            )
+        format_of(path)
         if form and form != suffix:
             raise InputError(f"--format {form} and {path} do not agree", "leave --format out")
         return (kind or "bars",), True

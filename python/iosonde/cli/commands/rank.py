@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options, split_names
-from iosonde.cli.output import emit, replace_file, talk
+from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
-
-if TYPE_CHECKING:
-    from iosonde.answers.rank import Rankings
 
 
 @click.command(epilog="Example: iosonde rank runs.csv --response write_s --on network,servers --fixed network")
@@ -34,10 +29,12 @@ def command(
     """
     from iosonde.answers import published
     from iosonde.answers.rank import Ranked, Rankings, rank
+    from iosonde.report.figures.files import format_of
+    from iosonde.report.figures.importance import figure
     from iosonde.report.text.rank import lines
 
     if plot:
-        _check_plot(plot)
+        format_of(plot)
     if coefficients:
         if asked.data is not None or asked.on or block:
             raise InputError("--coefficients does not go with DATA, --on or --block", "leave one out")
@@ -50,7 +47,7 @@ def command(
             raise InputError("neither DATA nor --coefficients is given", "name a store, a .csv or a .parquet")
         made = rank(asked.open(), asked.asked, Ranked(tuple(split_names(fixed)), _blocks(block), talk))
     if plot:
-        _draw(made, plot)
+        write_figure(plot, figure(made))
     emit(made, lines(made), asked.as_json)
 
 
@@ -65,23 +62,3 @@ def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:
             raise InputError(f"there are two blocks '{name}'", "name every block once, with all its factors")
         found[name] = split_names(factors)
     return found
-
-
-def _check_plot(plot: str) -> None:
-    from iosonde.report.figures import FORMATS
-
-    if Path(plot).suffix.lower().lstrip(".") not in FORMATS:
-        raise InputError(f"{plot} is no figure's name", "end it in .png, .svg or .pdf")
-
-
-def _draw(made: Rankings, plot: str) -> None:
-    from iosonde.report import figures
-    from iosonde.report.importance_figure import Bar, Importance, importance_figure
-
-    path = Path(plot)
-    items = [
-        Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
-        for r in made.rankings
-    ]
-    replace_file(path, figures.image(importance_figure(items), path.suffix.lower().lstrip(".")))
-    talk(f"wrote {path}")

@@ -8,79 +8,61 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.cli.options.data import DataOptions, data_options
+from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
 
-from .._data import check_level, open_data, options, split_names, tell
-
 if TYPE_CHECKING:
-    from iosonde.stats.regression.regress import Regression
+    pass
 
 PLOTS = ("fit", "residuals", "order", "qq")
 
 
 @click.command(epilog="Example: iosonde regress runs.csv --response real_s --on replicas --at replicas=9")
-@click.argument("data", required=False)
-@click.option("--response", metavar="Y", help="The column to explain, or log(Y), log2(Y), sqrt(Y) …")
-@click.option("--on", metavar="X,…", help="Predictors: columns, log2(a), C(a) for its levels, a:b for an interaction.")
+@data_options(
+    "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.",
+    "Predictors: columns, log2(a), C(a) for its levels, a:b for an interaction. A store's factors without it.",
+    required=False,
+)
 @click.option("--at", multiple=True, metavar="X=V,…", help="Predict there. Repeatable.")
 @click.option("--new", "m", default=1, show_default=True, metavar="M", help="Predict the mean of M new observations.")
 @click.option("--robust", is_flag=True, help="Standard errors that allow unequal variance (HC3).")
 @click.option("--sums", metavar="FILE", help="Instead of DATA: JSON with n, sum_x, sum_x2, b0, b1, SSR, SSE.")
 @click.option("--plot", metavar="FILE", help="The four diagnostic plots as .png, .svg or .pdf.")
 @click.option("--plot-kind", type=click.Choice(PLOTS), help="Only this one.")
-@options
 def command(
-    data: str | None, response: str | None, on: str | None, at: tuple[str, ...], m: int, robust: bool, sums: str | None,
-    plot: str | None, plot_kind: str | None, where: tuple[str, ...], level: float, as_json: bool,
+    asked: DataOptions, at: tuple[str, ...], m: int, robust: bool, sums: str | None, plot: str | None,
+    plot_kind: str | None,
 ) -> None:  # fmt: skip
     """Explain a response by predictors, on the raw repeats.
 
     Prints the allocation of variation, the coefficients and the predictions with their intervals, and in words
     what speaks against the model.
     """
-    check_level(level)
-    if m < 1:
-        raise InputError(f"--new {m} is below 1", "predict the mean of at least 1 observation")
-    points = [_point(text) for text in at]
-    made = (
-        _of_sums(sums, points, m, level, data)
-        if sums
-        else _of_data(data, response, on, points, m, robust, where, level)
-    )
+    from iosonde.answers.regress import AtPoints, of_sums, regress
+    from iosonde.report.figures.files import format_of
+    from iosonde.report.figures.regression import figure
+    from iosonde.report.text.regress import lines
+
     if plot:
-        _draw(made, Path(plot), plot_kind)
-    if as_json:
-        click.echo(json.dumps({"schema": 1, **finite(made.to_json())}, indent=1, ensure_ascii=False, allow_nan=False))
-        return
-    from .._regress_text import lines
-
-    for line in lines(made):
-        click.echo(line)
-
-
-def _of_data(
-    data: str | None, response: str | None, on: str | None, points: list[dict[str, str]], m: int, robust: bool,
-    where: tuple[str, ...], level: float,
-) -> Regression:  # fmt: skip
-    from iosonde.stats.regression.regress import regress
-
-    if data is None:
-        raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
-    source = open_data(data, where)
-    for name, value in (("--response", response), ("--on", on)):
-        if not value:
-            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
-    assert response is not None
-    table = source.trials(response, split_names(on))
-    tell("least squares", table)
-    return regress(table, response, split_names(on), level, at=points, m=m, robust=robust)
+        format_of(plot)
+    predicted = AtPoints([_point(text) for text in at], m, robust)
+    if sums:
+        if asked.data is not None:
+            raise InputError("DATA and --sums are both given", "leave one out")
+        made = of_sums(_sums(sums), asked.level, predicted, sums)
+    else:
+        if asked.data is None:
+            raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
+        source = asked.open()
+        tell("least squares", source.table)
+        made = regress(source, asked.asked, predicted)
+    if plot:
+        write_figure(plot, figure(made, plot_kind))
+    emit(made, lines(made), asked.as_json)
 
 
-def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data: str | None) -> Regression:
-    from iosonde.stats.regression.sums import regress_sums
-
-    if data is not None:
-        raise InputError("DATA and --sums are both given", "leave one out")
+def _sums(path: str) -> dict[str, Any]:
     try:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -89,25 +71,7 @@ def _of_sums(path: str, points: list[dict[str, str]], m: int, level: float, data
         raise InputError(f"{path} is not JSON: {error}", 'write {"n": 44, "sum_x": 157, …}') from error
     if not isinstance(given, dict):
         raise InputError(f"{path} holds no object", 'write {"n": 44, "sum_x": 157, …}')
-    return regress_sums(given, level, at=points, m=m, source=path)
-
-
-def _draw(made: Regression, path: Path, kind: str | None) -> None:
-    from iosonde.report import figures
-    from iosonde.report.model_content import ModelPlots
-    from iosonde.report.model_figures import model_figure
-    from iosonde.stats.regression.model_plots import plot_data
-
-    from ..output import replace_file, talk
-
-    form = path.suffix.lower().lstrip(".")
-    if form not in figures.FORMATS:
-        raise InputError(f"{path} is no figure's name", "end it in .png, .svg or .pdf")
-    if made.model is None:
-        raise InputError("sums hold no points to plot", "give DATA instead of --sums")
-    figure = model_figure(ModelPlots(**plot_data(made.model, made.response)), kind)
-    replace_file(path, figures.image(figure, form))
-    talk(f"wrote {path}")
+    return given
 
 
 def _point(text: str) -> dict[str, str]:
@@ -119,14 +83,3 @@ def _point(text: str) -> dict[str, str]:
             raise InputError(f"'{text}' is no point", "write --at size=4096,fs=nfs")
         point[name] = value
     return point
-
-
-def finite(value: Any) -> Any:
-    """Infinite numbers (an F where nothing is left over) have no JSON: null."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value

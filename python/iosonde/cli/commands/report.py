@@ -55,7 +55,7 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(page_json(page))
         return
-    path = replace_file(Path(output), render(page).encode())
+    path = replace_file(Path(output), render(page, talk).encode())
     click.echo(escape(page.answers.headline))
     talk(f"the page: {path}")
 

@@ -35,13 +35,13 @@ def command(cluster: str, order: str, model: str | None, level: float, plot: str
     CPUs, of measured configurations, and marks of file systems.
     """
     from iosonde.explain import upgrade, upgrade_tables
+    from iosonde.report.figures.files import format_of
 
-    from .._bound_plots import check_name
     from .._upgrade_file import read
 
     check_level(level)
     if plot:
-        check_name(plot)
+        format_of(plot)
     asked = read(cluster)
     found: list[Option] = []
     steps: list[tuple[str, float, float]] = []

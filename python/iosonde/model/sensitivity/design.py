@@ -43,7 +43,8 @@ class Link:
 class Design:
     """Rows gathered by setting (cell). ``codes`` is cells × factors: the group (level, or bin) of each factor;
     ``n_groups`` of each. ``counts``, ``means`` and ``ss_within`` are of each cell's rows, which ``rows`` lists in the
-    order of the cells; ``y`` is the response of these rows. ``x`` is cells × factors: the coded values."""
+    order of the cells; ``y`` is the response of these rows. ``x`` is cells × factors: the coded values. ``imbalance``
+    is the largest Cramér's V of two factors, 0 where every pair is balanced."""
 
     kind: str
     features: tuple[Feature, ...]
@@ -56,6 +57,7 @@ class Design:
     x: Array
     links: tuple[Link, ...]
     binned: tuple[str, ...] = ()
+    imbalance: float = 0.0
 
     @property
     def n(self) -> int:
@@ -115,8 +117,8 @@ def design_of(data: Examples) -> Design:
     if kind == SCATTERED:
         codes, binned = _binned(data.features, x, levels, counts)
     groups = tuple(int(column.max()) + 1 for column in codes.T)
-    links = tuple(_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED))
-    return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned)
+    links, imbalance = _links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
+    return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)
 
 
 def _kind(levels: Codes, n: int) -> str:
@@ -168,21 +170,25 @@ def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: in
     return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)[inverse.reshape(-1)]
 
 
-def _links(features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool) -> list[Link]:
-    """Pairs of factors that depend on each other, the strongest first. In a ``sample`` chance makes weak ones."""
+def _links(
+    features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool
+) -> tuple[tuple[Link, ...], float]:
+    """(pairs of factors that depend on each other, the strongest first; the largest V of all pairs). In a ``sample``
+    chance makes weak ones."""
     coarse = [
         _rank_groups(x[:, i], counts, 5) if feature.numeric and len(feature.levels) > 5 else levels[:, i]
         for i, feature in enumerate(features)
     ]
-    found = []
+    found, largest = [], 0.0
     for a, b in combinations(range(len(features)), 2):
         strength = _cramers_v(coarse[a], coarse[b], counts, sample)
+        largest = max(largest, strength)
         if features[a].numeric and features[b].numeric:
             rho = _spearman(x[:, a], x[:, b])
             strength = max(strength, rho if rho >= _MONOTONE else 0.0)
         if strength >= _ASSOCIATED:
             found.append(Link(features[a].name, features[b].name, strength))
-    return sorted(found, key=lambda link: -link.strength)
+    return tuple(sorted(found, key=lambda link: -link.strength)), largest
 
 
 def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:

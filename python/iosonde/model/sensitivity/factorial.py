@@ -7,16 +7,18 @@ the corrected shares leave out: for one factor of a balanced design that is ω²
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from .design import FACTORIAL, LEAST_DF, Design
+from .additive import basis, columns
+from .design import FACTORIAL, FRACTION, LEAST_DF, Design
 from .shares import Grouping, between, grouping, highest_interaction
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
 
 BY_REPEATS = "noise from the repeats"
 BY_INTERACTION = "noise from the highest interaction, as nothing was repeated"
+BY_MODEL = "noise from what the main effects leave, as too little was repeated"
 
 
 def groupings(design: Design, wanted: Iterable[Groups]) -> dict[Groups, Grouping]:
@@ -30,7 +32,13 @@ def noise_source(design: Design) -> str | None:
         return BY_REPEATS
     if design.kind == FACTORIAL and len(design.features) > 1 and _df_interaction(design) >= LEAST_DF:
         return BY_INTERACTION
+    if design.kind == FRACTION and _df_model(design) >= LEAST_DF:
+        return BY_MODEL
     return None
+
+
+def _df_model(design: Design) -> int:
+    return design.n - sum(design.n_groups) + len(design.features) - 1
 
 
 def _df_interaction(design: Design) -> int:
@@ -46,7 +54,9 @@ def resample(design: Design, wanted: Iterable[Groups], rng: np.random.Generator)
     means = design.means - design.y.mean()
     if source == BY_INTERACTION:
         without = [grouping(design.joint(sorted(everything - {i}))[0], design.counts) for i in sorted(everything)]
-        return _by_interaction(design, groups, means, without, rng)
+        return _by_rest(design, groups, means, lambda values: highest_interaction(values, without, design.counts), rng)
+    if source == BY_MODEL:
+        return _by_rest(design, groups, means, _left_by_main_effects(design), rng)
     seen_ss = np.array(design.ss_within.sum())
     if source is None:
         seen = _variances(design, groups, means * design.counts, seen_ss, np.array(0.0))
@@ -91,26 +101,35 @@ def _drawn(design: Design, residuals: Array, rounds: int, rng: np.random.Generat
     return np.asarray(picked, float)
 
 
-def _by_interaction(
-    design: Design, groups: dict[Groups, Grouping], means: Array, without: list[Grouping], rng: np.random.Generator
-) -> Resampled:
-    df = _df_interaction(design)
-    counts = design.counts
-    rest = highest_interaction(means, without, counts)
-    noise = np.array((rest**2 @ counts) / df)
-    inside = design.ss_within.sum()
+def _left_by_main_effects(design: Design) -> Callable[[Array], Array]:
+    """What an additive model leaves of (…, cells) values."""
+    root = np.sqrt(design.counts)
+    known = basis(design, np.column_stack([columns(design, i) for i in range(len(design.features))]))
+    known = np.column_stack([root / np.linalg.norm(root), known])
+    return lambda values: np.asarray(((values * root) - (values * root) @ known @ known.T) / root, float)
+
+
+def _by_rest(
+    design: Design, groups: dict[Groups, Grouping], means: Array, rest_of: Callable[[Array], Array],
+    rng: np.random.Generator,
+) -> Resampled:  # fmt: skip
+    """The noise is what ``rest_of`` leaves of the cell means; of a fraction also what few repeats there are."""
+    counts, inside = design.counts, design.ss_within.sum()
+    modelled = design.kind == FRACTION
+    df, more = (_df_model(design), float(inside)) if modelled else (_df_interaction(design), 0.0)
+    rest = rest_of(means)
+    noise = np.array((rest**2 @ counts + more) / df)
     seen = _variances(design, groups, means * counts, np.array(inside), noise)
-    fitted, pool = means - rest, rest * np.sqrt(design.n_cells / df)
+    fitted, pool = means - rest, rest * np.sqrt(design.n_cells / (df - (design.df_repeats if modelled else 0)))
     spread = float(np.mean(pool**2))
     truth = _truth(design, groups, fitted * counts, spread * design.n, spread)
     drawn = []
     for rounds in batches(_rounds(design, noise), 4 * design.n_cells):
         picked = pool[rng.integers(len(pool), size=(rounds, design.n_cells))]
-        left = highest_interaction(picked, without, counts)
-        drawn.append(
-            _variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), (left**2 @ counts) / df)
-        )
-    return Resampled(seen, truth, stacked(drawn), BY_INTERACTION, df, _counts(groups), design.n)
+        squares = rest_of(picked) ** 2 @ counts + more
+        drawn.append(_variances(design, groups, (fitted + picked) * counts, np.full(rounds, inside), squares / df))
+    return Resampled(seen, truth, stacked(drawn), BY_MODEL if modelled else BY_INTERACTION, df, _counts(groups),
+                     design.n)  # fmt: skip
 
 
 def _counts(groups: dict[Groups, Grouping]) -> dict[Groups, int]:

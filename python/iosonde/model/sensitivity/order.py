@@ -9,7 +9,7 @@ import numpy as np
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 
-from .types import Shares
+from .types import Shares, VariancePart
 from .variances import Array
 
 WORTH_A_WORD = 0.05  # ST - S1
@@ -54,11 +54,18 @@ def interval_text(shares: Shares) -> str:
     return f"{said}; ST {st.value:.2f}, {st.low:.2f}–{st.high:.2f}"
 
 
-def ranked_text(groups: Sequence[Sequence[str]], shares: Mapping[str, Shares], exact: bool = False) -> str:
-    """``network first (S1 0.55, 0.49–0.60); replication and clients cannot be told apart``."""
+def adjusted_text(part: VariancePart) -> str:
+    """``adjusted 0.03, 0.03–0.04``; an unknown interval is ``~``."""
+    share = part.share
+    limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
+    return f"adjusted {share.value:.2f}, {limits}"
+
+
+def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:
+    """``network first (S1 0.55, 0.49–0.60); replication and clients cannot be told apart``; ``numbers`` by name."""
     said = []
     for place, group in enumerate(groups):
-        shown = [f"{name} ({_number(shares[name]) if exact else interval_text(shares[name])})" for name in group]
+        shown = [f"{name} ({numbers[name]})" for name in group]
         if len(group) > 1:
             apart = f"{joined(shown)}, which cannot be told apart"
             said.append(f"then {apart}" if place else f"first {apart}")
@@ -79,10 +86,6 @@ def ranged(share: Estimate) -> str:
     """``0.55 (0.49–0.60)``; an unknown interval is ``~``."""
     limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
     return f"{share.value:.2f} ({limits})"
-
-
-def _number(shares: Shares) -> str:
-    return f"S1 {shares.s1.value:.2f}"
 
 
 def joined(names: Sequence[str]) -> str:

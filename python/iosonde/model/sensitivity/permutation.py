@@ -1,22 +1,24 @@
 """Would a dummy do as well? The share of a factor whose labels were shuffled: p, and the zero line.
 
 In a factorial the labels are shuffled inside each setting of the other factors, whose means are taken out before:
-exact for "no effect whatever the others are", and the others' variance is not noise. Where nothing can be shuffled
-there (a fraction, scattered settings), what an additive model of the other factors leaves of the settings' means is
-shuffled (Freedman & Lane, J. Business & Economic Statistics 1, 1983). The zero line is of the response as it is:
+exact for "no effect whatever the others are", and the others' variance is not noise. In scattered settings what an
+additive model of the other factors leaves of the settings' means is shuffled (Freedman & Lane, J. Business & Economic
+Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: there, and for few scattered
+settings, p is that of the F test of the adjusted share. The zero line is of the response as it is:
 scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from iosonde.stats.estimate.distributions import f_upper_p
 
 from .additive import left_by_others
+from .adjusted import FEW_CELLS, Adjusted
 from .design import FRACTION, SCATTERED, Design
 from .shares import Grouping, between, group_means, grouping
 from .variances import Array, batches
@@ -30,10 +32,10 @@ _MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all setting
 @dataclass(frozen=True)
 class Null:
     """``p``: how often a dummy has as large a share (Phipson & Smyth 2010: never 0); ``zero_line``: the share that a
-    dummy passes with probability 1 - level."""
+    dummy passes with probability 1 - level. None: no noise is known."""
 
-    p: float
-    zero_line: float
+    p: float | None
+    zero_line: float | None
 
 
 def shuffles(design: Design, level: float) -> int:
@@ -44,18 +46,28 @@ def shuffles(design: Design, level: float) -> int:
     return max(_SHUFFLES, min(wanted, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
 
 
-def nulls(design: Design, level: float, rng: np.random.Generator) -> list[Null]:
-    """A dummy in the place of each factor."""
+def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:
+    """A dummy in the place of each factor; by the F test of ``beyond`` where the design allows too few shuffles."""
     rounds = shuffles(design, level)
     if design.kind == SCATTERED:
-        return _over_cells(design, level, rounds, rng)
+        shuffled = _over_cells(design, level, rounds, rng)
+        if beyond is None or design.n_cells >= FEW_CELLS:
+            return shuffled
+        return [replace(one, p=_p_of_f(beyond, i)) for i, one in enumerate(shuffled)]
     found = []
     for i in range(len(design.features)):
         if design.kind != FRACTION and _varies_inside(design, i):
             found.append(_inside_strata(design, i, level, rounds, rng))
+        elif beyond is not None:
+            found.append(Null(_p_of_f(beyond, i), beyond.zero_line(i, level)))
         else:
             found.append(_of_residuals(design, i, level, rounds, rng))
     return found
+
+
+def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
+    p = beyond.parts[factor].p
+    return None if p is None else max(p, _LEAST_P)
 
 
 def _null(

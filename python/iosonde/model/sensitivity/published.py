@@ -14,7 +14,7 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
 
-from .order import joined, ranked_text, tied
+from .order import interval_text, joined, ranked_text, tied
 from .rank import SEED
 from .ranking import FactorRank, Ranking, Slope
 from .types import Shares
@@ -117,12 +117,16 @@ def _sentence(
     order: tuple[tuple[str, ...], ...], inner: tuple[tuple[str, ...], ...], shares: Mapping[str, Shares],
     within: Mapping[str, Shares], fixed: Sequence[str], unsure: bool,
 ) -> str:  # fmt: skip
-    said = ranked_text(order, shares, exact=unsure)
+    said = ranked_text(order, _numbers(shares, unsure))
     if fixed:
-        said += f". Within {joined(fixed)}: {ranked_text(inner, within, exact=unsure)}"
+        said += f". Within {joined(fixed)}: {ranked_text(inner, _numbers(within, unsure))}"
     return (
         f"{said}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{said}."
     )
+
+
+def _numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
+    return {name: f"S1 {one.s1.value:.2f}" if unsure else interval_text(one) for name, one in shares.items()}
 
 
 def _warnings(left: Sequence[str], unsure: bool) -> list[str]:

@@ -14,22 +14,23 @@ import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
-from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.estimate.multiple import holm
 
 from . import factorial, scattered, warnings
+from .adjusted import Adjusted, adjusted, ranks_by_adjusted
+from .aliases import aliases
 from .blocks import enter
 from .design import FACTORIAL, FRACTION, GRID, SCATTERED, Design, design_of
 from .effects import effects
 from .order import tied
 from .permutation import Null, nulls
-from .ranking import FactorRank, Ranking
-from .shapley import effects_of
+from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
+from .shapley import Shapley, effects_of
 from .slopes import slopes
 from .total import Total, Totals, total_shares
-from .types import Shares
-from .variances import Groups, Resampled, VarianceShare
+from .types import Shares, VariancePart
+from .variances import Array, Groups, Resampled, VarianceShare
 from .within import Within, within
 
 SEED = 20_130
@@ -39,19 +40,27 @@ _NAMES = {
     FRACTION: "group means of a balanced fraction",
     GRID: "group means of an incomplete factorial",
 }
+_NOISES = {
+    factorial.BY_REPEATS: "repeats",
+    factorial.BY_INTERACTION: "highest_interaction",
+    factorial.BY_MODEL: "lack_of_fit",
+    scattered.HOW: "lack_of_fit",
+}
 
 
 @dataclass(frozen=True)
 class _Found:
-    """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies."""
+    """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies,
+    shares ``beyond`` all other factors."""
 
     design: Design
     level: float
     made: Resampled
     inner: Within | None
     totals: Totals
-    shapley: list[Estimate] | None
+    shapley: Shapley | None
     dummies: list[Null]
+    beyond: Adjusted | None
 
     @cached_property
     def names(self) -> list[str]:
@@ -64,11 +73,17 @@ class _Found:
         seen = [p is not None and p <= 1 - self.level for p in holm([null.p for null in self.dummies])]
         return [i for i in range(len(self.names)) if seen[i] or self.totals.interacts[i]]
 
+    @property
+    def adjusted(self) -> Adjusted | None:
+        """What is ranked by, where S1 would mix the factors up."""
+        return self.beyond if ranks_by_adjusted(self.design) else None
+
     @cached_property
     def shares(self) -> list[Shares]:
         """Of each factor over all."""
         every = range(len(self.names))
-        return _important([self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every])
+        shares = [self._shares(self.made, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
+        return _important(shares, None if self.adjusted is None else self.adjusted.parts)
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
@@ -77,10 +92,13 @@ class _Found:
             return {}
         shares = self.inner.shares
         parts = [self._shares(self.inner.made, share, self.totals.within[i]) for i, share in shares.items()]
-        return dict(zip(shares, _important(parts), strict=True))
+        inner = None if self.adjusted is None else [self.adjusted.within[i] for i in shares]
+        return dict(zip(shares, _important(parts, inner), strict=True))
 
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The factors that can be told from chance, in groups that cannot be told apart."""
+        if self.adjusted is not None:
+            return self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.told}
         return _order(self.made, both, self.level)
 
@@ -88,8 +106,19 @@ class _Found:
         """The same within the fixed factors."""
         if self.inner is None:
             return ()
+        if self.adjusted is not None:
+            return self._adjusted_order(self.adjusted.within, self.adjusted.moves_within)
         both = {self.names[i]: (self.parts[i], self.inner.shares[i]) for i in self.told if i in self.parts}
         return _order(self.inner.made, both, self.level)
+
+    def _adjusted_order(
+        self, parts: Mapping[int, VariancePart], moves: Mapping[int, Array | None]
+    ) -> tuple[tuple[str, ...], ...]:
+        assert self.adjusted is not None
+        told = sorted((i for i in self.told if i in parts), key=lambda i: -_value(parts[i]))
+        values = {self.names[i]: _value(parts[i]) for i in told}
+        named = {self.names[i]: moves[i] for i in told}
+        return tied(list(values), values, named, self.level, self.adjusted.scale.noise.df)
 
     def _shares(self, made: Resampled, share: VarianceShare, total: Total) -> Shares:
         corrected = float(share.corrected(made.seen)) if made.drawn is not None else None
@@ -115,14 +144,16 @@ def rank(
     progress("the effect of each level")
     factors, r2 = _factors(found, held)
     entered = enter(design, ordered, {names[i] for i in found.told}, level, rng) if ordered else None
+    by = BY_S1 if found.adjusted is None else BY_ADJUSTED
     ranking = Ranking(
         data.response, data.unit, level, design.n, design.n_cells, _estimator(design), found.totals.name,
         found.made.how, factors, found.made.noise(level, design.n) if design.df_repeats else None, found.order(),
         found.order_within(), tuple(f.name for f in factors if names.index(f.name) not in found.told),
         tuple(names[i] for i in sorted(held)), None if found.inner is None else found.inner.fixed, design.links, seed,
-        "", (), entered,
+        "", (), entered, by=by, noise_from=_noise_from(found),
+        shapley_estimator="" if found.shapley is None else found.shapley.name,
     )  # fmt: skip
-    said = warnings.warnings(ranking, design, data.warnings, r2)
+    said = warnings.warnings(ranking, design, data.warnings, r2, found.beyond)
     return replace(ranking, sentence=warnings.sentence(ranking), warnings=said)
 
 
@@ -138,7 +169,8 @@ def _estimated(
     totals = total_shares(design, made, held, left, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
     progress("what a dummy would reach")
-    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng))
+    beyond = adjusted(design, held, level, np.random.default_rng(rng.integers(2**31)))
+    return _Found(design, level, made, inner, totals, shapley, nulls(design, level, rng, beyond), beyond)
 
 
 def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
@@ -146,15 +178,28 @@ def _factors(found: _Found, held: Groups) -> tuple[tuple[FactorRank, ...], float
     design, level, made = found.design, found.level, found.made
     lines, r2 = slopes(design, level)
     noise = float(made.seen.noise) if design.kind != SCATTERED and made.drawn is not None else None
+    own, alias = found.adjusted, aliases(design)
     factors = [
         FactorRank(
             name, design.features[i].unit, found.shares[i], found.dummies[i].p, found.dummies[i].zero_line, lines[i],
-            effects(design, i, level, noise), None if found.shapley is None else found.shapley[i], found.parts.get(i),
-            i in held, found.totals.interacts[i],
+            effects(design, i, level, noise), None if found.shapley is None else found.shapley.of[i],
+            found.parts.get(i), i in held, found.totals.interacts[i], None if own is None else own.parts[i],
+            None if own is None else own.within.get(i), () if alias is None else alias[i],
         )
         for i, name in enumerate(found.names)
     ]  # fmt: skip
-    return tuple(sorted(factors, key=lambda factor: -_size(factor.over_all))), r2
+    return tuple(sorted(factors, key=_place)), r2
+
+
+def _place(factor: FactorRank) -> float:
+    return -_size(factor.over_all) if factor.adjusted is None else -_value(factor.adjusted)
+
+
+def _noise_from(found: _Found) -> str:
+    """What is taken for noise, in a word: of few settings of a fraction the F test may know it where S1 does not."""
+    if found.made.how:
+        return _NOISES[found.made.how]
+    return "lack_of_fit" if found.beyond is not None and found.beyond.scale.noise.df else ""
 
 
 def _numbers(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
@@ -192,10 +237,17 @@ def _estimator(design: Design) -> str:
     return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
 
 
-def _important(shares: Sequence[Shares]) -> list[Shares]:
-    """With VI = S1 over the sum of all S1."""
-    whole = sum(share.s1.value or 0.0 for share in shares)
-    return [replace(share, importance=(share.s1.value or 0.0) / whole if whole else 0.0) for share in shares]
+def _important(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
+    """With VI = S1 over the sum of all S1; where factors are ranked by the adjusted share, of these."""
+    values = [share.s1.value or 0.0 for share in shares] if parts is None else [_value(part) for part in parts]
+    whole = sum(values)
+    return [
+        replace(share, importance=value / whole if whole else 0.0) for share, value in zip(shares, values, strict=True)
+    ]
+
+
+def _value(part: VariancePart) -> float:
+    return part.share.value or 0.0
 
 
 def _size(shares: Shares) -> float:

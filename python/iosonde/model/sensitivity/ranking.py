@@ -7,10 +7,13 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 
+from .aliases import Alias
 from .blocks import Blocks
 from .design import Link
 from .effects import Effects
-from .types import Shares
+from .types import Shares, VariancePart
+
+BY_S1, BY_ADJUSTED = "s1", "adjusted"
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ class Slope:
 class FactorRank:
     """One factor. ``p``: how often a dummy with the same levels has as large an S1; ``zero_line``: the S1 that such a
     dummy rarely passes. ``within``: shares of what the fixed factors leave, None without fixed factors or for one of
-    them. ``shapley``: only where factors are correlated."""
+    them. Only where factors are correlated: ``shapley``; ``adjusted``, what the factor explains beyond all others, and
+    ``adjusted_within`` as a share of what the fixed ones leave. ``aliases`` are the interactions that a fraction cannot
+    tell from its main effect."""
 
     name: str
     unit: str
@@ -43,6 +48,9 @@ class FactorRank:
     within: Shares | None = None
     fixed: bool = False
     interacts: bool = False
+    adjusted: VariancePart | None = None
+    adjusted_within: VariancePart | None = None
+    aliases: tuple[Alias, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -52,8 +60,14 @@ class FactorRank:
                                    **(self.slope.to_json() if self.slope else none), "fixed": self.fixed}  # fmt: skip
         if self.shapley is not None:
             content |= self.shapley.flat("shapley")
+        if self.adjusted is not None:
+            content |= {**self.adjusted.share.flat("adjusted"), "adjusted_p": self.adjusted.p}
+        if self.aliases:
+            content["aliases"] = [alias.to_json() for alias in self.aliases]
         if self.within is not None:
             content["within"] = self.within.to_json()
+        if self.adjusted_within is not None:
+            content["within"] |= self.adjusted_within.share.flat("adjusted")
         return content | (self.effects.to_json() if self.effects else {"levels": [], "steps": [], "monotone": None,
                                                                       "turns": None})  # fmt: skip
 
@@ -63,7 +77,9 @@ class Ranking:
     """All factors of one response, the most important first.
 
     ``order`` holds groups of names that cannot be told apart, the first group first; ``silent`` those whose effect
-    cannot be told from chance. ``noise`` is the share of the variance between repeats (None: there are none).
+    cannot be told from chance. ``by``: what they are ordered by, ``s1`` or ``adjusted``. ``noise_from``: what is taken
+    for noise, '' where nothing tells it. ``shapley_estimator`` where there are such effects. ``noise`` is the share of
+    the variance between repeats (None: there are none).
     ``blocks`` where they were asked for. ``transform``: the response is this of what was measured in ``unit``.
     """
 
@@ -88,6 +104,9 @@ class Ranking:
     warnings: tuple[str, ...]
     blocks: Blocks | None = None
     transform: str = ""
+    by: str = BY_S1
+    noise_from: str = ""
+    shapley_estimator: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -101,6 +120,8 @@ class Ranking:
             "order_within": [list(group) for group in self.order_within], "no_effect_seen": list(self.silent),
             "fixed": list(self.fixed), "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
             "correlated": [{"factors": [link.first, link.second], "strength": link.strength} for link in self.links],
+            "ordered_by": self.by, "noise_from": self.noise_from or None,
+            **({"shapley_estimator": self.shapley_estimator} if self.shapley_estimator else {}),
             "sentence": self.sentence, "warnings": list(self.warnings),
             **({} if self.blocks is None else self.blocks.to_json()),
         }  # fmt: skip

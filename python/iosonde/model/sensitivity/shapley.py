@@ -2,12 +2,13 @@
 
 φᵢ = Σ_u |u|!(k-|u|-1)!/k! · (c(u ∪ i) - c(u)) over all sets u without i, c(u) = V(E(Y|X_u))/V(Y) (Owen, SIAM/ASA J.
 Uncertainty Quantification 2, 2014; Song, Nelson & Staum, ibid. 4, 2016). c(u) is by group means where the sets repeat
-enough, else by forests out of the bag (Williamson & Feng, ICML 2020).
+enough, else by forests out of the bag (Williamson & Feng, ICML 2020); of many factors by an additive model.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -16,30 +17,57 @@ from iosonde.core.types import Estimate
 
 from . import factorial, scattered
 from .design import SCATTERED, Design
+from .shapley_additive import ShapleyEffects, additive_effects
 from .shares import grouping
 from .surrogate import out_of_bag
-from .variances import Array, Groups, Resampled, VarianceShare
+from .variances import NO_NOISE, Array, Groups, Resampled, VarianceShare, held_between
 
-MOST_FACTORS = 6
+_MOST_MODELS = 6  # factors: of more the sets are too many for group means and forests
 _TREES = 50
 LEAST_ROWS = 5  # of a group mean on average
 
 
-def effects_of(design: Design, level: float, rng: np.random.Generator) -> list[Estimate]:
-    """One effect for each factor, without a value where there are too many factors."""
+@dataclass(frozen=True)
+class Shapley:
+    """One effect for each factor, and by which estimator."""
+
+    of: list[Estimate]
+    name: str
+
+
+def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shapley:
+    """One effect for each factor, without a value where they have more levels than settings tell apart."""
     k = len(design.features)
-    if k > MOST_FACTORS:
-        why = f"Shapley effects of {k} factors need 2^{k} models: name {MOST_FACTORS} or fewer with --on"
-        return [Estimate(None, None, None, level, design.n, (why,))] * k
+    if k > _MOST_MODELS:
+        return _by_additive(design, level, rng)
     sets: list[Groups] = [frozenset(u) for size in range(k + 1) for u in combinations(range(k), size)]
     if _groups_are_full(design):
         made = (scattered if design.kind == SCATTERED else factorial).resample(design, sets, rng)
-        return _by_means(design, made, level)
+        return Shapley(_by_means(design, made, level), "group means")
     seed = int(rng.integers(2**31))
     closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
     values = _values({u: np.array(c) for u, c in closed.items()}, k)
     why = "the interval of a forest's Shapley effect is not known"
-    return [Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values]
+    return Shapley([Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values], "forests")
+
+
+def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shapley:
+    k = len(design.features)
+    made = additive_effects(design, level, rng)
+    if made is None:
+        why = f"Shapley effects of these {k} factors need more settings than {design.n_cells}"
+        return Shapley([Estimate(None, None, None, level, design.n, (why,))] * k, "")
+    name = f"additive model, which leaves {100 * made.left:.0f} % of the variance"
+    if made.error.any():
+        name += f"; permutations drawn, Monte Carlo standard error up to {made.error.max():.2g}"
+    return Shapley([_limited(made, i, level, design.n) for i in range(k)], name)
+
+
+def _limited(made: ShapleyEffects, factor: int, level: float, n: int) -> Estimate:
+    value, limits = float(made.seen[factor]), made.limits(factor, level)
+    if limits is None:
+        return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
+    return held_between(value, limits, level, n)
 
 
 def _groups_are_full(design: Design) -> bool:

@@ -6,26 +6,34 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from .adjusted import Adjusted
+from .aliases import MOST_FACTORS, Alias, named
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
-from .order import joined, ranged, ranked_names, ranked_text
-from .ranking import Ranking
+from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text
+from .ranking import BY_ADJUSTED, FactorRank, Ranking
 
 _LINEAR = 0.1  # of V(Y) that a straight line misses of the group means
 _NOISE_IN_ST = 0.03
 _MOST_LINKS = 3
+_INTERACTIONS = 0.02  # of V(Y)
 _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 
 def sentence(ranking: Ranking) -> str:
     """The ranking, never without its uncertainty."""
-    shares = {factor.name: factor.over_all for factor in ranking.factors}
+    numbers = {factor.name: _number(factor) for factor in ranking.factors}
     if not ranking.order:
         said = f"No factor's effect on {ranking.response} can be told from chance at level {ranking.level:g}"
         return f"{said}: repeat the settings, or vary the factors further."
-    parts = [ranked_text(ranking.order, shares)]
+    parts = [ranked_text(ranking.order, numbers)]
+    parts += [
+        f"{factor.name} is told apart from {named(whole)} only if {_absent(whole)} absent"
+        for factor in ranking.factors
+        if factor.name not in ranking.silent and (whole := [alias for alias in factor.aliases if alias.whole])
+    ][:_MOST_LINKS]
     if ranking.fixed:
-        within = {factor.name: factor.within for factor in ranking.factors if factor.within}
+        within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
         if ranking.order_within:
             parts.append(f"within {joined(ranking.fixed)}: {ranked_text(ranking.order_within, within)}")
         else:
@@ -35,6 +43,19 @@ def sentence(ranking: Ranking) -> str:
     if ranking.silent:
         parts.append(f"of {joined(ranking.silent)} no effect can be told from chance")
     return ". ".join(part[0].upper() * (i > 0) + part[i > 0 :] for i, part in enumerate(parts)) + "."
+
+
+def _number(factor: FactorRank) -> str:
+    return interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
+
+
+def _number_within(factor: FactorRank) -> str:
+    assert factor.within is not None
+    return interval_text(factor.within) if factor.adjusted_within is None else adjusted_text(factor.adjusted_within)
+
+
+def _absent(found: Sequence[Alias]) -> str:
+    return "that interaction is" if len(found) == 1 else "these interactions are"
 
 
 def blocks_text(blocks: Blocks) -> str:
@@ -52,27 +73,63 @@ def blocks_text(blocks: Blocks) -> str:
     return f"in the order given, {'; '.join(said)}"
 
 
-def warnings(ranking: Ranking, design: Design, of_data: Sequence[str], r2: float | None) -> tuple[str, ...]:
+def warnings(
+    ranking: Ranking, design: Design, of_data: Sequence[str], r2: float | None, beyond: Adjusted | None = None
+) -> tuple[str, ...]:
     """Everything that a reader of the numbers has to know."""
-    return (*of_data, *_of_design(ranking, design), *_of_factors(ranking), *_of_line(ranking, r2))
+    return (
+        *of_data, *_of_noise(ranking, design), *_of_fraction(ranking, design), *_of_settings(ranking, design),
+        *_of_links(ranking, design), *_of_interactions(ranking, beyond), *_refusals(ranking), *_of_factors(ranking),
+        *_of_line(ranking, r2),
+    )  # fmt: skip
 
 
-def _of_design(ranking: Ranking, design: Design) -> Iterator[str]:
+def _of_noise(ranking: Ranking, design: Design) -> Iterator[str]:
     if not ranking.intervals:
-        yield "nothing tells noise from effects, so there are no intervals: repeat every setting, 3 times or more"
+        what = "too little tells noise from effects" if ranking.noise_from else "nothing tells noise from effects"
+        yield f"{what}, so there are no intervals: repeat every setting, 3 times or more"
+        if ranking.noise_from:
+            yield "p is against what the main effects leave, in which interactions are"
     elif not design.df_repeats:
         st = "ST holds the noise, and " if design.kind == FACTORIAL else ""
-        yield (f"no setting was repeated: {st}interactions cannot be told from noise; repeat the settings to tell "
-               "them apart")  # fmt: skip
+        rest = "noise is what the main effects leave, and " if design.kind in (FRACTION, SCATTERED) else ""
+        yield (f"no setting was repeated: {rest}{st}interactions cannot be told from noise; repeat the settings to "
+               "tell them apart")  # fmt: skip
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:
         yield "the repeats of every setting are exactly equal: copies, or no noise at all; see iosonde check"
-    if design.kind == FRACTION:
-        yield ("a balanced fraction of the combinations: each factor's share may hold interactions of the others "
+
+
+def _of_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
+    """What the main effects of a fraction are aliased with."""
+    whole = [factor for factor in ranking.factors if any(alias.whole for alias in factor.aliases)]
+    for factor in whole[:_MOST_LINKS]:
+        found = [alias for alias in factor.aliases if alias.whole]
+        which = "that interaction is" if len(found) == 1 else "these interactions are"
+        yield f"{factor.name} is aliased with {named(found)}: told apart only if {which} absent"
+    if len(whole) > _MOST_LINKS:
+        yield f"{len(whole) - _MOST_LINKS} more factors are aliased with interactions of two others"
+    if design.kind != FRACTION:
+        return
+    partly = [factor.name for factor in ranking.factors if factor.aliases and factor not in whole]
+    if partly:
+        yield f"partly aliased with interactions of two others: {', '.join(partly)}; the JSON says with which"
+    if not whole and not partly and len(ranking.factors) <= MOST_FACTORS:
+        yield ("a balanced fraction of the combinations: main effects are aliased only with interactions of three "
+               "factors or more, and ST is refused")  # fmt: skip
+    else:
+        yield ("a balanced fraction of the combinations: a factor's share may hold interactions of the others "
                "(aliases), and ST is refused")  # fmt: skip
+
+
+def _of_settings(ranking: Ranking, design: Design) -> Iterator[str]:
     if design.kind == SCATTERED and design.n_cells < _FEW:
         yield (f"{design.n_cells} scattered settings are few: intervals may be too short; {_FEW} or more are wanted")
     if design.binned:
         yield f"in bins of equally many rows: {', '.join(design.binned)}"
+
+
+def _of_links(ranking: Ranking, design: Design) -> Iterator[str]:
+    """Which factors hang together, and what is done about it."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
             yield f"{link.first} and {link.second} always change together: their effects cannot be told apart"
@@ -81,6 +138,25 @@ def _of_design(ranking: Ranking, design: Design) -> Iterator[str]:
                    "of one holds effects of the other; the Shapley effects share them out")  # fmt: skip
     if len(ranking.links) > _MOST_LINKS:
         yield f"{len(ranking.links) - _MOST_LINKS} more pairs of factors were not varied independently"
+    if ranking.by == BY_ADJUSTED:
+        some = "" if ranking.links else f"the settings are not balanced (strength up to {design.imbalance:.2f}): "
+        yield f"{some}ranked by the adjusted share, which is what a factor explains beyond all others"
+    if ranking.shapley_estimator.startswith("additive"):
+        yield f"Shapley effects by an {ranking.shapley_estimator}: interactions are in nobody's effect"
+    if ranking.by != BY_ADJUSTED and ranking.links:
+        yield "too few settings for shares beyond the other factors: the order is that of S1"
+
+
+def _of_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:
+    """Where main effects leave more than noise, a share may be that of an interaction."""
+    part = None if beyond is None else beyond.interactions
+    if part is None or part.p is None or part.p > 1 - ranking.level or (part.share.value or 0.0) <= _INTERACTIONS:
+        return
+    yield (f"main effects leave {ranged(part.share)} of the variance to interactions: a factor's share may hold "
+           "some of them")  # fmt: skip
+
+
+def _refusals(ranking: Ranking) -> Iterator[str]:
     reasons = [
         w for f in ranking.factors for w in (*f.over_all.st.warnings, *(f.shapley.warnings if f.shapley else ()))
     ]

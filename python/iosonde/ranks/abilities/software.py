@@ -15,7 +15,7 @@ from iosonde.ranks.machine import reading
 from . import Ability
 
 _OLDEST_PYTHON = (3, 11)
-_LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "bokeh", "matplotlib", "PyYAML", "mpi4py")
+_LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "vl-convert-python", "PyYAML", "mpi4py")
 _NATIVE = "from iosonde import _native; print(round(_native.clock_cost_ns()))"
 
 

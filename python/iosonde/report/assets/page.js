@@ -1,58 +1,44 @@
 "use strict";
-/* Draws the figures, paints them in the page's colours, makes tables sortable. The page reads without it. */
+/* Draws each figure when it comes into view, makes tables sortable. The page reads without it. */
 (() => {
-  document.documentElement.dataset.script = "yes";
-  const embedded = JSON.parse(document.getElementById("figures").textContent);
-  const drawn = []; /* {holder, view} */
-  const printed = []; /* {holder, canvas} */
+  const root = document.documentElement;
+  root.dataset.script = "yes";
+  const theme = JSON.parse(document.getElementById("theme").textContent);
+  const waiting = new Set(document.querySelectorAll("[data-figure]")); /* specifications, each after its place */
 
-  /* Figures: each model carries tags "property=--css-variable" (see charts.py). */
-  function paint(light, figures = drawn) {
-    const style = getComputedStyle(light ? document.getElementById("print-palette") : document.documentElement);
-    for (const {view} of figures)
-      for (const model of view.model.references())
-        for (const tag of model.tags ?? []) {
-          const [property, variable] = String(tag).split("=--");
-          if (variable && property in model.properties)
-            model.setv({[property]: style.getPropertyValue("--" + variable).trim()});
-        }
+  /* Colours are the page's CSS variables, so that dark, light and paper need no second drawing. Expressions are
+     interpreted (ast), never compiled: the page's policy allows no evaluation. */
+  const options = {
+    mode: "vega-lite", ast: true, renderer: "svg", actions: false, config: theme, defaultStyle: false,
+    loader: {load: () => Promise.reject(new Error("a page loads nothing"))}, tooltip: {disableDefaultStyle: true},
+  };
+
+  async function draw(spec) {
+    if (!waiting.delete(spec)) return;
+    const place = document.getElementById(spec.dataset.figure);
+    try {
+      await vegaEmbed(place, JSON.parse(spec.textContent), options);
+      place.classList.add("drawn");
+    } catch (error) {
+      console.error(error);
+      place.classList.add("failed");
+      place.textContent = "This figure could not be drawn here; its data is below.";
+    }
   }
 
-  /* Draws what is not drawn and not inside closed details. */
-  async function draw() {
-    const before = drawn.length;
-    for (const holder of document.querySelectorAll("[data-figure]:not(.drawn, .failed)")) {
-      if (holder.closest("details:not([open])")) continue;
-      const item = embedded[holder.dataset.figure];
-      try {
-        holder.classList.add("drawn");
-        const views = await Bokeh.embed.embed_item(item, holder.id);
-        drawn.push({holder, view: [...views].find(view => view.model.id === item.root_id)});
-      } catch (error) {
-        console.error(error);
-        holder.classList.replace("drawn", "failed");
-        holder.textContent = "This figure could not be drawn here; its data is below.";
-      }
-    }
-    await keepForPaper(drawn.slice(before));
-    paint(false);
-    document.documentElement.dataset.ready = "yes";
-  }
+  const all = () => Promise.all([...waiting]
+    .filter(spec => !spec.closest("details:not([open])")).map(draw));
 
-  /* Paper: each figure once more as vectors in the light colours, whose width is free. Painting takes a frame or
-     two and printing does not wait for it, so this is made beforehand. */
-  async function keepForPaper(figures) {
-    paint(true, figures);
-    await new Promise(resolve => setTimeout(resolve, 60));
-    for (const {holder, view} of figures) {
-      const {canvas} = view.export("svg", false);
-      const {width, height} = view.bbox;
-      canvas.setAttribute("viewBox", `0 0 ${width} ${height}`);
-      canvas.removeAttribute("width");
-      canvas.removeAttribute("height");
-      canvas.setAttribute("class", "printed");
-      printed.push({holder, canvas});
-    }
+  function watch() {
+    const seen = new IntersectionObserver(entries => {
+      const drawing = entries.filter(entry => entry.isIntersecting).map(({target}) => {
+        seen.unobserve(target);
+        return draw(target.nextElementSibling);
+      });
+      Promise.all(drawing).then(() => root.dataset.ready = "yes");
+    }, {rootMargin: "300px 0px"});
+    for (const spec of waiting) seen.observe(spec.previousElementSibling);
+    if (waiting.size === 0) root.dataset.ready = "yes";
   }
 
   /* Tables: a button in each header sorts by it; a second press turns the order. */
@@ -86,10 +72,6 @@
   }
 
   document.querySelectorAll("table.sortable").forEach(sortable);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(false));
-  addEventListener("beforeprint", () => printed.forEach(({holder, canvas}) => holder.after(canvas)));
-  addEventListener("afterprint", () => printed.forEach(({canvas}) => canvas.remove()));
-  let drawing = draw();
-  for (const closed of document.querySelectorAll("details.model"))
-    closed.addEventListener("toggle", () => { drawing = drawing.then(draw); });
+  addEventListener("beforeprint", all);
+  watch();
 })();

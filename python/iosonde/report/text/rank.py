@@ -39,7 +39,9 @@ def of_one(ranking: Ranking) -> Iterator[str]:
         yield from ["", *_within(ranking)]
     if ranking.blocks is not None:
         yield from ["", *block_lines(ranking.blocks)]
-    if any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
+    if any(factor.adjusted for factor in ranking.factors):
+        yield from ["", *_beyond(ranking)]
+    elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
         yield from ["", *_shapley(ranking)]
     divisor, unit = _scale(ranking)
     if any(factor.effects for factor in ranking.factors):
@@ -98,6 +100,26 @@ def _within(ranking: Ranking) -> Iterator[str]:
 def _shapley(ranking: Ranking) -> Iterator[str]:
     rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
     yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
+
+
+def _beyond(ranking: Ranking) -> Iterator[str]:
+    """What each factor explains beyond all others, and within the fixed ones; beside it the Shapley effect."""
+    heads, rows = ["factor", "adjusted", "interval", "p"], []
+    within = any(factor.adjusted_within for factor in ranking.factors)
+    shapley = any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors)
+    for factor in ranking.factors:
+        if factor.adjusted is None:
+            continue
+        row = [factor.name, share(factor.adjusted.share), span(factor.adjusted.share), p_text(factor.adjusted.p)]
+        if within:
+            inner = factor.adjusted_within
+            row += [share(inner.share), span(inner.share)] if inner else ["", ""]
+        if shapley and factor.shapley:
+            row += [share(factor.shapley), span(factor.shapley)]
+        rows.append(row)
+    heads += [f"within {', '.join(ranking.fixed)}", "interval"] if within else []
+    heads += ["Shapley effect", "interval"] if shapley else []
+    yield from _whole_or_halves(heads, rows, "l" + "r" * (len(heads) - 1), 4)
 
 
 def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from iosonde.core.stored import Phase, StoredRun
+from iosonde.core.stored import StoredPhase, StoredRun
 
 _MEMORY_TYPES = ("tmpfs", "ramfs", "hugetlbfs")
 
 
-def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[Phase]]:
+def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
     """``operation, nodes=2`` → that phase of every complete run with so many nodes, of phases that the ranks do at the
     same time; not steps that go from rank to rank, nor what only sets up or tears down."""
-    found: dict[str, list[Phase]] = {}
+    found: dict[str, list[StoredPhase]] = {}
     for run in runs:
         if not run.complete:
             continue
@@ -42,7 +42,9 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
         yield phase.operation, facts
 
 
-def _network_facts(phase: Phase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _network_facts(
+    phase: StoredPhase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """The fastest node's rate, and what its interfaces carry: of a file system with a server elsewhere."""
     server = str(mount.get("server") or "")
     speeds = [card.get("bits_per_s") for card in interfaces if card.get("state") == "up"]

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.distributions import binomial_cdf
@@ -67,7 +67,7 @@ def check(subject: Subject) -> list[Finding]:
     ]
 
 
-def _times(phase: Phase) -> dict[int, int]:
+def _times(phase: StoredPhase) -> dict[int, int]:
     return {
         rank["rank"]: rank["ended_ns"] - rank["started_ns"]
         for rank in phase.ranks
@@ -75,7 +75,7 @@ def _times(phase: Phase) -> dict[int, int]:
     }
 
 
-def _always_last(phases: Sequence[Phase], times: Sequence[Mapping[int, int]], alpha: float) -> str:
+def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:
     last = Counter(max(each, key=lambda rank: each[rank]) for each in times if len(each) > 1)
     rank, often = last.most_common(1)[0]
     ranks, trials = max(len(each) for each in times), sum(last.values())

@@ -88,7 +88,7 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
         return []
     counted = whole if whole <= _COUNTABLE else None
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": counted}
-    if len(there) < _GRID_SHARE * whole or whole > _MOST_CELLS:
+    if whole > _MOST_CELLS or len(there) < _GRID_SHARE * whole:
         of = whole if counted else f"about 10^{round(sum(math.log10(len(found)) for found in levels.values()))}"
         return [Finding(CODE, Severity.INFO, f"the settings of {name} are not a full grid: {len(there)} of {of} "
                         "combinations were measured", evidence, "do not average over settings")]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.core.units import percent, significant
+from iosonde.core.units import percent, ratio_text
 
 from .compare import CANNOT_TELL, DIFFERENT, EQUAL, Comparison
 
@@ -33,8 +33,3 @@ def sentence(one: Comparison, factor: str | None = None) -> str:
     if one.verdict == DIFFERENT:
         return f"{b} is {way}: {interval} times {a}."
     return f"{b} is {way}, but by less than the margin of {margin}: {interval} times {a}."
-
-
-def ratio_text(ratio: float) -> str:
-    """A ratio with decimals enough near 1: ``1.061``, ``0.978``, ``12.4``."""
-    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)

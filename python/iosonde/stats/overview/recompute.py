@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.stored import Phase, StoredRun
+from iosonde.core.stored import StoredPhase, StoredRun
 
 CLOCK_ERROR = 0.01  # of the phase: with more, times of different ranks are not set against each other
 _WRITER = "_writer_node"
@@ -32,7 +32,7 @@ def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) ->
 
 
 def _series(
-    phase: Phase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
+    phase: StoredPhase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
     """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
@@ -56,7 +56,9 @@ def _counted(measures: str, operation: str, present: Sequence[str]) -> str | Non
     return next((kind for kind in wanted if kind in present), None)
 
 
-def _of_series(name: str, rows: npt.NDArray[Any], kind: int, phase: Phase, kinds: Sequence[str]) -> dict[Key, float]:
+def _of_series(
+    name: str, rows: npt.NDArray[Any], kind: int, phase: StoredPhase, kinds: Sequence[str]
+) -> dict[Key, float]:
     if not rows.size:
         return {}
     offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}

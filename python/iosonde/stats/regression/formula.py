@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Cell, Table, show
+from iosonde.core.table import Cell, Column, Table, show
 from iosonde.core.transforms import TRANSFORMS, apply
 
 _CALL = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
@@ -78,6 +78,16 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
     return terms
 
 
+def columns_of(texts: Sequence[str], table: Table) -> list[str]:
+    """The columns that terms name, each once; ``a*b`` too, as an analysis of variance takes it. Raises InputError,
+    DataError (with the nearest names)."""
+    found: dict[str, None] = {}
+    for text in texts:
+        for part in [text] if text in table.columns else re.split(r"[:*]", text):
+            found[_called(part.strip(), table)[1].name] = None
+    return list(found)
+
+
 def parse_response(text: str, table: Table) -> Factor:
     """A numeric column or a transform of one."""
     factor = _factor(text, table, response=True)
@@ -97,7 +107,8 @@ def column_values(table: Table, factor: Factor) -> npt.NDArray[np.generic]:
     return cells[codes]
 
 
-def _factor(text: str, table: Table, response: bool = False) -> Factor:
+def _called(text: str, table: Table) -> tuple[str, Column]:
+    """(the function, '' where there is none; the column) of a factor as it is written."""
     call = None if text in table.columns else _CALL.match(text)
     function, name = (call[1], call[2].strip()) if call else ("", text)
     if function and function != "C" and function not in TRANSFORMS:
@@ -105,7 +116,11 @@ def _factor(text: str, table: Table, response: bool = False) -> Factor:
             function, name = "", text
         else:
             raise InputError(f"there is no transform '{function}'", f"use C, {', '.join(TRANSFORMS)}")
-    column = table.column(name)
+    return function, table.column(name)
+
+
+def _factor(text: str, table: Table, response: bool = False) -> Factor:
+    function, column = _called(text, table)
     if column.missing.all():
         return Factor(column.name, function)
     if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):

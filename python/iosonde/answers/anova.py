@@ -1,0 +1,69 @@
+"""Which factors the variation of a response belongs to: sums of squares, shares, F and p."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.stats.regression.anova import Anova
+from iosonde.stats.regression.anova import anova as allocated
+
+from .answer import Answer
+from .caveats import caveats
+from .regress import explained
+
+
+@dataclass(frozen=True)
+class AnalysisOfVariance(Answer):
+    """``anova``: the table, the contrasts, and what speaks against them."""
+
+    anova: Anova
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde anova --json``."""
+        return self.anova.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a term."""
+        return [source.to_json() for source in self.anova.sources]
+
+    @property
+    def sentence(self) -> str:
+        """Which factors explain the variation."""
+        return sentence(self.anova)
+
+
+@dataclass(frozen=True)
+class SumsOfSquares:
+    """``block``: a factor whose effect is taken out and not asked about. ``kind``: 1 sequential, 2, 3. ``contrasts``
+    are differences of means, as ``fs: nfs - afs``."""
+
+    block: str | None = None
+    kind: int = 2
+    contrasts: Sequence[str] = ()
+
+
+def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
+    """The variation of one response of DATA by the terms ``asked.on``; of a store by default by its factors. Raises
+    InputError, DataError."""
+    how = how or SumsOfSquares()
+    response, terms = explained(source, asked, [how.block] if how.block else [])
+    if how.block and not asked.on:
+        terms = [name for name in terms if name != response.rows.column(how.block).name]
+    made = allocated(response.rows, response.title, terms, asked.level, block=how.block, kind=how.kind,
+                     contrasts=how.contrasts)  # fmt: skip
+    return AnalysisOfVariance(replace(made, warnings=(*response.warnings, *caveats(response), *made.warnings)))
+
+
+def sentence(made: Anova) -> str:
+    """Which factors explain the variation."""
+    asked = [source for source in made.sources if not source.block]
+    told = sorted((s for s in asked if s.p < 1 - made.level), key=lambda s: -s.share)
+    if not told:
+        return f"No effect on {made.response} can be told from chance at level {made.level:g}."
+    named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
+    rest = 100 * made.ss_residual / made.ss_total
+    return f"The variation of {made.response} belongs to {named}; {rest:.0f} % is residual."

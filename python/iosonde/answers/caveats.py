@@ -1,0 +1,14 @@
+"""What the reader of any analysis has to know of a response and its factors."""
+
+from __future__ import annotations
+
+from iosonde.data.responses import Response
+
+
+def caveats(response: Response) -> list[str]:
+    """In words: repeats that are no executions, and factors that nothing here tells apart."""
+    said = []
+    if response.within_run:
+        said.append("repeats are iterations within one run: the noise of another execution is not seen")
+    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
+    return said

@@ -1,0 +1,25 @@
+"""Columns of a table that are named as responses, with those that are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from iosonde.core.table import Table
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.source import Source
+
+
+def with_computed(source: Source, table: Table, asked: Asked, by: Sequence[str]) -> tuple[Table, list[str]]:
+    """The rows with a column for each of ``asked.response``, and the names: a column as it is, a computed one under its
+    own name. Raises InputError, DataError."""
+    names = []
+    for text in asked.response:
+        if any(text in (column.name, column.label) for column in table.columns.values()):
+            names.append(text)
+            continue
+        (made,) = responses(replace(source, table=table), replace(asked, response=(text,), on=tuple(by)))
+        table = replace(table, columns={**table.columns, made.title: made.rows.columns[made.title]})
+        names.append(made.title)
+    return table, names

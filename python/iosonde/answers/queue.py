@@ -1,0 +1,163 @@
+"""A network of queues by hand: what limits, for numbers of clients that nobody has."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import format_rate, parse_seconds, significant
+from iosonde.model.queues.open_queues import OpenLoad, open_network
+from iosonde.model.queues.queueing import Kind, Solution, Station, check, solve
+from iosonde.model.queues.slowest import Phase, phase
+
+from .answer import Answer
+
+_MOST_CLIENTS, _MOST_SERVERS = 10**6, 10**6
+_STATION = re.compile(r"^\s*([^=]+?)\s*=\s*([^:]+?)\s*(?::\s*(?:(delay)|(\d+)\s*(queues?)?)\s*)?$")
+_EXAMPLES = "write disk=2ms (one server), disk=2ms:4 (4 of one queue), disk=2ms:4queues, or client=5ms:delay"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The network for one number of clients. ``of_linear``: its rate as a share of that of clients who never wait;
+    ``phase_of_linear`` the same with a barrier."""
+
+    solution: Solution
+    phase: Phase | None
+    of_linear: float
+    phase_of_linear: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        made = self.solution
+        loads = [{"name": load.station.name, "utilisation": load.utilisation, "operations": load.operations,
+                  "residence_s": load.residence_s, "asked": load.asked} for load in made.loads]  # fmt: skip
+        return {"clients": made.clients, "rate": made.rate, "response_s": made.response_s, "rate_low": made.low,
+                "rate_high": made.high, "of_linear": self.of_linear, "exact": made.exact, "stations": loads,
+                "phase": None if self.phase is None else dict(vars(self.phase))}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Network(Answer):
+    """``solved`` for each number of clients; ``opened`` for ``arrivals_per_s``, None where there are none."""
+
+    stations: tuple[Station, ...]
+    solved: tuple[Solved, ...]
+    arrivals_per_s: float | None = None
+    opened: tuple[OpenLoad, ...] | None = None
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde scale --station … --json``."""
+        named = [{"name": s.name, "demand_s": s.demand_s, "servers": s.servers, "kind": str(s.kind)}
+                 for s in self.stations]  # fmt: skip
+        arrivals = None if self.opened is None else [
+            {"name": load.station.name, "utilisation": load.utilisation, "residence_s": load.residence_s}
+            for load in self.opened
+        ]  # fmt: skip
+        return {"stations": named, "bottleneck": self.solved[0].solution.bottleneck if self.solved else None,
+                "network": [one.to_json() for one in self.solved], "open": arrivals}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a number of clients."""
+        return [{key: value for key, value in one.to_json().items() if key not in ("stations", "phase")}
+                for one in self.solved]  # fmt: skip
+
+    @property
+    def alone_s(self) -> float:
+        """What an operation takes where nobody waits."""
+        return sum(station.demand_s for station in self.stations)
+
+    @property
+    def sentence(self) -> str:
+        """What limits, from where on, and what the most clients would ask of each server."""
+        last = self.solved[-1].solution
+        limit = next(station for station in self.stations if station.name == last.bottleneck)
+        load = next(load for load in last.loads if load.station.name == limit.name)
+        most = format_rate(limit.most, "operations/s")
+        knee = significant(limit.most * self.alone_s)
+        said = f"{limit.name} limits: {most} at most, which about {knee} clients reach."
+        if load.asked is not None and load.asked > 1:
+            asked, needed = significant(load.asked), significant(load.asked * limit.servers)
+            said += (f" {last.clients:,} clients that do not wait would ask of each of its servers {asked} times what "
+                     f"it can do: {needed} such servers instead of {limit.servers}.")  # fmt: skip
+        beyond = [other for other in last.loads if other.asked and other.asked > 1 and other.station.name != limit.name]
+        if beyond:
+            named = ", ".join(f"{other.station.name} ({significant(other.asked or 0.0)} times)" for other in beyond)
+            said += f" The next limits would be {named}."
+        return said
+
+    @property
+    def busiest(self) -> OpenLoad:
+        """Of the open network."""
+        known = [load for load in self.opened or () if load.utilisation is not None]
+        return max(known, key=lambda load: load.utilisation or 0.0)
+
+    @property
+    def open_s(self) -> float:
+        """What an operation takes in the open network."""
+        return sum(load.residence_s for load in self.opened or ())
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Who asks: ``at`` so many at a time, or operations that arrive at a rate. With ``operations_per_phase`` all wait
+    for the slowest after so many each; ``spread`` is the coefficient of variation of the time at a station."""
+
+    at: Sequence[float] = ()
+    arrivals_per_s: float | None = None
+    operations_per_phase: int | None = None
+    spread: float | None = None
+
+
+def queue(stations: Sequence[str], who: Clients) -> Network:
+    """The network of ``stations``, as ``disk=2ms:4``, solved. Raises InputError."""
+    made = stations_of(stations)
+    arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
+    if arrivals is not None and not 0 < arrivals < 1e15:
+        raise InputError(f"--arrivals {arrivals:g} is no rate", "give operations per second, as 500")
+    if spread is not None and math.isnan(spread):
+        raise InputError("--spread nan is no coefficient of variation", "give a number such as 0.5")
+    if spread is not None and operations is None:
+        raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
+    opened = None if arrivals is None else tuple(open_network(made, arrivals))
+    clients = [] if opened is not None and not who.at else _clients(who.at)
+    solved = [_solved(made, n, phase(made, n, operations, spread or 1.0) if operations else None) for n in clients]
+    return Network(tuple(made), tuple(solved), arrivals, opened)
+
+
+def stations_of(texts: Sequence[str]) -> list[Station]:
+    """``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` → stations. Raises InputError."""
+    found = []
+    for text in texts:
+        parts = _STATION.match(text)
+        if not parts:
+            raise InputError(f"--station '{text}' is no station", _EXAMPLES)
+        name, time, delay, servers, queues = parts.groups()
+        kind = Kind.DELAY if delay else Kind.QUEUES if queues else Kind.QUEUE
+        if servers and not 1 <= int(servers) <= _MOST_SERVERS:
+            raise InputError(f"--station '{text}': {servers} servers", f"give 1 to {_MOST_SERVERS:,}")
+        found.append(Station(name, parse_seconds(time), int(servers or 1), kind))
+    check(found)
+    return found
+
+
+def _solved(stations: Sequence[Station], clients: int, barrier: Phase | None) -> Solved:
+    made = solve(stations, clients)
+    alone_s = sum(station.demand_s for station in stations)
+    of_phase = None if barrier is None else barrier.rate * alone_s / clients
+    return Solved(made, barrier, made.rate * alone_s / clients, of_phase)
+
+
+def _clients(sizes: Sequence[float]) -> list[int]:
+    """The numbers of clients of ``--at``. Raises InputError."""
+    if not sizes:
+        raise InputError("--at is missing", "give the numbers of clients, as --at 1,64,10000")
+    if max(sizes) > _MOST_CLIENTS:
+        raise InputError(
+            f"--at {max(sizes):.0f} is too many", f"a network of queues takes up to {_MOST_CLIENTS:,} clients"
+        )
+    return [int(size) for size in sizes]

@@ -1,0 +1,114 @@
+"""What explains a response: least squares on the raw repeats, with everything that says whether to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import fitted
+from iosonde.data.asked import Asked
+from iosonde.data.responses import VALUE, Response, one_response
+from iosonde.data.source import Source
+from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.regress import Regression
+from iosonde.stats.regression.regress import regress as regressed
+from iosonde.stats.regression.sums import regress_sums
+
+from .answer import Answer
+from .caveats import caveats
+
+
+@dataclass(frozen=True)
+class LeastSquares(Answer):
+    """``regression``: how much is explained, the coefficients, the predictions, what speaks against it."""
+
+    regression: Regression
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde regress --json``."""
+        return self.regression.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a coefficient."""
+        return [vars(coefficient) for coefficient in self.regression.fit.coefficients()]
+
+    @property
+    def sentence(self) -> str:
+        """The effect of one numeric predictor in words, or how much all explain."""
+        return sentence(self.regression)
+
+    def plots(self) -> dict[str, Any]:
+        """The data of the four diagnostic plots. Raises InputError where only sums are known."""
+        if self.regression.model is None:
+            raise InputError("sums hold no points to plot", "give DATA instead of --sums")
+        return plot_data(self.regression.model, self.regression.response)
+
+
+@dataclass(frozen=True)
+class AtPoints:
+    """Where to predict: the mean of ``m`` new observations at each of the points ``at``. ``robust``: standard errors
+    that allow unequal variance (HC3)."""
+
+    at: Sequence[Mapping[str, str]] = ()
+    m: int = 1
+    robust: bool = False
+
+
+def regress(source: Source, asked: Asked, predicted: AtPoints | None = None) -> LeastSquares:
+    """One response of DATA on the terms ``asked.on``; of a store by default on its factors. Raises InputError,
+    DataError."""
+    predicted = predicted or AtPoints()
+    response, terms = explained(source, asked)
+    made = regressed(response.rows, response.title, terms, asked.level, at=predicted.at, m=_checked(predicted.m),
+                     robust=predicted.robust)  # fmt: skip
+    return LeastSquares(replace(made, warnings=(*response.warnings, *caveats(response), *made.warnings)))
+
+
+def of_sums(
+    given: Mapping[str, Any], level: float, predicted: AtPoints | None = None, source: str = "the sums"
+) -> LeastSquares:
+    """From the sums that a publication prints. Raises InputError naming the key."""
+    predicted = predicted or AtPoints()
+    return LeastSquares(regress_sums(given, level, at=predicted.at, m=_checked(predicted.m), source=source))
+
+
+def explained(source: Source, asked: Asked, beside: Sequence[str] = ()) -> tuple[Response, list[str]]:
+    """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store. ``beside``
+    are columns that the analysis needs, too. Raises InputError, DataError."""
+    for name, given in (("--response", asked.response), ("--on", asked.on or source.store)):
+        if not given:
+            raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
+    table = source.table
+    columns = [*columns_of(asked.on, table), *(table.column(name).name for name in beside)] if asked.on else []
+    response = one_response(source, replace(asked, on=tuple(columns)))
+    own = {response.measured or response.title, response.title}
+    own |= {VALUE} if response.operation else set()
+    if own & set(columns):
+        raise InputError(f"'{response.title}' is both the response and a predictor", "leave it out of --on")
+    terms = list(asked.on) or response.names
+    if not terms:
+        raise InputError(f"{source.name} has no factor that varies", "name predictors with --on")
+    return response, terms
+
+
+def sentence(made: Regression, number: Callable[[float], str] = fitted) -> str:
+    """The effect of one numeric predictor in words, or how much all explain; ``number`` writes a response."""
+    f = made.fit
+    if f.k == 1 and "[" not in f.names[1]:
+        slope = f.coefficients()[1]
+        sure = f"between {number(slope.low)} and {number(slope.high)}"
+        if slope.low <= 0 <= slope.high:
+            return f"Whether {slope.name} has an effect on {made.response} cannot be told: a step of 1 adds {sure}."
+        return f"A step of 1 in {slope.name} adds {number(slope.estimate)} to {made.response}, {sure}; R² = {f.r2:.2f}."
+    told = [c.name for c in f.coefficients()[1:] if not c.low <= 0 <= c.high]
+    named = f"effects that can be told from 0: {', '.join(told)}" if told else "no single effect can be told from 0"
+    return f"The predictors explain {100 * f.r2:.0f} % of the variation of {made.response}; {named}."
+
+
+def _checked(m: int) -> int:
+    if m < 1:
+        raise InputError(f"--new {m} is below 1", "predict the mean of at least 1 observation")
+    return m

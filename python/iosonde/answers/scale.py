@@ -1,0 +1,169 @@
+"""How a rate grows with the number of nodes, what stops it, and what more nodes would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.column_units import is_rate
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.estimate_text import estimate_or_end
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.model.scaling.analyse import SCENARIO, Scaling, analyse
+from iosonde.model.scaling.demands import Demands, demands
+from iosonde.model.scaling.series import Series, series_of
+from iosonde.model.scaling.words import TITLES, sentences
+
+from .answer import Answer
+from .caveats import caveats
+from .stations import work
+
+_CURVE_POINTS = 120
+
+
+@dataclass(frozen=True)
+class LawCurve:
+    """A law that is not ruled out, from its first to its last size; what was measured ends at ``measured``, a scenario
+    begins at ``scenario``."""
+
+    name: str
+    sizes: list[float]
+    rates: list[float]
+    measured: float
+    scenario: float
+
+
+@dataclass(frozen=True)
+class ScaledSeries:
+    """A series and what its laws say. ``demands``: what one operation asks of the stations, or why that is not known;
+    None where it was not asked for."""
+
+    series: Series
+    scaling: Scaling
+    demands: Demands | str | None = None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The conclusions: change of regime, law, what cannot be told."""
+        return sentences(self.scaling, self.series.on, lambda rate: estimate_or_end(rate, self.series.unit))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        asked: dict[str, Any] = {}
+        if isinstance(self.demands, Demands):
+            asked = {"demands": self.demands.to_json(), "why_no_demands": ""}
+        elif self.demands is not None:
+            asked = {"demands": None, "why_no_demands": self.demands}
+        return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **asked}
+
+    def curves(self) -> list[LawCurve]:
+        """The laws of each regime that are not ruled out; those of the last regime go on to the farthest prediction."""
+        made = self.scaling
+        far = max([size.size for size in made.sizes] + [prediction.size for prediction in made.predictions])
+        found = []
+        for regime in made.regimes:
+            sizes = np.geomspace(regime.low, far if regime is made.regimes[-1] else regime.high, _CURVE_POINTS)
+            for law in regime.possible:
+                if law.fit is not None:
+                    rates = np.exp(law.fit.log_rates(sizes)).tolist()
+                    title = TITLES[law.law.name]
+                    found.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
+        return found
+
+
+@dataclass(frozen=True)
+class ScalingLaws(Answer):
+    """Each series of rates over ``on``. ``as_stations``: the size of the operation whose demands were asked for."""
+
+    items: tuple[ScaledSeries, ...]
+    on: str
+    level: float
+    warnings: tuple[str, ...] = ()
+    as_stations: str | None = None
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde scale --json``."""
+        return {"level": self.level, "on": self.on, "series": [one.to_json() for one in self.items],
+                "warnings": list(self.warnings)}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a number of nodes of each series."""
+        return [
+            {"response": one.series.response, "unit": one.series.unit, **one.series.by, **size.to_json()}
+            for one in self.items
+            for size in one.scaling.sizes
+        ]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Over what a rate grows, and what is asked of it. ``by``: each combination is a series of its own; of a store by
+    default its other factors. ``of_time``: the response is the time of a fixed amount of work. ``at``: predict there.
+    ``bootstrap``: so many samples instead of profile likelihood (0: none)."""
+
+    on: str = "nodes"
+    by: tuple[str, ...] = ()
+    of_time: bool = False
+    at: Sequence[float] = ()
+    bootstrap: int = 0
+    seed: int = 1
+    as_stations: str | None = None
+
+
+def scale(source: Source, asked: Asked, how: Growth | None = None) -> ScalingLaws:
+    """Laws of scaling of every series of DATA; of a store of every rate. Raises InputError, DataError."""
+    how = how or Growth()
+    found, warnings = _series(source, asked, how)
+    found, left_out = _with_two_sizes(found, how.on)
+    size = how.as_stations
+    works = [None if size is None else work(series, size) for series in found]
+    items = []
+    for series, of_one in zip(found, works, strict=True):
+        made = analyse(series.trials, asked.level, list(how.at), how.bootstrap, how.seed)
+        items.append(ScaledSeries(series, made, None if of_one is None else demands(made.regimes[-1], of_one)))
+    return ScalingLaws(tuple(items), how.on, asked.level, (*warnings, *left_out), size)
+
+
+def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], list[str]]:
+    """A series for each response and setting beside ``on``."""
+    if source.store is None and not asked.response:
+        raise InputError("--response is missing", f"name the column of the rate: {', '.join(source.table.names)}")
+    named = (how.on, *how.by) if source.store is None else ()
+    every = responses(source, replace(asked, on=named))
+    chosen = every if asked.response else [one for one in every if is_rate(one.unit)]
+    if not chosen:
+        raise DataError("no rate is left", "the conditions leave no metric that is work per time")
+    settings = how.by
+    if source.store is not None and not settings:
+        settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
+    found: list[Series] = []
+    warnings: list[str] = []
+    for response in chosen:
+        part, said = series_of(response.rows, response.title, how.on, settings, how.of_time)
+        found += part
+        warnings += [*response.warnings, *_caveats(response, how.on), *said]
+    return found, list(dict.fromkeys(warnings))
+
+
+def _caveats(response: Response, on: str) -> list[str]:
+    """Of factors only what goes with ``on``, which is what growth would be due to; ranks grow with nodes anyway."""
+    twins = tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
+    return caveats(replace(response, confounded=twins))
+
+
+def _with_two_sizes(found: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
+    """The series that say something of scaling; the others are named. Raises DataError where none does."""
+    kept = [series for series in found if len(series.trials) > 1]
+    if not kept:
+        only = ", ".join(f"{size:g}" for size in sorted({size for series in found for size in series.trials}))
+        raise DataError(
+            f"every series has one value of {on} ({only}): nothing scales", "measure at 5 or more, as 1,2,4,8,16"
+        )
+    gone = len(found) - len(kept)
+    verb = "has one value of {} and is" if gone == 1 else "have one value of {} and are"
+    return kept, [f"{gone} series {verb.format(on)} left out"] if gone else []

@@ -1,0 +1,28 @@
+"""The fitted law of one queue as the stations of a network: what an operation asks of client and server."""
+
+from __future__ import annotations
+
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+from iosonde.model.scaling.series import Series
+
+_OPERATIONS = {"operations/s": 1.0, "op/s": 1.0, "ops/s": 1.0, "iops": 1.0, "kop/s": 1e3, "kops/s": 1e3, "kiops": 1e3}
+
+
+def work(series: Series, size: str) -> float:
+    """What one operation of ``size`` is in the units that the series' rate counts. Raises InputError."""
+    amount = float(parse_size(size))
+    if amount <= 0:
+        raise InputError(
+            f"--as-stations {size} is no size", "write it like 64KiB, or 1 where the rate counts operations"
+        )
+    known = bytes_per_s(series.unit)
+    if known:
+        return amount / known[0]
+    if series.unit.lower() not in _OPERATIONS:
+        raise InputError(f"--as-stations: '{series.response}' does not say what it counts",
+                         "name the column with its unit, as write_MiB/s or create_ops/s")  # fmt: skip
+    if amount != 1:
+        raise InputError(f"--as-stations {size}: {series.response} counts operations", "give --as-stations 1")
+    return 1 / _OPERATIONS[series.unit.lower()]

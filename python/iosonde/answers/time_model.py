@@ -1,0 +1,243 @@
+"""Where the time of one operation goes, and which condition an observed time tells of.
+
+The parts are given, or fitted to DATA by lines; with both, rows or operations are put to the nearest condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde import _native
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import StoredRun, plain
+from iosonde.core.table import show
+from iosonde.core.types import Estimate
+from iosonde.core.units import parse_size
+from iosonde.data.asked import Asked
+from iosonde.data.responses import Response, one_response
+from iosonde.data.source import Source
+from iosonde.explain.waterfall import DATA_KINDS
+from iosonde.model import time_model as times
+from iosonde.model.time_model import Classified, Condition, Diagnosis, Line, Mixture, Part
+from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.estimate.summarise import mean
+
+from .answer import Answer
+
+Array = npt.NDArray[np.float64]
+
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True)
+class ConditionShares:
+    """One operation at one setting: the share of each condition, the share of the time that was lost, and the share of
+    the operations that no condition explains."""
+
+    name: str
+    n_operations: int
+    shares: dict[str, Estimate]
+    lost: Estimate
+    beyond: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        return {
+            "group": self.name, "n_operations": self.n_operations, "lost": self.lost.to_json(),
+            "beyond": self.beyond.to_json(),
+            "conditions": [{"condition": name, **e.flat("share")} for name, e in self.shares.items()],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TimeModel(Answer):
+    """The conditions with their times for each of ``sizes``, and for each observed time the nearest of them and the
+    mixture that it may be. ``lines`` were fitted to DATA; ``groups`` were put to conditions."""
+
+    conditions: tuple[Condition, ...]
+    sizes: tuple[int, ...]
+    observed_s: tuple[float, ...]
+    diagnoses: tuple[Diagnosis, ...]
+    mixtures: tuple[Mixture | None, ...]
+    lines: tuple[Line, ...]
+    groups: tuple[ConditionShares, ...]
+    warnings: tuple[str, ...]
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde time-model --json``."""
+        return {
+            "level": self.level, "parts": times.PARTS, "times": [self._times(size) for size in self.sizes],
+            "lines": [line.to_json() for line in self.lines],
+            "diagnosis": [one.to_json() for one in self.diagnoses], "limits": list(times.LIMITS),
+            "mixtures": [vars(one) if one else None for one in self.mixtures],
+            "groups": [one.to_json() for one in self.groups], "warnings": list(self.warnings),
+        }  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a condition at a size, or of a group."""
+        return [
+            *({"size": size, "condition": one.name, "s": one.seconds(size)}
+              for size in self.sizes for one in self.conditions),
+            *({"group": group.name, "condition": name, **share.flat("share")}
+              for group in self.groups for name, share in group.shares.items()),
+        ]  # fmt: skip
+
+    def _times(self, size: int) -> dict[str, Any]:
+        return {
+            "size": size,
+            "best_s": times.best_case(self.conditions, size),
+            "conditions": [
+                {"condition": one.name, "s": one.seconds(size),
+                 "parts": {part.label: part.seconds(size) for part in one.parts}}
+                for one in self.conditions
+            ],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OneOperation:
+    """What is known of it: its parts, whether the device has to prepare (``state``), the conditions that can be
+    (``only``; empty: all), its ``sizes`` (bytes), and what operations of the one size took (s)."""
+
+    parts: Sequence[Part] = ()
+    state: str = times.PREPARED
+    only: Sequence[str] = ()
+    sizes: Sequence[int] = ()
+    observed_s: Sequence[float] = ()
+
+
+def time_model(source: Source | None, asked: Asked, operation: OneOperation, by: Sequence[str] = ()) -> TimeModel:
+    """The parts of the time, fitted to DATA where they are not given. ``asked.on`` is the column of sizes; ``by`` tells
+    the groups of DATA apart. Raises InputError, DataError."""
+    known, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
+    found = times.conditions(known, operation.state, tuple(operation.only)) if known else []
+    lines: list[Line] = []
+    groups: list[ConditionShares] = []
+    notes: list[str] = []
+    if source is None:
+        if not known:
+            raise InputError("no part of the time is known", "give --copy, --network …, or --parts FILE, or DATA")
+        if not sizes:
+            raise InputError("--size is missing", "write it like 256KiB")
+    elif known and source.store is not None and not asked.response:
+        groups, notes = _of_store(source, found, asked.level, by)
+    elif known:
+        groups = [_of_rows(name, times.classify(found, sizes_, seconds), asked.level)
+                  for name, sizes_, seconds in _groups(source, asked, by) if sizes_.size]  # fmt: skip
+    else:
+        lines = [_line(name, sizes_, seconds, asked.level) for name, sizes_, seconds in _groups(source, asked, by)]
+        found = [line.condition() for line in lines]
+    if observed and len(sizes) != 1:
+        raise InputError("--observed needs one --size", "write it like --size 256KiB --observed 30us,2.5ms")
+    told = tuple(times.diagnose(found, sizes[0], time) for time in observed)
+    mixed = tuple(times.mixture(found, sizes[0], time) for time in observed)
+    return TimeModel(tuple(found), sizes, observed, told, mixed, tuple(lines), tuple(groups), tuple(notes), asked.level)
+
+
+def _of_store(
+    source: Source, found: Sequence[Condition], level: float, by: Sequence[str]
+) -> tuple[list[ConditionShares], list[str]]:
+    """Reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
+
+    The unit is the trial: shares are means over trials. Raises DataError where nothing was recorded.
+    """
+    assert source.store is not None
+    names = [source.table.column(name).name for name in by] or source.known.names
+    kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
+    chosen = _operations_chosen(source)
+    trials: dict[str, list[Classified]] = {}
+    notes: dict[str, None] = {}
+    for run in source.runs:
+        rows = source.store.operations(run.id) if run.complete else None
+        for phase in run.phases if rows is not None else ():
+            if chosen is not None and phase.operation not in chosen:
+                continue
+            own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]
+            if not own.size:
+                continue
+            name = ", ".join([phase.operation, *_setting(run, names)])
+            if not phase.recorded_all:
+                notes[f"{name}: a sample of the operations was kept, which is what is counted"] = None
+            made = times.classify(found, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
+            trials.setdefault(name, []).append(made)
+    if not trials:
+        raise DataError("no reads or writes are recorded in the store", "measure with 'iosonde run'")
+    return [_group(name, several, level) for name, several in trials.items()], list(notes)
+
+
+def _operations_chosen(source: Source) -> set[str] | None:
+    """The operations that ``--where`` leaves; None where it says nothing of them."""
+    if not any(name == "operation" for name, _, _ in source.where):
+        return None
+    return {str(value) for value in source.table.column("operation").values}
+
+
+def _line(name: str, sizes: Array, seconds: Array, level: float) -> Line:
+    """The fitted line of a group. Raises InputError, naming the group, where that is not possible."""
+    try:
+        return times.fit_line(name, sizes, seconds, level)
+    except InputError as error:
+        raise InputError(f"{name}: {error.message}", error.hint) from error
+
+
+def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+    """(name, sizes in bytes, times in s) of every group."""
+    for option, given in (("--response", asked.response), ("--on", asked.on)):
+        if len(given) != 1:
+            known = f"columns: {', '.join(source.table.names)}"
+            raise InputError(f"{option} {'names several columns' if given else 'is missing'}", known)
+    response = one_response(source, replace(asked, on=(*asked.on, *by)))
+    table, on = response.rows, response.rows.column(asked.on[0])
+    seconds = response.values * _scale(response)
+    sizes = table.numbers(on.name) * _bytes(on.unit)
+    for name, values in ((response.title, seconds), (asked.on[0], sizes)):
+        if (values < 0).any():
+            row = int(np.flatnonzero(values < 0)[0])
+            raise DataError(f"{table.place(row)}, column '{name}': it is below 0", f"leave it out: --where '{name}>=0'")
+    found = []
+    for key, rows in table.groups(by):
+        kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
+        found.append((", ".join(show(level) for level in key) or "all rows", sizes[kept], seconds[kept]))
+    return found
+
+
+def _scale(response: Response) -> float:
+    """Seconds of one unit of the response; s where its name says nothing. Raises InputError where it is no time."""
+    unit = response.unit
+    if response.measured and (response.transform or unit != response.measured_unit):
+        raise InputError(f"'{response.title}' is no time", "name a column of times, or one times or ÷ another")
+    if unit not in _SECONDS:
+        raise InputError(f"column '{response.title}' is in {unit}, which is no time", "name a column such as time_us")
+    return _SECONDS[unit]
+
+
+def _bytes(unit: str) -> float:
+    """Bytes of one unit of a column of sizes; bytes where its name says nothing."""
+    return float(parse_size(f"1{unit}")) if unit and unit.lower() not in ("bytes", "byte") else 1.0
+
+
+def _of_rows(name: str, made: Classified, level: float) -> ConditionShares:
+    """Rows are taken as independent: binomial limits (Clopper and Pearson)."""
+
+    def of(share: float) -> Estimate:
+        return Estimate(share, *binomial_interval(round(share * made.n), made.n, level), level, made.n)
+
+    shares = {condition: of(share) for condition, share in made.shares.items()}
+    return ConditionShares(name, made.n, shares, Estimate(made.lost, None, None, level, made.n), of(made.beyond))
+
+
+def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
+    levels = {name: run.level(name) for name in by}
+    return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
+
+
+def _group(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:
+    shares = {key: mean([one.shares[key] for one in trials], level).within(0.0, 1.0) for key in trials[0].shares}
+    lost, beyond = (mean([getattr(one, what) for one in trials], level) for what in ("lost", "beyond"))
+    return ConditionShares(name, sum(one.n for one in trials), shares, lost, beyond.within(0.0, 1.0))

@@ -1,0 +1,77 @@
+"""The parts of the time model: from options as ``[VARIANT=]VALUE``, or from a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_rate, parse_seconds
+from iosonde.model.time_model import PARTS, Part
+
+# Option → (part, whether its value is a rate).
+OPTIONS = {
+    "--mode-switch": ("m", False), "--copy": ("p", True), "--network": ("n", True), "--network-latency": ("n", False),
+    "--device-copy": ("c", True), "--device": ("d", True), "--prepare": ("d", False),
+}  # fmt: skip
+_LATENCY = {"m": "seconds", "p": "latency", "n": "latency", "c": "latency", "d": "prepare"}
+_KEYS = ("bandwidth", "latency", "prepare", "seconds")
+
+
+def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
+    """The parts that options describe (``{"--copy": ["numa=5GB/s"]}``). Raises InputError."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for flag, texts in given.items():
+        name, is_rate = OPTIONS[flag]
+        for text in texts:
+            variant, equals, value = text.rpartition("=")
+            try:
+                number = parse_rate(value) if is_rate else parse_seconds(value)
+            except InputError as error:
+                raise InputError(f"{flag}: {error.message}", error.hint) from error
+            if is_rate and not number > 0:
+                raise InputError(f"{flag} {text}: a rate must be above 0", f"write {flag} 10GB/s or {flag} numa=5GB/s")
+            entry = found.setdefault((name, variant if equals else ""), {})
+            entry["bytes_per_s" if is_rate else "fixed_s"] = number
+    return _with_shared_latency([Part(name, variant=variant, **values) for (name, variant), values in found.items()])
+
+
+def _with_shared_latency(parts: list[Part]) -> list[Part]:
+    """A fixed time without a variant belongs to every variant of its part that moves data."""
+    shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
+    variants = {p.name for p in parts if p.variant}
+    kept = [p for p in parts if not (p.name in variants and p.name in shared and not p.variant and not p.bytes_per_s)]
+    return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in kept]
+
+
+def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[Part]:
+    """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
+    10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
+    found: list[Part] = []
+    for name, value in document.items():
+        where = f"{place(name)}{name}"
+        if name not in PARTS:
+            raise InputError(f"{where} is no part of the time", f"parts: {', '.join(PARTS)}")
+        several = isinstance(value, dict) and not set(value) & set(_KEYS)
+        items = value.items() if several else [("", value)]
+        found += [_part(name, variant, one, where) for variant, one in items]
+    return found
+
+
+def _part(name: str, variant: str, value: Any, where: str) -> Part:
+    if not isinstance(value, dict):
+        value = {"seconds" if name == "m" else "bandwidth": value}
+    unknown = set(value) - {"bandwidth", _LATENCY[name]}
+    if unknown:
+        raise InputError(f"{where} has no '{sorted(unknown)[0]}'", f"give bandwidth and {_LATENCY[name]}")
+    try:
+        rate = parse_rate(str(value["bandwidth"])) if "bandwidth" in value else None
+        fixed = parse_seconds(str(value[_LATENCY[name]])) if _LATENCY[name] in value else 0.0
+    except InputError as error:
+        raise InputError(f"{where}: {error.message}", error.hint) from error
+    if rate is not None and not rate > 0:
+        raise InputError(f"{where}: a rate must be above 0", "leave out what you do not know")
+    if rate is None and not fixed and name != "m":
+        raise InputError(f"{where}{f' ({variant})' if variant else ''} says nothing", "write it like p: 10GB/s")
+    return Part(name, fixed, rate, variant)

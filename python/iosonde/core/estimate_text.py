@@ -1,0 +1,73 @@
+"""An Estimate as text, in one form wherever it is said: ``212 (205–219) MiB/s``: value, interval, unit.
+
+It is as true for a lopsided interval (a median, a percentile) as for an even one. An interval that cannot be told is
+``~``: ``212 (~) MiB/s``.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .types import Estimate
+from .units import human_scale, significant
+
+CANNOT_TELL = "~"
+_MOST_DIGITS = 6
+_MOST_DECIMALS, _LARGEST = 25, 1e18  # beyond, digits are written with an exponent
+_HOPELESS = 200.0  # intervals so many times wider than the value are written with exponents
+
+
+def estimate_text(estimate: Estimate, unit: str, scale: tuple[float, str] | None = None) -> str:
+    """``212 (205–219) MiB/s``. ``scale`` is ``human_scale(...)`` of something shared, by default of the value."""
+    if estimate.value is None:
+        return CANNOT_TELL
+    divisor, name = scale or human_scale(estimate.value, unit)
+    value, interval = estimate_parts(estimate, divisor)
+    return f"{value} ({interval}) {name}".rstrip()
+
+
+def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
+    """(value, interval) as text, with decimals enough to tell the interval's ends apart: ``("212", "205–219")``."""
+    if estimate.value is None:
+        return CANNOT_TELL, CANNOT_TELL
+    value = estimate.value / divisor
+    if estimate.low is None or estimate.high is None:
+        return _fixed(value, _decimals(value, 0.0)), CANNOT_TELL
+    low, high = estimate.low / divisor, estimate.high / divisor
+    if value and high - low > _HOPELESS * abs(value):
+        return _fixed(value, _decimals(value, 0.0)), _between(f"{low:.2g}", f"{high:.2g}")
+    decimals = _decimals(value, (high - low) / 2)
+    return _fixed(value, decimals), _between(_fixed(low, decimals), _fixed(high, decimals))
+
+
+def estimate_or_end(estimate: Estimate, unit: str) -> str:
+    """An Estimate of which an end may be unknown: ``at least 8``. It is then the other end that says something."""
+    if estimate.value is not None and estimate.low is not None and estimate.high is not None:
+        return estimate_text(estimate, unit)
+    known = estimate.low if estimate.high is None else estimate.high
+    if known is None:
+        return CANNOT_TELL
+    divisor, name = human_scale(known, unit)
+    return f"at {'least' if estimate.high is None else 'most'} {significant(known / divisor)} {name}".rstrip()
+
+
+def _between(low: str, high: str) -> str:
+    """``205–219``; a minus after the dash would be read as one mark."""
+    return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
+
+
+def _decimals(value: float, half_width: float) -> int:
+    """Three significant digits of the value, or as many (up to six) as show one digit of the half-width."""
+    if value == 0 or not math.isfinite(value):
+        return 2
+    magnitude = math.floor(math.log10(abs(value)))
+    wanted = 2 - magnitude
+    if half_width > 0 and math.isfinite(half_width):
+        wanted = max(wanted, -math.floor(math.log10(half_width)))
+    return min(wanted, _MOST_DIGITS - 1 - magnitude)
+
+
+def _fixed(value: float, decimals: int) -> str:
+    if decimals > _MOST_DECIMALS or abs(value) >= _LARGEST:
+        return f"{value:.{_MOST_DIGITS}g}"
+    return f"{value:.{decimals}f}" if decimals > 0 else f"{round(value, decimals):.0f}"

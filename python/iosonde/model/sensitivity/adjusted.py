@@ -1,0 +1,101 @@
+"""What each factor explains beyond all the others: its share where factors were not varied independently.
+
+There S1 of one factor holds effects of those that changed with it. The adjusted share is the type II sum of squares of
+a main effect (Yates, J. American Statistical Association 29, 1934; Langsrud, Statistics and Computing 13, 2003) over
+that of the response: what an additive model of all factors loses without it. In a balanced design it is S1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.stats.estimate.distributions import f_quantile
+
+from .additive import basis, columns
+from .design import FRACTION, GRID, LEAST_DF, SCATTERED, Design
+from .noncentral import SumOfSquares
+from .parts import Scale, drawn_shares, part_of, scale_of, squares
+from .types import VariancePart
+from .variances import Array, Groups
+
+_MOST_COLUMNS = 400
+FEW_CELLS = 12  # that allow too few shuffles for a small p
+_DEPENDS = 0.05  # Cramér's V: S1 holds its square of another factor's share
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """``parts`` are shares of V(Y), one a factor; ``within`` those of what the fixed factors leave. ``moves`` and
+    ``moves_within`` are what another draw of the noise, or of the settings, moves them. ``interactions`` are beyond
+    all main effects, None where no repeats tell them from the noise."""
+
+    parts: list[VariancePart]
+    within: Mapping[int, VariancePart]
+    moves: Mapping[int, Array | None]
+    moves_within: Mapping[int, Array | None]
+    interactions: VariancePart | None
+    scale: Scale
+
+    def zero_line(self, factor: int, level: float) -> float | None:
+        """The share that noise alone rarely passes, by F; None where no noise is known."""
+        df, noise = self.parts[factor].df, self.scale.noise
+        if df < 1 or noise.df < 1 or self.scale.total <= 0:
+            return None
+        return min(1.0, f_quantile(level, df, noise.df) * df * self.scale.variance / self.scale.total)
+
+
+def ranks_by_adjusted(design: Design) -> bool:
+    """Whether S1 would mix the factors up."""
+    return bool(design.links) or (design.kind != SCATTERED and design.imbalance > _DEPENDS)
+
+
+def adjusted(design: Design, held: Groups, level: float, rng: np.random.Generator) -> Adjusted | None:
+    """For every factor; None where nobody asks, or where the factors have more levels than settings tell apart."""
+    sample = bool(design.binned)
+    few = design.kind == SCATTERED and design.n_cells < FEW_CELLS
+    if not (ranks_by_adjusted(design) or design.kind == FRACTION or design.kind == GRID or few):
+        return None
+    matrices = [columns(design, i) for i in range(len(design.features))]
+    wide = sum(matrix.shape[1] for matrix in matrices)
+    if wide > min(_MOST_COLUMNS, design.n_cells - 1 - (1 if sample else 0)):
+        return None
+    fixed = basis(design, np.column_stack([matrices[i] for i in sorted(held)])) if held else _none(design)
+    rest = basis(design, np.column_stack(matrices), fixed)
+    known = np.column_stack([fixed, rest])
+    along = known.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    scale, beyond = scale_of(design, along, level)
+    parts, within, moves, own = [], {}, {}, {}
+    for i in range(len(matrices)):
+        others = [matrix for j, matrix in enumerate(matrices) if j != i]
+        before = basis(design, np.column_stack(others)) if others else _none(design)
+        own[i] = basis(design, matrices[i], before)
+        part, moves[i] = part_of(design, scale, before, own[i], _none(design), sample)
+        if part.p is None:  # few degrees of freedom give no interval, but a test
+            f, p = scale.f_test(squares(along @ (known.T @ own[i])))
+            part = replace(part, f=f, p=p)
+        parts.append(part)
+        if held and i not in held:
+            within[i] = part_of(design, scale, before, own[i], fixed, sample)[0]
+    moves_within = {i: moves[i] for i in within}
+    if not sample:
+        moves = _moves(own, known, along[:0], along, scale, rng)
+        f = fixed.shape[1]
+        moves_within = _moves({i: own[i] for i in within}, rest, along[:f], along[f:], scale, rng)
+    inter = None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0))
+    return Adjusted(parts, within, moves, moves_within, inter, scale)
+
+
+def _none(design: Design) -> Array:
+    return np.zeros((design.n_cells, 0))
+
+
+def _moves(
+    own: Mapping[int, Array], known: Array, before: Array, along: Array, scale: Scale, rng: np.random.Generator
+) -> dict[int, Array | None]:
+    if scale.noise.df < LEAST_DF:
+        return dict.fromkeys(own)
+    drawn = drawn_shares({str(i): known.T @ one for i, one in own.items()}, before, along, scale, rng)
+    return {i: drawn[str(i)] for i in own}

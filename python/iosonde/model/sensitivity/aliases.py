@@ -1,0 +1,82 @@
+"""Which interactions of two factors a design cannot tell from a main effect: its aliases (Box, Hunter & Hunter,
+Statistics for Experimenters, 2nd ed. 2005, ch. 6).
+
+Known before anything is measured: by the angle between the columns of the main effect and those of the interaction.
+In a regular fraction it is 0 or 90°; in Plackett-Burman designs and Latin squares it may be between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from .additive import basis, columns
+from .design import FRACTION, GRID, Design
+from .variances import Array
+
+_WHOLE, _PARTLY = 0.999, 0.1  # cosines
+MOST_FACTORS, _MOST_COLUMNS = 20, 64  # of all factors; of one interaction
+
+
+@dataclass(frozen=True)
+class Alias:
+    """An interaction of two other factors; ``strength`` is 1 where nothing tells it from the main effect."""
+
+    first: str
+    second: str
+    strength: float
+
+    @property
+    def name(self) -> str:
+        """``servers×clients``."""
+        return f"{self.first}×{self.second}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing tells it from the main effect."""
+        return self.strength >= _WHOLE
+
+    def to_json(self) -> dict[str, object]:
+        """Plain values."""
+        return {"factors": [self.first, self.second], "strength": self.strength}
+
+
+def aliases(design: Design) -> list[tuple[Alias, ...]] | None:
+    """For each factor its aliases, the strongest first; None where they are not looked for: not a fraction, or too
+    many factors."""
+    k = len(design.features)
+    if design.kind not in (FRACTION, GRID) or not 2 < k <= MOST_FACTORS:
+        return None
+    least = _PARTLY if design.kind == FRACTION else _WHOLE
+    main = [basis(design, columns(design, i)) for i in range(k)]
+    found: list[list[Alias]] = [[] for _ in range(k)]
+    for j, m in combinations(range(k), 2):
+        both = _interaction(design, main[j], main[m])
+        for i in range(k):
+            strength = _cosine(main[i], both) if i not in (j, m) else 0.0
+            if strength >= least:
+                found[i].append(Alias(design.features[j].name, design.features[m].name, min(1.0, strength)))
+    return [tuple(sorted(one, key=lambda alias: -alias.strength)) for one in found]
+
+
+def _interaction(design: Design, one: Array, other: Array) -> Array:
+    """Orthonormal columns of what two factors do beyond their main effects."""
+    products = (one[:, :, None] * other[:, None, :]).reshape(len(one), -1)[:, :_MOST_COLUMNS]
+    root = np.sqrt(design.counts)[:, None]
+    return basis(design, products / root / root, np.linalg.qr(np.column_stack([one, other]))[0])
+
+
+def _cosine(one: Array, other: Array) -> float:
+    """Of the smallest angle between two spaces."""
+    if not one.shape[1] or not other.shape[1]:
+        return 0.0
+    return float(np.linalg.norm(one.T @ other, 2))
+
+
+def named(found: Sequence[Alias], most: int = 3) -> str:
+    """``a×b, c×d and 4 more``."""
+    shown = ", ".join(alias.name for alias in found[:most])
+    return f"{shown} and {len(found) - most} more" if len(found) > most else shown

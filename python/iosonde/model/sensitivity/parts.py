@@ -1,0 +1,156 @@
+"""Parts of a variance by additive least squares: what a set of columns adds to another, against which noise.
+
+With repeats the noise is theirs; without, it is what the model leaves. Where settings are a sample themselves the
+limits are by influence functions, else by sums of squares (``noncentral``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import f_upper_p, t_critical
+
+from .additive import residuals
+from .design import LEAST_DF, SCATTERED, Design
+from .noncentral import SumOfSquares, share_limits
+from .types import VariancePart
+from .variances import NO_NOISE, Array, held_between
+
+DRAWS = 999
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What an effect is held against: ``total`` sum of squares, ``left`` of it after all effects, which have
+    ``effects_df``; the ``noise`` behind F, and the number of ``rows`` that it adds itself to."""
+
+    total: float
+    left: float
+    effects_df: int
+    noise: SumOfSquares
+    rows: float
+    level: float
+    n: int
+
+    @property
+    def variance(self) -> float:
+        """Of the noise of one row."""
+        return self.noise.ss / self.noise.df if self.noise.df else 0.0
+
+    @property
+    def left_share(self) -> float:
+        """Of V(Y), what is left after all effects."""
+        return self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.left / self.total
+
+    def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
+        """The share of ``effect`` in all but what is ``before`` it."""
+        whole = self.total - before.ss
+        value = effect.ss / whole if whole > 0 else 0.0
+        if self.noise.df < LEAST_DF:
+            share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
+            return VariancePart(share, value, effect.df, None, None)
+        others = SumOfSquares(max(0.0, whole - effect.ss - self.left), self.effects_df - effect.df - before.df)
+        limits = share_limits(effect, others, self.noise, self.rows, self.level)
+        corrected = (effect.ss - effect.df * self.variance) / (whole + self.variance)
+        share = held_between(corrected, limits, self.level, self.n)
+        return VariancePart(share, value, effect.df, *self.f_test(effect))
+
+    def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
+        """(F, p), exact for normal noise however few degrees of freedom it has; None without any."""
+        if effect.df < 1 or self.noise.df < 1:
+            return None, None
+        if self.variance <= 1e-20 * self.total / self.n:
+            return None, 0.0 if effect.ss > 1e-12 * self.total else 1.0
+        f = effect.ss / effect.df / self.variance
+        return f, f_upper_p(f, effect.df, self.noise.df)
+
+
+@dataclass(frozen=True)
+class SubsetModel:
+    """The rows explained by the columns of a basis: ``known`` (cells × columns)."""
+
+    design: Design
+    known: Array
+
+    @property
+    def df(self) -> int:
+        """Columns beside the mean."""
+        return int(self.known.shape[1])
+
+    def squares(self) -> Array:
+        """What each setting adds to the sum of squares that is left."""
+        return np.asarray(self.design.counts * residuals(self.design, self.known) ** 2 + self.design.ss_within, float)
+
+
+def sampled(before: SubsetModel, after: SubsetModel, whole: SubsetModel, level: float) -> tuple[VariancePart, Array]:
+    """The part of ``whole``'s rest that ``after`` explains beyond ``before``, where settings are a sample themselves.
+
+    The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
+    alone, as least squares leaves no slope in the coefficients (van der Vaart, Asymptotic Statistics, 1998, ch. 20).
+    Also what each setting moves the share, over √settings.
+    """
+    design, m = before.design, before.design.n_cells
+    moved, v, adjusted = [], [], []
+    for model in (before, after, whole):
+        squares = model.squares()
+        v.append(squares.sum() / design.n)
+        moved.append((squares - v[-1] * design.counts) * m / design.n)
+        adjusted.append(v[-1] * m / (m - 1 - model.df))
+    value, corrected = (v[0] - v[1]) / v[2], (adjusted[0] - adjusted[1]) / adjusted[2]
+    df, left_df = after.df - before.df, m - 1 - after.df
+    moves = (moved[0] - moved[1] - value * moved[2]) / v[2] / np.sqrt(m)
+    half = t_critical(level, left_df) * float(np.std(moves))
+    share = held_between(corrected, (corrected - half, corrected + half), level, design.n)
+    if df < 1 or v[1] <= 1e-20 * v[2]:
+        return VariancePart(share, value, df, None, None if df < 1 else 0.0), moves
+    f = (v[0] - v[1]) / df / (v[1] / left_df)
+    return VariancePart(share, value, df, f, f_upper_p(f, df, left_df)), moves
+
+
+def part_of(
+    design: Design, scale: Scale, before: Array, own: Array, whole: Array, sample: bool
+) -> tuple[VariancePart, Array | None]:
+    """What the columns ``own`` add to those ``before``, as a share of what the columns ``whole`` leave; and, of a
+    ``sample`` of settings, what each of them moves it."""
+    if sample:
+        after = np.column_stack([before, own])
+        return sampled(*(SubsetModel(design, known) for known in (before, after, whole)), scale.level)
+    centred = np.sqrt(design.counts) * (design.means - design.y.mean())
+    return scale.part(squares(own.T @ centred), squares(whole.T @ centred)), None
+
+
+def squares(along: Array) -> SumOfSquares:
+    """Of the coordinates in an orthonormal basis."""
+    return SumOfSquares(float(along @ along), len(along))
+
+
+def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSquares | None]:
+    """(the scale, the interactions where repeats tell them from the noise)."""
+    total, inside, model = design.total * design.n, float(design.ss_within.sum()), squares(along)
+    beyond = SumOfSquares(max(0.0, total - inside - model.ss), design.n_cells - 1 - model.df)
+    if design.kind != SCATTERED and design.df_repeats >= LEAST_DF:
+        effects_df = design.n_cells - 1
+        noise = SumOfSquares(inside, design.df_repeats)
+        return Scale(total, inside, effects_df, noise, design.n, level, design.n), beyond
+    # A setting is one row, and its repeats add to the total only.
+    variance = beyond.ss / beyond.df if beyond.df else 0.0
+    rows = design.n_cells + (inside / variance if variance > 0 else 0.0)
+    return Scale(total, beyond.ss + inside, model.df, beyond, rows, level, design.n), None
+
+
+def drawn_shares(
+    turns: Mapping[str, Array], before: Array, along: Array, scale: Scale, rng: np.random.Generator
+) -> dict[str, Array | None]:
+    """The factors' shares in worlds with another draw of normal noise. ``turns`` are from the coordinates ``along``
+    which are not ``before`` to those of a factor alone."""
+    if scale.noise.df < LEAST_DF:
+        return dict.fromkeys(turns)
+    drawn = along + np.sqrt(scale.variance) * rng.normal(size=(DRAWS, len(along)))
+    beside = scale.total - scale.left - float(before @ before) - float(along @ along)
+    left = scale.left * rng.chisquare(scale.noise.df, DRAWS) / scale.noise.df
+    totals = (drawn**2).sum(1) + beside + left
+    return {name: ((drawn @ turn) ** 2).sum(1) / totals for name, turn in turns.items()}

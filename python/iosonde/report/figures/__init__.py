@@ -1,0 +1,6 @@
+"""Each figure described once, as a Vega-Lite specification in plain data: for the page, for notebooks, for files.
+
+One file for each kind of figure takes the content that is drawn and gives a ``Figure``. ``vocabulary`` has what they
+share (axes, units, intervals, colours), ``files`` makes PNG, SVG and PDF. Names of fields are fixed and ours; text
+from data stands only in data, titles and domains, never in an expression.
+"""

@@ -1,0 +1,279 @@
+"""A cluster as its file describes it: clients, network, servers, disks, what each lets through, and what limits.
+
+The part that limits is marked three times: by colour, by thick lines, and by the word.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_rate
+from iosonde.report.text import escape, estimate_text, width
+
+from .figure import Figure
+from .vocabulary import INK, MUTED, PAPER, VERMILION, Row, Spec, layer, view
+
+_LINE, _FILL = "#8a8d91", "#f4f4f1"
+_TITLE = 72  # columns of text
+_ALL_OF = 4  # nodes or disks that are drawn one by one
+_UNIT = 7.6  # px; the drawing is 100 units wide
+_POINT = 1.29  # px of text for each point
+_TOP, _MIDDLE, _PITCH, _LIST, _ENTRY = 62.0, 30.0, 6.0, 15.5, 9.6
+_KEY = "Below each part: the most that it lets through, in bytes of the application. The least of all is the bound."
+_CLIENTS, _BAR, _SERVERS, _DISKS = (1.0, 17.0), (36.0, 42.0), (58.0, 99.0), (75.0, 97.5)
+_AT = {"clients": 9.0, "client_links": 25.5, "network": 39.0, "server_links": 52.0, "servers": 66.0, "disks": 86.0}
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What one part lets through by a formula, bytes/s of the application; without a value it is not known."""
+
+    name: str
+    formula: str
+    rate: Estimate
+    limits: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the way from clients to disks: its title, facts about one of its kind, and what it lets through."""
+
+    title: str
+    facts: tuple[str, ...] = ()
+    passed: tuple[Passed, ...] = ()
+
+    @property
+    def limits(self) -> bool:
+        """Whether something in it is what limits."""
+        return any(one.limits for one in self.passed)
+
+
+@dataclass(frozen=True)
+class ClusterDrawing:
+    """A cluster. ``parts``: clients, client_links, network, server_links, servers, disks, and, where known, metadata.
+    ``client_numbers`` and ``server_numbers`` are the nodes to draw (None: those left out), ``disks_of`` how many disks
+    each drawn server has."""
+
+    name: str
+    sentences: tuple[str, ...]
+    parts: dict[str, Part]
+    client_numbers: tuple[int | None, ...]
+    server_numbers: tuple[int | None, ...]
+    disks_of: dict[int, int]
+
+
+def shown(count: int) -> tuple[int | None, ...]:
+    """The numbers, from 1, of what is drawn of ``count``: all of a few, else the first, None, the last."""
+    return tuple(range(1, count + 1)) if count <= _ALL_OF else (1, None, count)
+
+
+def amount(estimate: Estimate, unit: str) -> str:
+    """``110 (107–113) MiB/s``, or ``110 MiB/s`` of what a file states as exact."""
+    if estimate.value is not None and estimate.low is None:
+        return format_rate(estimate.value, unit)
+    return estimate_text(estimate, unit)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How a text looks; ``size`` in points."""
+
+    size: float
+    colour: str = INK
+    bold: bool = False
+    align: str = "center"
+    angle: int = 0
+
+    def mark(self) -> Row:
+        """The same as properties of a mark."""
+        return {"fontSize": round(self.size * _POINT, 1), "color": self.colour, "align": self.align,
+                "angle": self.angle, "fontWeight": 600 if self.bold else "normal"}  # fmt: skip
+
+
+@dataclass
+class _Paper:
+    """Lines, boxes and texts by their looks; each look becomes one layer."""
+
+    lines: dict[tuple[str, float, bool], list[Row]] = field(default_factory=dict)
+    boxes: dict[tuple[str, float, str, float], list[Row]] = field(default_factory=dict)
+    texts: dict[_Look, list[Row]] = field(default_factory=dict)
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
+        """From one place to another."""
+        row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
+        self.lines.setdefault((*_edge(limits), dashed), []).append(row)
+
+    def box(self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL,
+            corner: float = 6) -> None:  # fmt: skip
+        """A frame with round corners about ``y``; without corners it has no line."""
+        row = {"x": across[0], "x2": across[1], "y": y - height / 2, "y2": y + height / 2}
+        self.boxes.setdefault((*_edge(limits), fill, corner), []).append(row)
+
+    def say(self, x: float, y: float, text: str, look: _Look) -> None:
+        """A text about a place."""
+        if text:
+            self.texts.setdefault(look, []).append({"x": x, "y": y, "said": escape(text)})
+
+    def layers(self, bottom: float) -> list[Spec]:
+        """Lines below boxes below texts."""
+        x, y = ({"field": name, "type": "quantitative", "axis": None,
+                 "scale": {"domain": list(ends), "nice": False, "zero": False}}
+                for name, ends in (("x", (0, 100)), ("y", (bottom, _TOP))))  # fmt: skip
+        at: Spec = {"x": x, "y": y}
+        pair: Spec = {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+        lines = [layer(rows, "rule", pair, color=colour, strokeWidth=thick, strokeDash=[4, 3] if dashed else [])
+                 for (colour, thick, dashed), rows in self.lines.items()]  # fmt: skip
+        boxes = [layer(rows, "rect", pair, stroke=colour, strokeWidth=thick if corner else 0, fill=fill,
+                       cornerRadius=corner)
+                 for (colour, thick, fill, corner), rows in self.boxes.items()]  # fmt: skip
+        said: Spec = {**at, "text": {"field": "said"}}
+        texts = [layer(rows, "text", said, baseline="middle", limit=_UNIT * 99, **look.mark())
+                 for look, rows in self.texts.items()]  # fmt: skip
+        return [*lines, *boxes, *texts]
+
+
+def cluster_figure(item: ClusterDrawing) -> Figure:
+    """The drawing, as high as its longest list needs."""
+    bottom, paper = _bottom(item), _Paper()
+    paper.say(1, _TOP - 1.5, _cut(escape(item.name)), _Look(10.5, bold=True, align="left"))
+    lines = [line for one in item.sentences for line in textwrap.wrap(escape(one), 112)]
+    for place, line in enumerate(lines[:3]):
+        paper.say(1, _TOP - 4.7 - 2.1 * place, line, _Look(8, INK if place == 0 else MUTED, align="left"))
+    _draw_network(paper, item)
+    _draw_clients(paper, item)
+    _draw_servers(paper, item)
+    for at, x in _AT.items():
+        for place, one in enumerate(_column(item, at)):
+            _draw_passed(paper, x, _LIST - _ENTRY * place, one)
+    if any(part.passed for part in item.parts.values()):
+        paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
+    spec = view(*paper.layers(bottom), width=round(100 * _UNIT), height=round((_TOP - bottom) * _UNIT))
+    return Figure(spec, "", f"The cluster {item.name}. {' '.join(item.sentences)}")
+
+
+def _bottom(item: ClusterDrawing) -> float:
+    return _LIST - _ENTRY * max(len(_column(item, at)) for at in _AT) - 3
+
+
+def _column(item: ClusterDrawing, at: str) -> list[Passed]:
+    """What stands below a part; the metadata servers stand with the network."""
+    parts = [item.parts.get(at), item.parts.get("metadata") if at == "network" else None]
+    return [one for part in parts if part for one in part.passed]
+
+
+def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
+    part, links = item.parts["clients"], item.parts["client_links"]
+    _head(paper, _CLIENTS[0], part, "left")
+    for number, y in _rows(item.client_numbers):
+        if number is None:
+            _dots(paper, _AT["clients"], y)
+            continue
+        _link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
+        paper.box(_CLIENTS, y, 4.4, part.limits)
+        paper.say(_AT["clients"], y, f"client {_count(number)}", _Look(8))
+    _link_facts(paper, _AT["client_links"], links)
+
+
+def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
+    part, links, disks = item.parts["servers"], item.parts["server_links"], item.parts["disks"]
+    _head(paper, _AT["servers"], part)
+    _head(paper, _AT["disks"], disks)
+    for number, y in _rows(item.server_numbers):
+        if number is None:
+            _dots(paper, sum(_SERVERS) / 2, y)
+            continue
+        _link(paper, _SERVERS[0], _BAR[1], y, links.limits)
+        paper.box(_SERVERS, y, 5.0, part.limits)
+        paper.say(_AT["servers"], y, f"server {_count(number)}", _Look(8))
+        _draw_disks(paper, y, item.disks_of[number], disks.limits)
+    _link_facts(paper, _AT["server_links"], links)
+
+
+def _draw_disks(paper: _Paper, y: float, count: int, limits: bool) -> None:
+    """Cylinders: a body with two round ends."""
+    numbers, pitch = shown(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
+    for place, number in enumerate(numbers):
+        x = _AT["disks"] + (place - (len(numbers) - 1) / 2) * pitch
+        if number is None:
+            paper.say(x, y, "…", _Look(10))
+            continue
+        paper.box((x - 2.1, x + 2.1), y, 3.8, limits, PAPER, 5)
+        paper.box((x - 2.1, x + 2.1), y + 1.2, 1.4, limits, PAPER, 5)
+        paper.say(x, y - 0.6, _count(number), _Look(6.5))
+
+
+def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
+    part, metadata = item.parts["network"], item.parts.get("metadata")
+    paper.box(_BAR, _MIDDLE, 19.0, part.limits)
+    said = [part.title, *part.facts]
+    for place, text in enumerate(said):
+        x = _AT["network"] + (place - (len(said) - 1) / 2) * 2.2
+        paper.say(x, _MIDDLE, text, _Look(8 if place == 0 else 7, angle=270))
+    if metadata:
+        paper.line((_AT["network"], _MIDDLE + 9.5), (_AT["network"], 45.0), metadata.limits, dashed=True)
+        paper.box((28.0, 50.0), 48.3, 6.6, metadata.limits)
+        for place, text in enumerate([metadata.title, *metadata.facts]):
+            paper.say(
+                _AT["network"], 50.2 - 1.9 * place, text, _Look(8 if place == 0 else 7, INK if place == 0 else MUTED)
+            )
+
+
+def _draw_passed(paper: _Paper, x: float, y: float, one: Passed) -> None:
+    """Name and formula, rate, interval; in a frame, with the word, where it limits."""
+    known = one.rate.value is not None
+    whole = amount(one.rate, "bytes/s") if known else "not known"
+    value, _, rest = whole.partition(" (")
+    interval, _, unit = rest.partition(") ")
+    paper.say(x, y - 1.1, one.name, _Look(7, MUTED))
+    paper.say(x, y - 2.9, one.formula, _Look(7, MUTED))
+    paper.say(x, y - 5.0, f"{value} {unit}".rstrip(), _Look(9, INK if known else MUTED, bold=known))
+    paper.say(x, y - 7.0, interval, _Look(7, MUTED))
+    if one.limits:
+        paper.box((x - 6.3, x + 6.3), y - 4.5, 9.0, True, "transparent")
+        paper.box((x - 3.2, x + 3.2), y - 9.0, 1.6, False, PAPER, 0)
+        paper.say(x, y - 9.0, "limits", _Look(8, VERMILION, bold=True))
+
+
+def _rows(numbers: Sequence[int | None]) -> list[tuple[int | None, float]]:
+    """Where each is drawn, from the top down, around the middle."""
+    return [(number, _MIDDLE + ((len(numbers) - 1) / 2 - place) * _PITCH) for place, number in enumerate(numbers)]
+
+
+def _head(paper: _Paper, x: float, part: Part, align: str = "center") -> None:
+    paper.say(x, 51.0, part.title, _Look(9, bold=True, align=align))
+    for place, fact in enumerate(part.facts):
+        paper.say(x, 49.1 - 1.8 * place, fact, _Look(7, MUTED, align=align))
+
+
+def _link(paper: _Paper, node: float, bar: float, y: float, limits: bool) -> None:
+    paper.line((node, y), (bar, _MIDDLE + (y - _MIDDLE) * 0.8), limits)
+
+
+def _link_facts(paper: _Paper, x: float, part: Part) -> None:
+    for place, fact in enumerate([part.title, *part.facts]):
+        paper.say(x, 43.0 - 1.8 * place, fact, _Look(7, INK if place == 0 else MUTED))
+
+
+def _edge(limits: bool) -> tuple[str, float]:
+    return (VERMILION, 2.6) if limits else (_LINE, 1.1)
+
+
+def _dots(paper: _Paper, x: float, y: float) -> None:
+    paper.say(x, y, "⋮", _Look(14))
+
+
+def _cut(text: str) -> str:
+    """No longer than the title's line."""
+    if width(text) <= _TITLE:
+        return text
+    text = text[:_TITLE]
+    while width(text) >= _TITLE:
+        text = text[:-1]
+    return text + "…"
+
+
+def _count(number: int) -> str:
+    return str(number) if number < 10**6 else f"{number:.4g}"

@@ -1,0 +1,37 @@
+"""What a tree of settings falls short of the best possible, by its depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.types import Estimate
+
+from .figure import Figure
+from .vocabulary import BLUE, MUTED, VERMILION, Row, ends, flat, interval, layer, legend, names, number, short, view
+
+_LEARNED, _CROSSED = "learned from", "cross-validation"
+
+
+def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
+    """Loss (a share of the best possible) by the most questions on a way, from 0: where it was learned, and in
+    cross-validation with intervals. ``stop`` is the depth that was chosen, ``default`` what depth 0 is."""
+    x = names(f"questions (0: {default}; dotted: stops here)", [str(depth) for depth in range(len(learned))])
+    y = number("", "y", zero=True, axis=flat("short of the best, %"))
+    colour = legend([_LEARNED, _CROSSED], [BLUE, VERMILION])
+    own = [{"x": str(depth), "y": short(100 * loss), "series": _LEARNED} for depth, loss in enumerate(learned)]
+    others = [_row(depth, one) for depth, one in enumerate(crossed) if one is not None and one.value is not None]
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(
+        layer([{"x": str(stop)}], "rule", {"x": x}, color=MUTED, strokeDash=[2, 3]),
+        *interval(others, x, y, color=VERMILION),
+        *(layer(rows, "line", channels, strokeWidth=1.8) for rows in (own, others)),
+        *(layer(rows, "point", channels, shape=shape, filled=True, size=48, opacity=1)
+          for rows, shape in ((own, "circle"), (others, "square"))),
+        width=380, height=220,
+    )  # fmt: skip
+    return Figure(spec, "Loss by depth of the tree", "What trees of settings fall short of the best, by their depth.")
+
+
+def _row(depth: int, one: Estimate) -> Row:
+    low, high = ends(one, 0.01) or (None, None)
+    return {"x": str(depth), "y": short(100 * (one.value or 0.0)), "low": low, "high": high, "series": _CROSSED}

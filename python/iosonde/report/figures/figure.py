@@ -1,0 +1,63 @@
+"""A figure as data: its specification, what it is called, and what it shows in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.report.text import escape
+
+from .files import image
+from .vocabulary import CONFIG, Spec
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+MIME_TYPE = "application/vnd.vegalite.v6+json"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. ``spec`` is Vega-Lite without title and theme: where it is shown decides on them.
+
+    ``description`` says in a sentence what is drawn, for those who do not see it.
+    """
+
+    spec: Spec
+    title: str
+    description: str
+
+    def to_dict(self) -> Spec:
+        """A whole Vega-Lite specification, with its title and the theme for light paper."""
+        return {"$schema": SCHEMA, "config": CONFIG, **self.titled(), "description": escape(self.description)}
+
+    def titled(self) -> Spec:
+        """The specification with its title inside."""
+        return {"title": heading(self.title), **self.spec} if self.title else self.spec
+
+    def image(self, form: str) -> bytes:
+        """The content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
+        return image(self.to_dict(), form)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """What a notebook shows: the interactive figure, or the SVG where it cannot."""
+        return {MIME_TYPE: self.to_dict(), "image/svg+xml": self.image("svg").decode()}
+
+
+def heading(text: str | Sequence[str]) -> Spec:
+    """A title of one or more lines; text stays text."""
+    lines = [text] if isinstance(text, str) else list(text)
+    return {"text": [escape(line) for line in lines]}
+
+
+def together(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:
+    """Several figures as one, row by row; a single one is itself."""
+    if len(figures) == 1:
+        return figures[0]
+    spec: dict[str, Any] = {"concat": [_unlinked(one.titled()) for one in figures], "columns": columns}
+    spec["resolve"] = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
+    return Figure(spec, "", description or " ".join(one.description for one in figures))
+
+
+def _unlinked(spec: Mapping[str, Any]) -> Spec:
+    """Zooming is left to figures that stand alone: one name may exist once in a specification."""
+    return {key: value for key, value in spec.items() if key != "params"}

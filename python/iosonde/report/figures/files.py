@@ -1,0 +1,48 @@
+"""Figures as files: PNG, SVG or PDF, made without a browser and without the network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+
+from .vocabulary import Spec
+
+FORMATS = ("png", "svg", "pdf")
+_PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_SCALE = 2.0  # pixels of a PNG for each point
+_CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
+
+
+def format_of(path: str | Path) -> str:
+    """The format that a file's name ends with. Raises InputError for a name that ends otherwise."""
+    form = Path(path).suffix.lower().lstrip(".")
+    if form not in FORMATS:
+        raise InputError(f"{path} is not a figure's name", f"end it in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
+    return form
+
+
+def image(specification: Spec, form: str) -> bytes:
+    """The file's content of a whole specification (``Figure.to_dict``); ``form`` is one of FORMATS.
+
+    The same bytes for the same figure, but in a PDF with several fonts these come in any order.
+    """
+    import vl_convert
+
+    spec = {"background": "white", **specification}
+    svg = numbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    if form == "png":
+        return vl_convert.svg_to_png(svg, scale=_SCALE)
+    return vl_convert.svg_to_pdf(svg) if form == "pdf" else f"{_PROLOG}{svg}".encode()
+
+
+def numbered(svg: str) -> str:
+    """Clip paths are numbered through a process's life: here from 0, so that a file does not depend on others."""
+    numbers: dict[str, str] = {}
+    parts = re.split(r"(<[^>]*>)", svg)
+    return "".join(
+        _CLIP_NUMBER.sub(lambda found: found[1] + numbers.setdefault(found[2], str(len(numbers))), part)
+        if part.startswith("<") and ("clip" in part or "gradient" in part) else part
+        for part in parts
+    )  # fmt: skip

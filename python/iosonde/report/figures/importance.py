@@ -1,0 +1,96 @@
+"""Importance of factors: S1 inside ST, each with its interval, and the S1 that a factor without effect may reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.core.types import Estimate
+from iosonde.report.text import CANNOT_TELL
+
+from .figure import Figure, together
+from .vocabulary import BLUE, VERMILION, Row, ends, interval, layer, legend, names, number, short, unique, view
+
+if TYPE_CHECKING:
+    from iosonde.answers.rank import Rankings
+
+_MOST = 20  # factors in one panel
+_ROW = 30  # px
+_TOTAL, _FIRST = "ST: with all its interactions", "S1: by itself"
+_DUMMY = "S1 that a factor without effect may reach"
+_LIGHT = "#b2d4e8"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One factor: its first-order and its total share, and the S1 that a dummy rarely passes."""
+
+    name: str
+    s1: Estimate
+    st: Estimate
+    zero_line: float | None
+
+
+@dataclass(frozen=True)
+class Importance:
+    """The factors of one response, the most important first."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+def figure(answer: Rankings) -> Figure:
+    """A panel for each response."""
+    items = [
+        Importance(r.response, tuple(Bar(f.name, f.over_all.s1, f.over_all.st, f.zero_line) for f in r.factors))
+        for r in answer.rankings
+    ]
+    return together([importance_figure(item) for item in items], columns=2)
+
+
+def importance_figure(item: Importance) -> Figure:
+    """A row for each factor, shares of the variance from 0 to 1."""
+    shown = item.bars[:_MOST]
+    said = unique(bar.name for bar in shown)
+    x = number("share of the variance", domain=(0, 1), axis={"grid": True})
+    y = names("", said, "y", {"domain": False})
+    rows = [_rows(bar, name) for bar, name in zip(shown, said, strict=True)]
+    total, first = ([row[place] for row in rows if row[place]["x"] is not None] for place in (0, 1))
+    zero = [{"y": name, "x": short(min(bar.zero_line, 1.0)), "series": _DUMMY}
+            for bar, name in zip(shown, said, strict=True) if bar.zero_line is not None]  # fmt: skip
+    colour = legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(
+        layer(total, "bar", channels, height={"band": 0.74}, clip=True),
+        layer(first, "bar", channels, height={"band": 0.42}, clip=True),
+        *interval(total, y, x, across=True, cap=5, yOffset=-8, strokeWidth=1.3),
+        *interval(first, y, x, across=True, cap=5, strokeWidth=1.3),
+        layer(zero, "tick", channels, thickness=2, size=22, opacity=1, clip=True),
+        width=360, height=max(2, len(said)) * _ROW,
+    )  # fmt: skip
+    return Figure(spec, item.title, f"Shares of the variance of {item.title} by factor: S1 inside ST.")
+
+
+def _rows(bar: Bar, name: str) -> tuple[Row, Row]:
+    """That of ST, that of S1."""
+    tip = f"{name}\nS1 {_said(bar.s1)}\nST {_said(bar.st)}"
+    total, first = ({"y": name, "x": short(one.value), "series": series, "tip": tip} for one, series in
+                    ((bar.st, _TOTAL), (bar.s1, _FIRST)))  # fmt: skip
+    for row, one in ((total, bar.st), (first, bar.s1)):
+        low, high = ends(one) or (None, None)
+        row.update(low=low, high=high)
+    return total, first
+
+
+def _said(estimate: Estimate) -> str:
+    value, interval_text = share_parts(estimate)
+    return f"{value} ({interval_text})" if estimate.value is not None else value
+
+
+def share_parts(estimate: Estimate) -> tuple[str, str]:
+    """(value, interval) with two decimals, as ``rank`` prints them."""
+    if estimate.value is None:
+        return CANNOT_TELL, CANNOT_TELL
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:.2f}", CANNOT_TELL
+    return f"{estimate.value:.2f}", f"{estimate.low:.2f}–{estimate.high:.2f}"

@@ -1,0 +1,107 @@
+"""How long the operations of one kind took: distributions over logarithmic time, percentiles below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.types import Estimate
+from iosonde.report.content import Latency, LatencySeries, counted
+from iosonde.report.text import estimate_text
+
+from .figure import Figure
+from .vocabulary import (
+    MUTED,
+    PAPER,
+    SECONDS,
+    Row,
+    Spec,
+    colours_of,
+    decades,
+    layer,
+    legend,
+    number,
+    shared,
+    short,
+    view,
+)
+
+_SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
+_ROW_OF_PEAK = 0.13  # a row of percentiles, as a share of the highest peak
+
+
+def latency_figure(latency: Latency, axis: str) -> Figure:
+    """The outline of each distribution; below it, per node count, the percentiles with intervals."""
+    peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
+    step = peak * _ROW_OF_PEAK
+    said = [counted(series.nodes, axis) for series in latency.series]
+    colour = legend(said, colours_of(len(said)), offset=8)
+    x = _times(latency)
+    reach = [short(-step * (len(said) + 0.6)), short(peak * 1.08)]
+    y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
+    channels: Spec = {"x": x, "y": y, "color": colour}
+    rows = [
+        row for place, series in enumerate(latency.series) for row in _percentiles(series, said[place], place, step)
+    ]
+    outlines = [row for series, name in zip(latency.series, said, strict=True) for row in _outline(series, name)]
+    lines = [row for place, series in enumerate(latency.series) for row in _reach(series, said[place], place, step)]
+    known = [row for row in rows if row["x"] is not None]
+    shapes = list(dict.fromkeys(row["name"] for row in known))
+    shape = {"field": "name", "type": "nominal", "sort": None,
+             "legend": {"offset": 4, "symbolFillColor": MUTED, "symbolStrokeColor": MUTED},
+             "scale": {"domain": shapes, "range": [_SHAPES.get(name, "triangle-up") for name in shapes]}}  # fmt: skip
+    spec = view(
+        shared(
+            layer(outlines, "area", {**channels, "y2": {"datum": 0}}, interpolate="step-after", opacity=0.16,
+                  clip=True),  # fmt: skip
+            layer(outlines, "line", channels, interpolate="step-after", strokeWidth=1.5, clip=True),
+        ),
+        layer(lines, "rule", {**channels, "x2": {"field": "end"}}, strokeWidth=1),
+        layer([row for row in rows if row["low"] is not None], "rule",
+              {**channels, "x": {**x, "field": "low"}, "x2": {"field": "high"}}, strokeWidth=5, opacity=0.45),
+        layer(known, "point", {**channels, "shape": shape}, filled=True, size=70, opacity=1, stroke=PAPER,
+              strokeWidth=1),
+        height=190 + 16 * len(said), resolve={"legend": {"color": "shared"}},
+    )  # fmt: skip
+    return Figure(spec, latency.title, f"Distribution of the latency of {latency.title}, with percentiles.")
+
+
+def _times(latency: Latency) -> Spec:
+    seen = [edge for series in latency.series for edge in series.edges_s]
+    seen += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
+    known = [value for value in seen if value > 0] or [1e-6, 1.0]
+    low, high = min(known) * 0.8, max(known) * 1.25
+    ticks = [short(tick) for tick in decades(min(known), max(known)) if low <= tick <= high]
+    return number("", domain=(low, high), log=True, axis={"values": ticks, "labelExpr": SECONDS, "grid": True})
+
+
+def _outline(series: LatencySeries, name: str) -> list[Row]:
+    """Steps over the buckets; buckets of equal height are one."""
+    if not series.shares:
+        return []
+    rows: list[Row] = []
+    for edge, share in zip(series.edges_s, (*series.shares, 0.0), strict=True):
+        if not rows or rows[-1]["y"] != short(share):
+            rows.append({"x": short(edge), "y": short(share), "series": name})
+    return rows
+
+
+def _percentiles(series: LatencySeries, name: str, place: int, step: float) -> list[Row]:
+    return [_percentile(series.nodes, key, estimate, name, -step * (place + 1))
+            for key, estimate in series.percentiles.items()]  # fmt: skip
+
+
+def _percentile(nodes: int, key: str, estimate: Estimate, name: str, y: float) -> Row:
+    sure = estimate.low is not None and estimate.high is not None and estimate.low > 0
+    return {
+        "x": short(estimate.value), "y": short(y), "low": short(estimate.low) if sure else None,
+        "high": short(estimate.high) if sure else None, "name": key, "series": name,
+        "tip": f"{key}, {name}: {estimate_text(estimate, 's')}\n{counted(estimate.n, 'trial')}",
+    }  # fmt: skip
+
+
+def _reach(series: LatencySeries, name: str, place: int, step: float) -> list[Row]:
+    """From the least percentile to the largest."""
+    values: Sequence[float] = [e.value for e in series.percentiles.values() if e.value]
+    if not values:
+        return []
+    return [{"x": short(min(values)), "end": short(max(values)), "y": short(-step * (place + 1)), "series": name}]

@@ -1,0 +1,90 @@
+"""The roofline of a file system: ceilings, the bound, and what was measured below it."""
+
+from __future__ import annotations
+
+import math
+
+from iosonde.core.units import human_scale
+from iosonde.report.bound_content import Point, Roofline
+from iosonde.report.text import estimate_text
+
+from .figure import Figure
+from .vocabulary import (
+    BLUE,
+    INK,
+    SERIES,
+    SIZES,
+    VERMILION,
+    Row,
+    colours_of,
+    decades,
+    ends,
+    flat,
+    interval,
+    layer,
+    legend,
+    line_of,
+    number,
+    short,
+    unique,
+    view,
+)  # fmt: skip
+
+_FEW = 12  # so many places are each named on the axis
+_BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
+
+
+def roofline_figure(item: Roofline) -> Figure:
+    """Both axes logarithmic: the ceilings dashed, the bound solid, measurements with their intervals."""
+    divisor, unit = human_scale(max(item.s), "bytes/s")
+    said = unique(name.replace("_", " ") for name in item.ceilings)
+    # Blue and vermilion are the measurements'.
+    colours = [colour for colour in colours_of(len(SERIES) * (1 + len(said))) if colour not in (BLUE, VERMILION)]
+    found = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
+    domain = [_BOUND, *said, *found]
+    points = {_BELOW: BLUE, _ABOVE: VERMILION}
+    colour = legend(domain, [INK, *colours[: len(said)], *(points[name] for name in found)])
+    x = number(item.x_name, domain=(item.xs[0] / 1.1, item.xs[-1] * 1.1), log=True,
+               axis={"values": _ticks(item), **({"labelExpr": SIZES} if item.sizes else {})})  # fmt: skip
+    low, high = _range(item, divisor)
+    ticks = [short(tick) for tick in decades(low, high) if low <= tick <= high]
+    y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
+    channels = {"x": x, "y": y, "color": colour}
+    ceilings = [row for name, values in zip(said, item.ceilings.values(), strict=True)
+                for row in line_of(item.xs, values, divisor, series=name)]  # fmt: skip
+    rows = [_row(one, divisor) for one in item.points if one.measured.value]
+    spec = view(
+        layer(ceilings, "line", channels, strokeWidth=1.6, strokeDash=[5, 4], clip=True),
+        layer(line_of(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
+        *(part for name in found for part in interval([row for row in rows if row["series"] == name], x, y,
+                                                      color=points[name], cap=6)),
+        layer(rows, "point", channels, filled=True, shape="circle", size=52, opacity=1, clip=True),
+        width=380, height=250,
+    )  # fmt: skip
+    return Figure(spec, item.title, f"Roofline of {item.title} against {item.x_name}: ceilings and measurements.")
+
+
+def _row(one: Point, divisor: float) -> Row:
+    low, high = ends(one.measured, divisor) or (None, None)
+    tip = "\n".join(filter(None, (estimate_text(one.measured, "bytes/s"), one.setting, _ABOVE if one.above else "")))
+    return {
+        "x": short(one.x), "y": short((one.measured.value or 0.0) / divisor), "high": high,
+        "low": None if low is None or high is None else max(low, high * 1e-6),
+        "series": _ABOVE if one.above else _BELOW, "tip": tip,
+    }  # fmt: skip
+
+
+def _range(item: Roofline, divisor: float) -> tuple[float, float]:
+    """From half of what was measured to twice the bound: a ceiling far above that leaves the frame."""
+    seen = [one.measured.value for one in item.points if one.measured.value]
+    return min([*seen, *item.s]) / divisor / 2, max([*seen, *item.s]) / divisor * 2
+
+
+def _ticks(item: Roofline) -> list[float]:
+    """Where something was measured, else powers of two."""
+    measured = sorted({one.x for one in item.points})
+    if 1 < len(measured) <= _FEW:
+        return measured
+    first, last = math.ceil(math.log2(item.xs[0])), math.floor(math.log2(item.xs[-1]))
+    step = max(1, (last - first) // 8)
+    return sorted({*measured[: _FEW if len(measured) == 1 else 0], *(2.0**n for n in range(first, last + 1, step))})

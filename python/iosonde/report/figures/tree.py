@@ -1,0 +1,116 @@
+"""A regression tree: questions above, leaves below, yes to the left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.units import human_scale, significant
+from iosonde.report.text import escape
+
+from .figure import Figure
+from .vocabulary import BLUE, INK, MUTED, PAPER, RULE, Row, Spec, layer, view
+
+_MOST_LEAVES = 8  # a tree with more is drawn down to where it has so many: more cannot be read in a panel
+_CHARACTERS = 19
+_LEAF, _LEVEL, _BOX = 128, 74, (118, 38)  # px
+
+
+@dataclass(frozen=True)
+class TreeDrawing:
+    """A tree's nodes, as a model file has them; values in ``unit``."""
+
+    response: str
+    nodes: Sequence[Mapping[str, Any]]
+    unit: str = ""
+
+
+def is_cut(nodes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether only a tree's top is drawn."""
+    return 2 * len(shown_nodes(nodes)) + 1 < len(nodes)
+
+
+def tree_figure(item: TreeDrawing) -> Figure:
+    """The tree down to where it has 8 leaves, leaves side by side, a branch above the middle of its two."""
+    shown, place, leaves = shown_nodes(item.nodes), {}, [0]
+    _place(item.nodes, shown, 0, 0, leaves, place)
+    values = [node["value"] for node in item.nodes if "value" in node]
+    divisor, unit = human_scale(sum(map(abs, values)) / len(values) if values else 0.0, item.unit)
+    boxes = [_box(item.nodes[number], number in shown, place[number], (divisor, unit)) for number in place]
+    edges = [
+        {"x": place[number][0], "y": place[number][1] + _BOX[1] / 2, "x2": place[child][0],
+         "y2": place[child][1] - _BOX[1] / 2, "said": word}
+        for number in sorted(shown) for child, word in _children(item.nodes[number])
+    ]  # fmt: skip
+    width, height = leaves[0] * _LEAF, max(y for _, y in place.values()) + _BOX[1] / 2 + 2
+    spec = view(*_layers(boxes, edges, (width, height)), width=width, height=round(height))
+    title = f"{item.response}: the tree" + (" (its top)" if is_cut(item.nodes) else "") + (f", {unit}" if unit else "")
+    return Figure(spec, title, f"The tree of {item.response}: questions, and the mean of each leaf.")
+
+
+def _layers(boxes: list[Row], edges: list[Row], size: tuple[float, float]) -> list[Spec]:
+    x, y = ({"field": name, "type": "quantitative", "axis": None,
+             "scale": {"domain": ends, "nice": False, "zero": False}}
+            for name, ends in (("x", [0, size[0]]), ("y", [size[1], 0])))  # fmt: skip
+    at: Spec = {"x": x, "y": y}
+    words = [{"x": (e["x"] + e["x2"]) / 2, "y": (e["y"] + e["y2"]) / 2, "said": e["said"]} for e in edges]
+    leaves, asked = ([box for box in boxes if box["leaf"] is leaf] for leaf in (True, False))
+    lines = [layer(edges, "rule", {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}}, color=RULE),
+             layer(words, "text", {**at, "text": {"field": "said"}}, fontSize=11, color=MUTED, stroke=PAPER,
+                   strokeWidth=0)]  # fmt: skip
+    frames = [layer(rows, "rect", at, width=_BOX[0], height=_BOX[1], cornerRadius=4, fill=PAPER, stroke=colour)
+              for rows, colour in ((asked, MUTED), (leaves, BLUE)) if rows]  # fmt: skip
+    texts = [layer(boxes, "text", {**at, "text": {"field": field}}, dy=dy, fontSize=11.5, color=INK, baseline="middle")
+             for field, dy in (("first", -7), ("second", 8))]  # fmt: skip
+    return [*lines, *frames, *texts]
+
+
+def shown_nodes(nodes: Sequence[Mapping[str, Any]]) -> set[int]:
+    """The branches that are drawn: level by level, as long as no more than 8 leaves come of them."""
+    shown: set[int] = set()
+    level = [0]
+    while level:
+        branches = [number for number in level if "factor" in nodes[number]]
+        if not branches or len(shown) + len(branches) + 1 > _MOST_LEAVES:
+            break
+        shown |= set(branches)
+        level = [child for number in branches for child, _ in _children(nodes[number])]
+    return shown
+
+
+def _children(node: Mapping[str, Any]) -> tuple[tuple[int, str], tuple[int, str]]:
+    return (node["yes"], "yes"), (node["no"], "no")
+
+
+def _place(
+    nodes: Sequence[Mapping[str, Any]], shown: set[int], number: int, deep: int, leaves: list[int],
+    place: dict[int, tuple[float, float]],
+) -> float:  # fmt: skip
+    """Leaves side by side, a branch in the middle above its two. Returns the node's x."""
+    if number not in shown:
+        x = (leaves[0] + 0.5) * _LEAF
+        leaves[0] += 1
+    else:
+        x = sum(_place(nodes, shown, child, deep + 1, leaves, place) for child, _ in _children(nodes[number])) / 2
+    place[number] = (x, deep * _LEVEL + _BOX[1] / 2 + 2)
+    return x
+
+
+def _box(node: Mapping[str, Any], branch: bool, at: tuple[float, float], scale: tuple[float, str]) -> Row:
+    rows = f"{node['n']} rows"
+    if not branch:
+        value = significant(node["value"] / scale[0]) if "factor" not in node else "…"
+        return _row(at, value, rows, True, f"{value} {scale[1]}, {rows}")
+    name = str(node["factor"])
+    asked = f"= {node['is']}?" if "is" in node else f"≤ {node['at_most']:.7g}?"
+    return _row(at, name, asked, False, f"{name} {asked} ({rows})")
+
+
+def _row(at: tuple[float, float], first: str, second: str, leaf: bool, tip: str) -> Row:
+    return {"x": at[0], "y": at[1], "first": _cut(escape(first)), "second": _cut(escape(second)), "leaf": leaf,
+            "tip": tip}  # fmt: skip
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CHARACTERS else text[: _CHARACTERS - 1] + "…"

@@ -1,0 +1,205 @@
+"""A model on rows that it had not seen: predicted against observed, sorted rows, errors, the learning curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.units import human_scale, significant
+
+from .figure import Figure
+from .vocabulary import (
+    BLUE,
+    MUTED,
+    PLAIN,
+    VERMILION,
+    Row,
+    Spec,
+    colours_of,
+    decades,
+    flat,
+    interval,
+    layer,
+    legend,
+    names,
+    number,
+    short,
+    unique,
+    view,
+    zoom,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
+
+_WIDE = 30  # more than this factor between the least and the largest: a logarithmic axis
+_LEAST_STEP = 1.3  # between two numbers on the axis of rows
+_ROW = 26  # px for each model
+_DOT: Spec = {"shape": "circle", "filled": True, "size": 32, "color": BLUE, "opacity": 0.45, "clip": True}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Rows that the model had not seen: what it said, against what was measured, in ``unit``."""
+
+    response: str
+    model: str
+    observed: Array
+    predicted: Array
+    unit: str = ""
+
+    def scale(self) -> tuple[float, str]:
+        """(divisor, unit) of the response as people read it."""
+        return _scale(self.observed, self.unit)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """(error, low, high) of each model, with the noise of repeats and the mean model as lines."""
+
+    response: str
+    names: Sequence[str]
+    values: Sequence[tuple[float, float | None, float | None]]
+    noise: float | None
+    mean: float | None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Model → (rows to learn from, error); ``noise`` is what repeats leave to any model."""
+
+    response: str
+    lines: Mapping[str, Sequence[tuple[int, float | None]]]
+    noise: float | None = None
+    unit: str = ""
+
+
+def predicted_figure(item: Predicted) -> Figure:
+    """Points about the line of no error; logarithmic where the observed span a wide range."""
+    divisor, unit = item.scale()
+    known = [float(value) for value in (*item.observed, *item.predicted)]
+    log = bool(known) and min(known) > 0 and max(item.observed) > _WIDE * min(item.observed)
+    ends = [short(min(known) / divisor), short(max(known) / divisor)] if known else []
+    x, y = _measured(f"observed{_of(unit)}", "x", log, ends), _measured(f"predicted{_of(unit)}", "y", log, ends)
+    rows = [
+        {"x": short(seen / divisor), "y": short(guess / divisor),
+         "tip": f"observed {significant(seen / divisor, 4)} {unit}\npredicted {significant(guess / divisor, 4)} {unit}"}
+        for seen, guess in zip(item.observed, item.predicted, strict=True)
+    ]  # fmt: skip
+    line = layer([{"x": end, "y": end} for end in ends], "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.4,
+                 clip=True)  # fmt: skip
+    spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), line, height=220)
+    title = f"{item.response}: {item.model}, rows not seen"
+    return Figure(zoom(spec), title, f"Predicted against observed {item.response}, about the line of no error.")
+
+
+def sorted_figure(item: Predicted) -> Figure:
+    """The rows in the order of what was observed: that as a line, the predicted as points about it."""
+    divisor, unit = item.scale()
+    said = unit or item.response
+    x, y = number("rows, sorted by what was observed", room=6), number(said, "y", axis=flat(said), room=6)
+    colour = legend(["observed", "predicted"], [VERMILION, BLUE])
+    pairs = [("observed", item.observed), ("predicted", item.predicted)]
+    observed, predicted = (
+        [{"x": place, "y": short(value / divisor), "series": name} for place, value in enumerate(values, 1)]
+        for name, values in pairs
+    )
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
+                layer(observed, "line", channels, strokeWidth=1.8, clip=True), height=220)  # fmt: skip
+    return Figure(zoom(spec), "Rows not seen", f"{item.response}: predicted rows about the observed, sorted.")
+
+
+def errors_figure(item: Errors) -> Figure:
+    """Bars with intervals; the noise of repeats and the mean of everything as lines."""
+    lines = [(name, value) for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
+             if value is not None]  # fmt: skip
+    divisor, unit = _scale([value for value, _, _ in item.values], item.unit)
+    said = unique(item.names)
+    rows = [
+        {"y": name, "x": short(value / divisor), "low": None if low is None else short(low / divisor),
+         "high": None if high is None else short(high / divisor)}
+        for name, (value, low, high) in zip(said, item.values, strict=True)
+    ]  # fmt: skip
+    x = number(f"mean |error|{_of(unit)}", zero=True, axis={"grid": True})
+    y = names("", said, "y", {"domain": False})
+    marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
+    dash = {"field": "series", "type": "nominal", "sort": None,
+            "legend": {"offset": 8, "symbolStrokeColor": VERMILION, "columns": 2, "symbolType": "stroke",
+                       "symbolSize": 200},
+            "scale": {"domain": [name for name, _ in lines],
+                      "range": [[1, 0] if name.startswith("noise") else [4, 3] for name, _ in lines]}}  # fmt: skip
+    spec = view(
+        layer(rows, "bar", {"x": x, "y": y}, color=BLUE, opacity=0.55, height={"band": 0.7}),
+        *interval(rows, y, x, across=True),
+        *([layer(marked, "rule", {"x": x, "strokeDash": dash}, color=VERMILION, strokeWidth=1.4)] if marked else []),
+        height=max(3, len(said)) * _ROW,
+    )  # fmt: skip
+    return Figure(spec, "Errors on rows not seen", f"Mean absolute error of models of {item.response}.")
+
+
+def curve_figure(item: LearningCurve) -> Figure:
+    """Errors by the rows to learn from; dashed: the noise of repeats. Logarithmic where few rows make a model err
+    very much more than many do."""
+    errors = [error for points in item.lines.values() for _, error in points if error is not None]
+    divisor, unit = _scale(errors, item.unit)
+    log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
+    said = dict(zip(item.lines, unique(item.lines), strict=True))
+    ticks = _ticks(n for points in item.lines.values() for n, _ in points)
+    x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
+    what = f"mean |error|{_of(unit)}"
+    y = number("", "y", log=log, zero=not log, axis={**flat(what), **_log_values(log, errors, divisor)})
+    rows = [
+        {"x": n, "y": short(error / divisor), "series": said[name],
+         "tip": f"{said[name]}\n{n} rows: {significant(error / divisor)} {unit}"}
+        for name, points in item.lines.items() for n, error in points if error is not None
+    ]  # fmt: skip
+    noise = [] if item.noise is None else [{"y": short(item.noise / divisor), "series": "noise of repeats"}]
+    series = [*said.values(), *(row["series"] for row in noise)]
+    colours = [MUTED if name == "mean of everything" else colour
+               for name, colour in zip(said.values(), _apart(len(said)), strict=True)]  # fmt: skip
+    colour = legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(layer(rows, "line", channels, strokeWidth=1.8), layer(rows, "point", channels, filled=True, size=40,
+                opacity=1), *([layer(noise, "rule", {"y": y, "color": colour}, strokeDash=[4, 4], strokeWidth=1.4)]
+                              if noise else []), height=220)  # fmt: skip
+    return Figure(spec, "Learning curve", f"Error of models of {item.response} by the rows that they learn from.")
+
+
+def _apart(count: int) -> list[str]:
+    """Colours of the models; vermilion is left to the noise."""
+    return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
+
+
+def _scale(values: Iterable[float], unit: str) -> tuple[float, str]:
+    known = [abs(float(value)) for value in values]
+    return human_scale(sum(known) / len(known) if known else 0.0, unit)
+
+
+def _of(unit: str) -> str:
+    return f", {unit}" if unit else ""
+
+
+def _measured(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
+    axis: dict[str, Any] = flat(title) if field == "y" else {}
+    if log and ends and ends[0] is not None and ends[1] is not None:
+        axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}
+    return number(title, field, log=log, axis=axis, room=8)
+
+
+def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
+    ticks = decades(min(values) / divisor, max(values) / divisor) if log else []
+    return {"values": [short(tick) for tick in ticks], "labelExpr": PLAIN} if log else {}
+
+
+def _ticks(sizes: Iterable[int]) -> list[int]:
+    """Those that stand far enough apart."""
+    ticks: list[int] = []
+    for n in sorted(set(sizes)):
+        if not ticks or n > _LEAST_STEP * ticks[-1]:
+            ticks.append(n)
+    return ticks

@@ -1,0 +1,246 @@
+"""The words that every figure is made of: colours, axes in units that people read, intervals, points, the theme.
+
+Colours are those of light paper; ``page_spec`` puts the page's own variables in their place. Fields have fixed names;
+expressions are constants of this file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.types import Estimate
+from iosonde.report.text import escape
+
+Spec = Mapping[str, Any]
+Row = dict[str, Any]
+
+# Okabe and Ito (2008): told apart by colour-blind readers.
+BLUE, VERMILION, ORANGE = "#0072b2", "#d55e00", "#e69f00"
+SERIES = (BLUE, VERMILION, "#009e73", "#cc79a7", ORANGE, "#56b4e9")
+INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ffffff"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
+
+WIDTH, HEIGHT = 300, 190
+_DIGITS = 6
+_LEGEND_CHARACTERS = 52  # in one line of a legend
+_MOST_LABEL = 60
+# How ticks read; the unit of the others stands at the axis.
+PLAIN = "format(datum.value, '.4~r')"
+SECONDS = (
+    "datum.value >= 0.9995 ? format(datum.value, '.3~r') + ' s' : "
+    "datum.value >= 9.995e-4 ? format(datum.value * 1e3, '.3~r') + ' ms' : "
+    "datum.value >= 9.995e-7 ? format(datum.value * 1e6, '.3~r') + ' µs' : format(datum.value * 1e9, '.3~r') + ' ns'"
+)
+SIZES = (
+    "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, '.4~r') + ' TiB' : "
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.4~r') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KiB' : format(datum.value, '.4~r') + ' B'"
+)
+
+CONFIG: Spec = {
+    "font": FONT,
+    "background": "transparent",
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": 600, "color": INK, "offset": 10,
+              "lineHeight": 15, "limit": 460, "aria": False},
+    "axis": {"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": "normal", "titleFontSize": 11,
+             "labelFontSize": 11, "domainColor": RULE, "tickColor": RULE, "gridColor": GRID, "tickSize": 4,
+             "titlePadding": 6, "labelLimit": 180, "titleLimit": 320, "aria": False},
+    "axisX": {"grid": False, "labelOverlap": "greedy", "labelSeparation": 4},
+    "axisY": {"domain": False, "ticks": False, "labelPadding": 5},
+    "legend": {"orient": "top", "direction": "horizontal", "title": None, "labelColor": MUTED, "labelFontSize": 11,
+               "symbolSize": 70, "labelLimit": 220, "columnPadding": 14, "rowPadding": 3, "offset": 27,
+               "symbolOpacity": 1, "aria": False,
+               "layout": {"top": {"direction": "vertical", "anchor": "start", "margin": 4}}},
+    "mark": {"aria": False},
+    "concat": {"spacing": 34},
+}  # fmt: skip
+
+
+def short(value: float | None) -> float | None:
+    """``value`` with digits enough to draw it; None for what is not a number."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -> Spec:
+    """Layers upon each other."""
+    known: dict[str, Any] = {}
+    return {"width": width, "height": height, "layer": [_once(one, known) for one in layers], **more}
+
+
+def _once(one: Any, known: dict[str, Any]) -> Spec:
+    """A layer without the scales, axes and legends that a layer below has said already: layers share them."""
+    if "layer" in one:
+        return {**one, "layer": [_once(inner, known) for inner in one["layer"]]}
+    channels = {}
+    for name, channel in one["encoding"].items():
+        said = {key: channel[key] for key in ("scale", "axis", "legend") if key in channel}
+        again = said and known.setdefault(name, said) == said and known[name] is not said
+        channels[name] = {key: channel[key] for key in channel if key not in said} if again else channel
+    return {**one, "encoding": channels}
+
+
+def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> Spec:
+    """One kind of mark over its own rows; ``tip`` in a row is the text of its tooltip."""
+    values, shown = list(rows), dict(channels)
+    if any("tip" in row for row in values):
+        shown["tooltip"] = {"field": "tip", "type": "nominal"}
+    fields = {channel["field"] for channel in shown.values() if "field" in channel}
+    return {"data": {"values": [_drawn(row, fields) for row in values]}, "mark": {"type": mark, **properties},
+            "encoding": shown}  # fmt: skip
+
+
+def _drawn(row: Row, fields: set[str]) -> Row:
+    """What of a row is drawn."""
+    kept = {key: value for key, value in row.items() if key in fields}
+    return {**kept, "tip": _lines(row["tip"])} if "tip" in kept else kept
+
+
+def shared(*layers: Spec) -> Spec:
+    """Layers of the same rows, which stand in it once."""
+    rows: list[Row] = []
+    for parts in zip(*(one["data"]["values"] for one in layers), strict=True):
+        rows.append({key: value for part in parts for key, value in part.items()})
+    without = [{key: value for key, value in one.items() if key != "data"} for one in layers]
+    return {"data": {"values": rows}, "layer": without}
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(escape, text.split("\n")))
+
+
+def label(text: str) -> str:
+    """A label that is text, cut where it is long."""
+    said = escape(text)
+    return said if len(said) <= _MOST_LABEL else said[: _MOST_LABEL - 1] + "…"
+
+
+def number(title: str, field: str = "x", domain: Sequence[float] | None = None, log: bool = False, zero: bool = False,
+           axis: Mapping[str, Any] | None = None, room: int = 0) -> Spec:  # fmt: skip
+    """A quantitative channel: plain numbers, the unit in ``title``. ``room`` is left at the ends, px."""
+    scale: dict[str, Any] = {"type": "log"} if log else {"type": "linear", "zero": zero}
+    scale["nice"] = domain is None and not log and not room
+    if room:
+        scale["padding"] = room
+    if domain is not None:
+        scale["domain"] = [short(end) for end in domain]
+    ticks: dict[str, Any] = {"title": label(title) or None, "tickCount": 5}
+    if log:
+        ticks["labelExpr"] = PLAIN
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": {**ticks, **(axis or {})}}
+
+
+def decades(least: float, most: float) -> list[float]:
+    """Round values for a logarithmic axis: powers of ten, between them 2 and 5 where there are few."""
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    steps = (1.0,) if math.log10(most / least) > 2.5 else (1.0, 2.0, 5.0)
+    return [float(f"{step}e{power}") for power in powers for step in steps]
+
+
+def flat(title: str) -> Spec:
+    """A title of a vertical axis that stands above it and reads from left to right."""
+    return {"title": label(title) or None, "titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom",
+            "titleAnchor": "end", "titleX": 0, "titleY": -7}  # fmt: skip
+
+
+def names(title: str, domain: Sequence[str], field: str = "x", axis: Mapping[str, Any] | None = None) -> Spec:
+    """A channel of names in the order of ``domain``, each in a band of its own."""
+    return {"field": field, "type": "nominal", "scale": {"domain": list(domain)}, "sort": None,
+            "axis": {"title": label(title) or None, "labelAngle": 0, "ticks": False, **(axis or {})}}  # fmt: skip
+
+
+def unique(texts: Iterable[str]) -> list[str]:
+    """Names that can be told apart: what looks the same gets a number."""
+    seen: dict[str, int] = {}
+    found = []
+    for text in map(escape, texts):
+        seen[text] = seen.get(text, 0) + 1
+        found.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return found
+
+
+def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
+    """Colours of named series, explained above the figure in lines that fit."""
+    longest = max((len(name) for name in domain), default=0) + 4
+    columns = max(1, min(len(domain), _LEGEND_CHARACTERS // longest))
+    shown = {"columns": columns, **more} if len(domain) > 0 else None
+    return {"field": "series", "type": "nominal", "sort": None, "legend": shown,
+            "scale": {"domain": list(domain), "range": list(colours)}}  # fmt: skip
+
+
+def colours_of(count: int, first: int = 0) -> list[str]:
+    """So many colours of series, from the first again where they do not suffice."""
+    return [SERIES[(first + place) % len(SERIES)] for place in range(count)]
+
+
+def ends(estimate: Estimate, divisor: float = 1.0) -> tuple[float, float] | None:
+    """(low, high) of an interval that is known."""
+    low, high = short(estimate.low), short(estimate.high)
+    if low is None or high is None:
+        return None
+    return float(f"{low / divisor:.{_DIGITS}g}"), float(f"{high / divisor:.{_DIGITS}g}")
+
+
+def interval(rows: Iterable[Row], place: Spec, value: Spec, across: bool = False, cap: int = 8,
+             **properties: Any) -> list[Spec]:  # fmt: skip
+    """Bars from ``low`` to ``high`` with caps; ``across`` for those that lie. ``place`` is where they stand."""
+    known = [{key: row[key] for key in row if key != "tip"} for row in rows if row.get("low") is not None]
+    if not known:
+        return []
+    at, along = ("y", "x") if across else ("x", "y")
+    channels: dict[str, Any] = {at: place, along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
+    look = {"color": INK, "strokeWidth": 1.6, "clip": True, "opacity": 1, **properties}
+    parts = [layer(known, "rule", channels, **look)]
+    if cap:
+        thick = {"size": cap, "thickness": look.pop("strokeWidth"), "orient": "vertical" if across else "horizontal"}
+        parts += [layer(known, "tick", {at: place, along: {**value, "field": end}}, **look, **thick)
+                  for end in ("low", "high")]  # fmt: skip
+    return [shared(*parts)]
+
+
+def line_of(xs: Iterable[float], ys: Iterable[float | None], divisor: float = 1.0, **more: Any) -> list[Row]:
+    """Rows of a line; what is not known is left out."""
+    return [{"x": short(x), "y": short(y / divisor), **more}
+            for x, y in zip(xs, ys, strict=True) if y is not None and short(y) is not None]  # fmt: skip
+
+
+def zoom(spec: Spec) -> Spec:
+    """The same with axes that can be dragged, zoomed by Ctrl and the wheel, put back by a double click. The wheel
+    alone is left to the page."""
+    select = {"type": "interval", "encodings": ["x", "y"], "zoom": "wheel![event.ctrlKey || event.metaKey]"}
+    first, *others = spec["layer"]
+    moved = {**first, "params": [{"name": "zoom", "select": select, "bind": "scales"}]}
+    return {**spec, "layer": [moved, *others]}
+
+
+def page_spec(spec: Spec, fixed: bool = False) -> Any:
+    """For the page: as wide as its place, or as it is (``fixed``); colours by the page's variables. Data is left as it
+    is."""
+    wide = {} if fixed else {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {**_painted(spec), **wide}
+
+
+_VARIABLES = {
+    INK: "var(--ink)", MUTED: "var(--muted)", RULE: "var(--rule)", GRID: "var(--grid)", PAPER: "var(--paper)",
+    VERMILION: "var(--last)", ORANGE: "var(--late)", BLUE: "var(--bar)", SERIES[2]: "var(--series-2)",
+    SERIES[3]: "var(--series-3)", SERIES[5]: "var(--series-5)",
+}  # fmt: skip
+
+
+def _painted(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        kept = ("values", "text", "title", "domain")
+        return {key: item if key in kept else _painted(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_painted(item) for item in value]
+    return _VARIABLES.get(value, value) if isinstance(value, str) else value
+
+
+def page_config() -> Any:
+    """The theme in the page's variables."""
+    return _painted(CONFIG)

@@ -1,0 +1,86 @@
+"""The JavaScript that draws a page's figures: Vega, Vega-Lite and their embedding, as the installed package has them.
+
+Making it takes seconds, so it is kept in the user's cache, one file a version. What is in the cache becomes a script
+of every page: a file that somebody else could write, or that is not whole, is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+# Names of XML namespaces look like addresses and are none: nobody fetches them.
+_ADDRESS = re.compile(r"https?://(?!www\.w3\.org/)(?=[\w$])")
+_MARK = "\n// sha256 "
+
+
+def library(say: Callable[[str], None]) -> str:
+    """The script. ``say`` is told in a sentence where it could not be kept for the next page."""
+    place = _place()
+    kept = _read(place) if place else None
+    if kept is not None:
+        return kept
+    made = _made()
+    why = _keep(place, made) if place else "there is no home directory"
+    if why:
+        say(f"the page's drawing library is made anew each time (a few seconds): {why}")
+    return made
+
+
+def _made() -> str:
+    """Without addresses of content networks, and so that it cannot end the element around it."""
+    import vl_convert
+
+    text = _ADDRESS.sub("", vl_convert.javascript_bundle(_SNIPPET))
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _place() -> Path | None:
+    """``$XDG_CACHE_HOME/iosonde/…``; None without a home directory."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    what = hashlib.sha256(f"{_SNIPPET}{_ADDRESS.pattern}".encode()).hexdigest()[:8]
+    return root / "iosonde" / f"vega-{metadata.version('vl-convert-python')}-{what}.js"
+
+
+def _read(place: Path) -> str | None:
+    """The text, if it is whole and only we can have written it."""
+    try:
+        with place.open("rb") as file:
+            about = os.fstat(file.fileno())
+            if about.st_uid != os.geteuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                return None
+            content = file.read().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+    text, _, digest = content.rpartition(_MARK)
+    return text if digest == hashlib.sha256(text.encode()).hexdigest() else None
+
+
+def _keep(place: Path, text: str) -> str:
+    """Why it could not be kept; empty where it was."""
+    content = f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()}".encode()
+    try:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(prefix=".vega-", dir=place.parent)  # mode 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(beside).replace(place)
+        finally:
+            with suppress(FileNotFoundError):
+                Path(beside).unlink()
+    except OSError as error:
+        return f"cannot write {place}: {error.strerror}"
+    return ""

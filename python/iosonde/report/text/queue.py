@@ -1,0 +1,86 @@
+"""A network of queues as text: rates by clients, the stations under the most of them, what limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_rate, format_seconds, significant
+
+from .layout import table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.queue import Network, Solved
+    from iosonde.model.queues.queueing import Load
+
+
+def lines(made: Network) -> Iterator[str]:
+    """The lines of the text."""
+    if made.opened is not None:
+        yield from _opened(made)
+    if made.opened is not None and made.solved:
+        yield ""
+    if made.solved:
+        yield from _closed(made)
+
+
+def _closed(made: Network) -> Iterator[str]:
+    yield from wrapped(f"closed network: each client has one operation on its way, which takes "
+                       f"{format_seconds(made.alone_s)} "
+                       "where nobody waits; under a station's name, how busy each of its servers is")  # fmt: skip
+    yield ""
+    places = [place for place, load in enumerate(made.solved[0].solution.loads) if load.utilisation is not None]
+    phases = any(one.phase for one in made.solved)
+    names = [made.stations[place].name for place in places]
+    header = ["clients", "rate", "of linear", "response", *(["phase", "at barrier"] if phases else []), *names]
+    rows = [_row(one, places) for one in made.solved]
+    yield from table(header, rows, ("r" * 6 if phases else "rrrr") + "l" * len(places)).splitlines()
+    yield ""
+    last = made.solved[-1].solution
+    yield f"{last.clients:,} clients"
+    rows = [_station(load) for load in last.loads]
+    yield from table(["station", "servers", "there", "time there", "asked of each"], rows, "lrrrr").splitlines()
+    yield ""
+    if not last.exact:
+        yield from wrapped(
+            "~ so many clients are computed by an approximation (Schweitzer, Seidmann), some per cent off", "  "
+        )
+        yield ""
+    yield from wrapped(made.sentence)
+
+
+def _row(one: Solved, places: list[int]) -> list[str]:
+    made, phase = one.solution, one.phase
+    busy = [_percent(made.loads[place].utilisation) for place in places]
+    barrier = [format_seconds(phase.seconds), _percent(phase.waiting)] if phase else []
+    rate = format_rate(phase.rate if phase else made.rate, "operations/s")
+    share = one.phase_of_linear if phase else one.of_linear
+    return [f"{made.clients:,}", rate, _percent(share), format_seconds(made.response_s), *barrier, *busy]
+
+
+def _opened(made: Network) -> Iterator[str]:
+    yield f"open network: {format_rate(made.arrivals_per_s or 0.0, 'operations/s')} arrive, whatever becomes of them"
+    yield ""
+    rows = [[load.station.name, str(load.station.servers), _percent(load.utilisation),
+             "without end" if load.residence_s == float("inf") else format_seconds(load.residence_s)]
+            for load in made.opened or ()]  # fmt: skip
+    yield from table(["station", "servers", "busy", "time there"], rows, "lrrr").splitlines()
+    yield ""
+    most = made.busiest
+    name, busy = most.station.name, most.utilisation or 0.0
+    if busy >= 1:
+        yield from wrapped(f"{name} cannot serve so many ({_percent(busy)} of what it can): the queue before it grows "
+                           f"without end. The most is {format_rate(most.station.most, 'operations/s')}.")  # fmt: skip
+    else:
+        yield from wrapped(f"An operation takes {format_seconds(made.open_s)}; the bottleneck is {name}, busy "
+                           f"{_percent(busy)} of the time.")  # fmt: skip
+
+
+def _station(load: Load) -> list[str]:
+    asked = "" if load.asked is None else f"{significant(load.asked)} ×"
+    servers = "" if load.asked is None else str(load.station.servers)
+    return [load.station.name, servers, significant(load.operations), format_seconds(load.residence_s), asked]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{significant(100 * share, 2 if share < 0.995 else 3)} %"

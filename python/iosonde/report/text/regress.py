@@ -1,0 +1,68 @@
+"""A regression as text: how much is explained, the coefficients, the predictions, what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import fitted
+
+from .layout import table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.regress import LeastSquares
+    from iosonde.stats.regression.types import Point
+
+
+def lines(answer: LeastSquares) -> Iterator[str]:
+    """The lines of the text."""
+    made, f = answer.regression, answer.regression.fit
+    errors = "robust standard errors (HC3); " if f.robust else ""
+    yield from wrapped(f"{made.response} on {', '.join(made.terms)}; {errors}{100 * f.level:g} % intervals; n = {f.n}")
+    yield ""
+    share = [100 * f.ssr / (f.ssr + f.sse), 100 * f.sse / (f.ssr + f.sse)]
+    rows = [
+        ["explained", str(f.k), fitted(f.ssr), f"{share[0]:.1f} %"],
+        ["residual", str(f.df), fitted(f.sse), f"{share[1]:.1f} %"],
+    ]
+    yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
+    yield ""
+    of_mean = _share(f.s_e, f.mean_y)
+    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e)} ({of_mean} of the mean)"
+    yield f"F = {f.f:.4g} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = {f.f_p:.2g}"
+    yield ""
+    grid = []
+    for c in f.coefficients():
+        numbers = [fitted(x) for x in (c.estimate, c.std_error, c.low, c.high)]
+        grid.append([c.name, *numbers, f"{c.t:.3g}", f"{c.p:.2g}"])
+    yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
+    if made.points:
+        yield ""
+        yield from _points(made.points)
+    if made.warnings or made.findings:
+        yield ""
+    for warning in made.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    for finding in made.findings:
+        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield ""
+    yield from wrapped(answer.sentence)
+
+
+def _points(points: tuple[Point, ...]) -> Iterator[str]:
+    m = points[0].prediction.m
+    new = "one new observation" if m == 1 else f"the mean of {m} new observations"
+    yield f"predictions: the mean response, and {new}"
+    rows = []
+    for point in points:
+        p = point.prediction
+        at = ", ".join(
+            f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in point.at.items()
+        )
+        of_mean, of_new = f"{fitted(p.mean_low)} to {fitted(p.mean_high)}", f"{fitted(p.low)} to {fitted(p.high)}"
+        rows.append([at, fitted(p.fit), of_mean, of_new, "extrapolated" if point.extrapolated else ""])
+    yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / abs(whole):.1f} %" if whole else "~"

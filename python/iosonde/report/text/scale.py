@@ -1,0 +1,117 @@
+"""The scaling of a series as text: what was measured, the laws, the predictions, the conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+from iosonde.model.scaling.words import TITLES
+
+from . import stations
+from .layout import CANNOT_TELL, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.scale import ScaledSeries, ScalingLaws
+    from iosonde.model.scaling.analyse import Regime, Scaling
+    from iosonde.model.scaling.series import Series
+
+_PERCENTS = ("contention", "server_share")
+_LABELS = {"rate_of_one": "λ", "ceiling": "C", "contention": "α", "coherency": "κ", "peak": "peak N", "knee": "knee N",
+           "server_share": "ρ"}  # fmt: skip
+
+
+def lines(made: ScalingLaws) -> Iterator[str]:
+    """The lines of the text: one series after the other."""
+    for number, one in enumerate(made.items):
+        if number:
+            yield ""
+        yield from _of_series(one)
+        yield from stations.lines(one, made.as_stations)
+
+
+def _of_series(one: ScaledSeries) -> Iterator[str]:
+    series, made = one.series, one.scaling
+    settings = ", ".join(f"{name}={value}" for name, value in series.by.items())
+    yield from wrapped(f"{series.response} on {series.on}{'; ' + settings if settings else ''}; "
+                       f"{100 * made.level:g} % intervals")  # fmt: skip
+    yield ""
+    scale = human_scale(max(size.rate.value or 0.0 for size in made.sizes), series.unit)
+    yield from _sizes(series, made, scale)
+    for regime in made.regimes:
+        yield ""
+        yield from _laws(regime, series, len(made.regimes) > 1)
+    if made.predictions:
+        yield ""
+        yield from _predictions(made, series)
+    said = [*made.warnings, *_misfits(made, series.on)]
+    yield ""
+    for warning in said:
+        yield from wrapped(f"~ {warning}", "  ")
+    if said:
+        yield ""
+    for sentence in one.sentences:
+        yield from wrapped(sentence)
+
+
+def _sizes(series: Series, made: Scaling, scale: tuple[float, str]) -> Iterator[str]:
+    rows = []
+    for size in made.sizes:
+        value, interval = estimate_parts(size.rate, scale[0])
+        each = significant((size.rate.value or 0.0) / size.size / scale[0])
+        of_one = size.efficiency
+        shown = ["", ""] if of_one is None else list(estimate_parts(of_one))
+        rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *shown])
+    header = [series.on, "n", scale[1] or "rate", "interval", "each", "efficiency", "interval"]
+    yield from table(header, rows, "rrrrrrr").splitlines()
+
+
+def _laws(regime: Regime, series: Series, several: bool) -> Iterator[str]:
+    if several:
+        yield f"from {regime.low:g} to {regime.high:g} {series.on}"
+    rows = []
+    for law in regime.laws:
+        if law.fit is None:
+            rows.append([TITLES[law.law.name], CANNOT_TELL, f"not identifiable: {law.why}"])
+            continue
+        delta = CANNOT_TELL if law.delta is None else f"{law.delta:.1f}"
+        shown = [f"{_LABELS[name]} {_parameter(name, value, series.unit)}" for name, value in law.parameters.items()]
+        rows.append([TITLES[law.law.name], delta, shown[0]])
+        rows += [["", "", text] for text in shown[1:]]
+    yield from table(["law", "ΔAICc", "parameters"], rows, "lrL").splitlines()
+
+
+def _parameter(name: str, estimate: Estimate, unit: str) -> str:
+    if name in ("rate_of_one", "ceiling"):
+        return estimate_or_end(estimate, unit)
+    if name in _PERCENTS:
+        scaled = Estimate(*(None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high)),
+                          estimate.level, estimate.n)  # fmt: skip
+        return estimate_or_end(scaled, "%")
+    return estimate_or_end(estimate, "")
+
+
+def _predictions(made: Scaling, series: Series) -> Iterator[str]:
+    rows = []
+    for prediction in made.predictions:
+        others = list(prediction.by_law.values())
+        scenario = prediction.kind == "scenario" and len(others) > 1
+        shown = _span(others, series.unit) if scenario else estimate_or_end(prediction.rate, series.unit)
+        named = ", ".join(TITLES[law] for law in prediction.by_law)
+        rows.append([f"{prediction.size:,.0f}", shown, "" if prediction.kind == "inside" else prediction.kind, named])
+    yield from table([series.on, "predicted", "", "laws not ruled out"], rows, "rlLl").splitlines()
+
+
+def _span(values: list[float], unit: str) -> str:
+    """What several laws say: from the least to the most."""
+    divisor, name = human_scale(max(values), unit)
+    return f"{significant(min(values) / divisor)} to {significant(max(values) / divisor)} {name}".rstrip()
+
+
+def _misfits(made: Scaling, on: str) -> Iterator[str]:
+    for regime in made.regimes:
+        if regime.unit_of_noise == "sizes":
+            yield (f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the trials' "
+                   "noise: the intervals of the laws take the sizes, not the trials, as what repeats")  # fmt: skip

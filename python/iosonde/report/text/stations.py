@@ -1,0 +1,46 @@
+"""``scale --as-stations``: the stations to copy, and how far they can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_seconds, human_scale, significant
+
+from .layout import estimate_parts, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.scale import ScaledSeries
+    from iosonde.core.types import Estimate
+
+
+def lines(made: ScaledSeries, size: str | None) -> Iterator[str]:
+    """A paragraph; nothing where it was not asked for."""
+    found = made.demands
+    if found is None:
+        return
+    yield ""
+    if isinstance(found, str):
+        yield from wrapped(f"No stations: {found}.")
+        return
+    assert found.server.value is not None
+    what, on = "an operation" if size == "1" else f"an operation of {size}", made.series.on
+    yield f"--station client={_option(found.client_s)}:delay --station server={_option(found.server.value)}"
+    yield from wrapped(
+        f"As stations: {what} needs {_interval(found.server)} of the server, and takes {_interval(found.alone)} when "
+        f"{on} is 1. It is taken that all that is shared is one server, and that a client is one of {on} with all its "
+        "ranks.")  # fmt: skip
+
+
+def _option(seconds: float) -> str:
+    divisor, unit = human_scale(seconds, "s")
+    return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
+
+
+def _interval(seconds: Estimate) -> str:
+    assert seconds.value is not None
+    if seconds.low is None or seconds.high is None:
+        return format_seconds(seconds.value)
+    divisor, unit = human_scale(seconds.value, "s")
+    value, between = estimate_parts(seconds, divisor)
+    return f"{value} ({between}) {unit}"

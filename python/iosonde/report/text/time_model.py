@@ -1,0 +1,132 @@
+"""The time model as text: the parts under each condition, the diagnosis, what it cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_rate, format_size, human_scale, significant
+from iosonde.model.time_model import LIMITS, PARTS
+
+from .layout import estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.time_model import ConditionShares, TimeModel
+    from iosonde.model.time_model import Condition, Diagnosis, Line
+
+_CLOSE = 0.25
+
+
+def lines(made: TimeModel) -> Iterator[str]:
+    """The lines of the text."""
+    fitted, groups = made.lines, made.groups
+    if fitted:
+        yield from _fitted(fitted, made.level)
+    if groups:
+        yield from _groups(groups, made.level)
+    for size in made.sizes:
+        if fitted or groups or size is not made.sizes[0]:
+            yield ""
+        yield from _parts(made.conditions, size, not fitted)
+    if made.diagnoses:
+        yield ""
+        yield from _diagnosis(made.diagnoses)
+    if made.sizes or not groups:
+        yield ""
+    if not fitted:
+        yield from wrapped("; ".join(f"{name}: {text}" for name, text in PARTS.items()) + ".")
+    yield from wrapped(f"Not in it: {'; '.join(LIMITS)}.", "  ")
+
+
+def mixtures(made: TimeModel) -> Iterator[str]:
+    """What an observed time would be if it were a mixture of two conditions."""
+    yield ""
+    for time, one in zip(made.observed_s, made.mixtures, strict=True):
+        if one is None:
+            yield from wrapped(f"{format_rate(time, 's')} lies outside all conditions: no mixture of two explains it.")
+        else:
+            share = 100 * one.share
+            yield from wrapped(f"{format_rate(time, 's')} could be {100 - share:.0f} % {one.faster} and {share:.0f} % "
+                               f"{one.slower}.")  # fmt: skip
+
+
+def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
+    yield from wrapped(f"Share of the operations nearest to each condition, %; {100 * level:g} % intervals")
+    yield ""
+    for group in groups:
+        rows = []
+        for name, estimate in group.shares.items():
+            value, interval = estimate_parts(estimate, 0.01)
+            rows.append([name, value, interval])
+        yield from wrapped(f"{group.name}: {group.n_operations} operations")
+        yield from table(["", "%", "interval"], rows, "lrr").splitlines()
+        lost, between = estimate_parts(group.lost, 0.01)
+        yield from wrapped(f"Lost against the best case: {lost} % ({between}) of their time.")
+        if group.beyond.value:
+            beyond, between = estimate_parts(group.beyond, 0.01)
+            yield from wrapped(f"{beyond} % ({between}) of them took more than twice the slowest condition, and none "
+                               "explains them (another user, a queue, a lost packet).")  # fmt: skip
+        yield ""
+
+
+def _parts(found: Sequence[Condition], size: int, with_parts: bool) -> Iterator[str]:
+    divisor, unit = human_scale(max(one.seconds(size) for one in found), "s")
+    names = list(PARTS) if with_parts else []
+    rows = []
+    for one in found:
+        paid = {part.name: part.seconds(size) / divisor for part in one.parts}
+        cells = [_short(paid[name]) if name in paid else "" for name in names]
+        rows.append([one.name, *cells, _short(one.seconds(size) / divisor)])
+    header = [format_size(size), *names, f"t, {unit}"]
+    yield from table(header, rows, "l" + "r" * (len(names) + 1)).splitlines()
+
+
+def _short(value: float) -> str:
+    return significant(value, 4) if value else "0"
+
+
+def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
+    rows = [
+        [format_rate(one.observed_s, "s"), one.condition, format_rate(one.model_s, "s"), format_rate(one.lost_s, "s"),
+         "beyond all" if one.beyond else "not sure" if one.margin < _CLOSE else ""]
+        for one in told
+    ]  # fmt: skip
+    header = ["observed", "nearest condition", "model", "lost", ""]
+    yield from table(header, rows, "rlrrl").splitlines()
+    best = format_rate(told[0].best_s, "s")
+    yield ""
+    yield from wrapped(
+        f"Best case {best}: what the operation takes if every optimisation works; the rest is lost time."
+    )
+
+
+def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
+    yield from wrapped(f"time = c + f(size), a line for each condition; {100 * level:g} % intervals (HC3)")
+    yield ""
+    rows = []
+    for line in fitted:
+        divisor, unit = human_scale(line.fixed.high, "s")
+        fixed = _between(line.fixed.low / divisor, line.fixed.high / divisor)
+        rows.append([line.name, line.n, f"{fixed} {unit}", _rate(line), f"{line.r2:.3f}"])
+    yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
+
+
+def _rate(line: Line) -> str:
+    """What a byte's time says as a rate, from its interval; without an end where the slope may be 0."""
+    low, high = line.per_byte.low, line.per_byte.high
+    if high <= 0:
+        return "cannot tell"
+    slow = format_rate(1 / high, "bytes/s")
+    if low <= 0:
+        return f"above {slow}"
+    divisor, unit = human_scale(1 / low, "bytes/s")
+    return f"{_between(1 / high / divisor, 1 / low / divisor)} {unit}"
+
+
+def _between(low: float, high: float) -> str:
+    """Both ends, with digits enough to tell them apart (three to six)."""
+    for digits in range(3, 7):
+        ends = significant(low, digits), significant(high, digits)
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)

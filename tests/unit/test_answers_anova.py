@@ -1,0 +1,82 @@
+"""Analysis of variance of a store's operations, of computed responses, by clock and experiment."""
+
+from __future__ import annotations
+
+import declared_sample
+import pytest
+
+from iosonde.answers.anova import AnalysisOfVariance, SumsOfSquares, anova
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+pytest.importorskip("iosonde._native")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("anova") / "s"
+    declared_sample.store(path)
+    return path
+
+
+def shares(made: AnalysisOfVariance) -> dict[str, float]:
+    return {row["name"]: row["share"] for row in made.records()}
+
+
+def test_an_operation_of_a_store_by_the_terms_asked_for(place):
+    made = anova(open_data(place, (), "old"), Asked(("write",), ("nodes*fs",)))
+    assert list(shares(made)) == ["nodes", "fs", "nodes:fs"] and made.anova.balanced
+    assert sum(shares(made).values()) == pytest.approx(1, abs=0.01) and made.to_dict()["n"] == 24
+    assert "belongs to nodes" in made.sentence and made.to_dict()["schema"] == 1
+
+
+def test_without_on_a_store_is_explained_by_its_factors_and_a_block_is_one_of_them(place):
+    made = anova(open_data(place, (), "old"), Asked(("write",)), SumsOfSquares("fs"))
+    assert [(s.name, s.block) for s in made.anova.sources] == [("fs", True), ("nodes", False)]
+    assert any("servers always changes with nodes" in said for said in made.anova.warnings)
+
+
+def test_experiment_and_clock_choose(place):
+    asked = Asked(("write",), ("nodes",))
+    old, new = (anova(open_data(place, ["fs=nfs"], name), asked).anova.ss_total for name in ("old", "new"))
+    assert new == pytest.approx(100 * old)
+    summed = anova(open_data(place, ["fs=nfs"], "old"), Asked(("write",), ("nodes",), "sum_of_ranks"))
+    assert summed.anova.ss_total == pytest.approx(1.5**2 * old)
+    assert summed.anova.response == "write bandwidth_sum_of_ranks"
+
+
+def test_computed_responses_of_a_store_and_of_a_table(place):
+    source = open_data(place, (), "old")
+    logs = anova(source, Asked(("log(write)",), ("nodes*fs",)))
+    assert shares(logs)["nodes:fs"] < 1e-6  # the two factors multiply
+    each = anova(source, Asked(("write/nodes",), ("nodes", "fs")))
+    assert shares(each)["nodes"] < 1e-6 < 0.9 < shares(each)["fs"]
+    table = table_of({"a": ["x", "x", "y", "y"], "work": [4, 4, 4, 4], "s": [1, 2, 4, 5]})
+    assert anova(open_data(table), Asked(("work/s",), ("a",))).anova.response == "work/s"
+
+
+def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
+    declared_sample.imported(tmp_path / "s")
+    made = anova(open_data(tmp_path / "s"), Asked(("write",), ("nodes",)))
+    assert made.anova.n == 8 and "within one run" in made.anova.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "how", "said"),
+    [
+        (Asked(("fs",), ("fs",)), SumsOfSquares(), "both the response and a predictor"),
+        (Asked(("log(write)",), ("nodes",)), SumsOfSquares("nope"), "no column 'nope'"),
+        (Asked((), ("nodes",)), SumsOfSquares(), "--response is missing"),
+        (Asked(("write",), ("nodes",)), SumsOfSquares(kind=4), "type 4"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(place, asked, how, said):
+    with pytest.raises((InputError, DataError), match=said):
+        anova(open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old"), asked, how)
+
+
+def test_a_table_needs_its_factors_named():
+    with pytest.raises(InputError, match="--on is missing"):
+        anova(open_data(table_of({"a": [1, 2], "y": [1.5, 2.5]})), Asked(("y",)))

@@ -1,0 +1,101 @@
+"""Regressions of a store's operations, of computed responses, and of the one that --clock and --experiment choose."""
+
+from __future__ import annotations
+
+import declared_sample
+import pytest
+
+from iosonde.answers.regress import AtPoints, LeastSquares, of_sums, regress
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+MIB = 2**20
+pytest.importorskip("iosonde._native")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("regress") / "s"
+    declared_sample.store(path)
+    return path
+
+
+def slope(made: LeastSquares) -> float:
+    return made.regression.fit.coefficients()[1].estimate
+
+
+def test_an_operation_of_a_store_is_a_response(place):
+    source = open_data(place, ["fs=nfs"], "old")
+    made = regress(source, Asked(("write",), ("nodes",)), AtPoints([{"nodes": "8"}]))
+    assert made.to_dict()["n"] == 12 and slope(made) == pytest.approx(100 * MIB, rel=0.05)
+    assert made.regression.response == "write bandwidth_last_done"
+    (point,) = made.to_dict()["at"]
+    assert point["extrapolated"] and point["low"] < 800 * MIB < point["high"]
+    assert [row["name"] for row in made.records()] == ["intercept", "nodes"]
+
+
+def test_experiment_and_clock_choose(place):
+    new = open_data(place, ["fs=nfs"], "new")
+    assert slope(regress(new, Asked(("write",), ("nodes",)))) == pytest.approx(1000 * MIB, rel=0.05)
+    summed = regress(new, Asked(("write",), ("nodes",), "sum_of_ranks"))
+    assert slope(summed) == pytest.approx(1500 * MIB, rel=0.05)
+    with pytest.raises(InputError, match="'write' has 2 responses"):
+        regress(new, Asked(("write",), ("nodes",), "all"))
+
+
+def test_computed_responses_of_a_store_and_of_a_table(place):
+    source = open_data(place, ["fs=nfs"], "old")
+    each = regress(source, Asked(("write/nodes",), ("nodes",)))
+    assert each.regression.response == "write/nodes" and abs(slope(each)) < 5 * MIB
+    doubling = regress(source, Asked(("log2(write)",), ("log2(nodes)",)))
+    assert slope(doubling) == pytest.approx(1, abs=0.02)
+    table = table_of({"x": [1, 2, 3, 4, 5], "work": [2, 2, 2, 2, 2], "s": [1, 0.52, 0.34, 0.24, 0.2]})
+    speed = regress(open_data(table), Asked(("work/s",), ("x",)))
+    assert slope(speed) == pytest.approx(2, rel=0.05)
+
+
+def test_without_on_a_store_is_explained_by_its_factors(place):
+    made = regress(open_data(place, (), "old"), Asked(("write",)))
+    assert made.regression.terms == ("nodes", "fs")
+    assert any("servers always changes with nodes" in said for said in made.to_dict()["warnings"])
+
+
+def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
+    declared_sample.imported(tmp_path / "s")
+    made = regress(open_data(tmp_path / "s"), Asked(("write",), ("nodes",)))
+    assert made.regression.fit.n == 8 and "within one run" in made.regression.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("response", "on", "said"),
+    [
+        (("write",), ("value",), "both the response and a predictor"),
+        (("log(write)",), ("write bandwidth_last_done",), "no column"),
+        (("none",), ("nodes",), "no response 'none'"),
+        (("log(value - value)",), ("nodes",), "does not exist"),
+        ((), ("nodes",), "--response is missing"),
+        (("write",), ("node",), "no column 'node'"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(place, response, on, said):
+    source = open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old")
+    with pytest.raises((InputError, DataError), match=said):
+        regress(source, Asked(response, on))
+
+
+def test_a_logarithm_on_its_own_column_is_refused_and_one_of_zero_named():
+    table = open_data(table_of({"x": [1, 2, 3, 4], "y": [0, 2, 3, 5]}))
+    with pytest.raises(InputError, match="both the response and a predictor"):
+        regress(open_data(table_of({"x": [1, 2], "y": [1, 2]})), Asked(("log(y)",), ("y",)))
+    with pytest.raises(DataError, match=r"^log\(y\) does not exist for 0$"):
+        regress(table, Asked(("log(y)",), ("x",)))
+
+
+def test_sums_have_no_plots():
+    sums = {"n": 44, "sum_x": 157, "sum_x2": 747, "b0": 168.12, "b1": 20.25, "SSR": 76590.4, "SSE": 61437.46}
+    made = of_sums(sums, 0.9)
+    assert made.to_dict()["assumptions"] is None and made.sentence.endswith(".")
+    with pytest.raises(InputError, match="no points"):
+        made.plots()

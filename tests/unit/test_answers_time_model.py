@@ -1,0 +1,95 @@
+"""The time model of a store's operations and metrics, and of computed times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bound_sample
+import declared_sample
+import pytest
+
+from iosonde.answers.time_model import OneOperation, TimeModel, time_model
+from iosonde.answers.time_parts import of_document
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+
+pytest.importorskip("iosonde._native")
+PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
+OPERATION = OneOperation(of_document(PARTS))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Three runs of an experiment w, and one of v."""
+    path = tmp_path_factory.mktemp("time") / "s"
+    made = bound_sample.store(path, 3)
+    made.append(replace(bound_sample._run(7), id="v-0", experiment="v"))
+    return path
+
+
+def counts(made: TimeModel) -> dict[str, int]:
+    return {group.name: group.n_operations for group in made.groups}
+
+
+def test_experiment_and_conditions_choose_the_operations(recorded):
+    assert counts(time_model(open_data(recorded), Asked(), OPERATION)) == {"write_large": 1600}
+    made = time_model(open_data(recorded, (), "v"), Asked(), OPERATION)
+    assert counts(made) == {"write_large": 400} and made.groups[0].lost.n == 1
+    by_run = time_model(open_data(recorded, (), "w"), Asked(), OPERATION, ["run"])
+    assert len(counts(by_run)) == 3 and "run=w-0" in next(iter(counts(by_run)))
+
+
+def test_where_names_the_operation_whose_times_are_read(tmp_path):
+    made = bound_sample.store(tmp_path / "s", 1)
+    run = bound_sample._run(5)
+    phases = [{**phase, "operation": "other", "name": "other"} for phase in run.phases]
+    seen = [replace(one, operation="other") for one in run.observations]
+    made.append(replace(run, phases=phases, observations=seen))
+    both = time_model(open_data(tmp_path / "s"), Asked(), OPERATION)
+    one = time_model(open_data(tmp_path / "s", ["operation=other"]), Asked(), OPERATION)
+    assert set(counts(both)) == {"write_large", "other"} and set(counts(one)) == {"other"}
+
+
+def test_a_metric_of_a_store_is_fitted_by_clock_and_experiment(tmp_path):
+    declared_sample.store(tmp_path / "s")
+    source = open_data(tmp_path / "s", (), "old")
+    made = time_model(source, Asked(("copy",), ("servers",)), OneOperation(), ["fs"])
+    assert [(line.name, line.n) for line in made.lines] == [("afs", 12), ("nfs", 12)]
+    with pytest.raises(InputError, match="is in bytes/s, which is no time"):
+        time_model(source, Asked(("write",), ("servers",)), OneOperation())
+
+
+def test_computed_times_keep_their_unit_or_are_refused():
+    table = table_of({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
+    plain, half = (time_model(open_data(table), Asked((text,), ("size",)), OneOperation()) for text in ("t", "t/n"))
+    assert half.lines[0].per_byte.estimate == pytest.approx(plain.lines[0].per_byte.estimate / 2)
+    for text in ("log(t)", "t + n"):
+        with pytest.raises((InputError, DataError), match="is no time"):
+            time_model(open_data(timed(table)), Asked((text,), ("size",)), OneOperation())
+
+
+def timed(table):
+    """The same with a unit, which t + n has not."""
+    return replace(table, columns={**table.columns, "t": replace(table.columns["t"], unit="ms")})
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (Asked((), ("size",)), "--response is missing"),
+        (Asked(("t",)), "--on is missing"),
+        (Asked(("t",), ("size", "n")), "--on names several columns"),
+    ],
+)
+def test_columns_that_are_missing_are_named(asked, said):
+    with pytest.raises(InputError, match=said):
+        time_model(open_data(table_of({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, OneOperation())
+
+
+def test_a_document_of_parts_says_where_it_is_wrong():
+    with pytest.raises(InputError, match="x.yaml:2: q is no part"):
+        of_document({"q": 3}, lambda name: "x.yaml:2: ")
+    made = time_model(None, Asked(), replace(OPERATION, sizes=[262144], observed_s=[1e-3]))
+    assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)

@@ -1,0 +1,141 @@
+"""Factors come from what is known, never from counting rows: each of these once gave a wrong number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.answers.summary import store_overview
+from iosonde.cli.commands import rank, summary
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.data.asked import Asked
+from iosonde.data.responses import one_response, responses
+from iosonde.data.source import open_data
+from iosonde.store import Store
+
+NOW = "2026-11-22T10:00:00Z"
+
+
+def stored(path: Path, runs: list[Run], *declared: str, experiment: str = "e") -> str:
+    """A store with these runs, of an experiment that declares these factors."""
+    store = Store.create(path)
+    factors = [Factor(name) for name in declared]
+    store.save_experiment(Experiment(experiment, "a test", factors, {}, [], 1, NOW))
+    for one in runs:
+        store.append(one)
+    return str(path)
+
+
+def trial(number: int, value: float, experiment: str = "e", facts=None, repetitions=1, **factors) -> Run:
+    """One run of one metric; ``repetitions`` are the tool's own iterations, each a little faster."""
+    rows = [Observation("write", "bandwidth_last_done", value + i, "bytes/s", None, i) for i in range(repetitions)]
+    return Run(f"{experiment}-{number:04d}", experiment, "test", f"2026-11-22T10:{number:02d}:00Z", 1.0,
+               {"nodes": 1, **factors, "repetition": 0, "block": 0}, rows, facts=facts or {})  # fmt: skip
+
+
+def overview(place: str, **asked):
+    return store_overview(open_data(place), Asked(**asked))
+
+
+def test_settings_that_were_each_tried_once_are_four_cells_and_no_repetitions(tmp_path):
+    place = stored(tmp_path / "s", [trial(i, 100.0 * (i + 1), n=i / 10 + 0.1) for i in range(4)], "nodes", "n")
+    made = overview(place)
+    assert made.by == ("n",) and [row.n for row in made.rows] == [1, 1, 1, 1]
+    assert all(row.mean.low is None for row in made.rows)
+    assert "S101" in [finding.code for finding in made.findings]
+
+
+def fraction() -> list[Run]:
+    """A 2^(4-1) with d = abc, of which only d acts, three times."""
+    signs = [(a, b, c) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)]
+    return [
+        trial(len(signs) * block + i, 200.0 + 50 * a * b * c + 0.1 * (i + block), a=a, b=b, c=c, d=a * b * c)
+        for block in range(3)
+        for i, (a, b, c) in enumerate(signs)
+    ]
+
+
+def test_a_factor_that_others_determine_stays_a_factor(tmp_path):
+    place = stored(tmp_path / "s", fraction(), "nodes", "a", "b", "c", "d")
+    assert [factor.name for factor in responses(open_data(place), Asked())[0].factors] == ["a", "b", "c", "d"]
+    made = json.loads(CliRunner().invoke(rank.command, [place, "--json"]).stdout)["rankings"][0]
+    first = made["factors"][0]
+    assert first["name"] == "d" and first["s1"] > 0.9
+
+
+def test_factors_that_always_change_together_are_one_and_the_other_is_named(tmp_path):
+    runs = [trial(i, 100.0 + i, x=i % 2, y=2 * (i % 2)) for i in range(8)]
+    (one,) = responses(open_data(stored(tmp_path / "s", runs, "x", "y")), Asked())
+    assert [factor.name for factor in one.factors] == ["x"] and dict(one.confounded) == {"y": "x"}
+
+
+def place_facts(target: str, kind: str) -> dict:
+    return {"target": target, "machine": {"mount": {"type": kind}}}
+
+
+@pytest.mark.parametrize(
+    ("second", "factor"),
+    [(("/mnt/b", "xfs"), "target"), (("/mnt/a", "nfs4"), "filesystem"), (("/mnt/b", "nfs4"), "filesystem")],
+)
+def test_two_file_systems_or_targets_are_two_levels(tmp_path, second, factor):
+    facts = [place_facts("/mnt/a", "xfs"), place_facts(*second)]
+    runs = [trial(i, 100.0 * (1 + i % 2) + i, facts=facts[i % 2]) for i in range(12)]
+    place = stored(tmp_path / "s", runs, "nodes")
+    made = overview(place)
+    assert made.by == (factor,) and [row.n for row in made.rows] == [6, 6]
+    only = open_data(place, [f"{factor}={made.rows[0].by[factor]}"])
+    assert len(only.trials().rows) == 6
+    text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
+    assert factor in text, "what is pooled although it varies is said (S110)"
+
+
+def imported(number: int, iterations: int, value: float = 100.0, **factors) -> Run:
+    facts = {"import": {"format": "ior", "file": f"{number}.txt"}}
+    return trial(number, value, facts=facts, repetitions=iterations, tool="ior", **factors)
+
+
+def test_a_tools_own_iterations_are_inside_a_trial(tmp_path):
+    place = stored(tmp_path / "s", [imported(i, 3, 100.0 + 10 * i, api="POSIX") for i in range(6)])
+    (row,) = overview(place).rows
+    assert row.n == 6 and row.mean.value == pytest.approx(100 + 25 + 1)
+
+
+def test_iterations_of_the_only_run_have_an_interval_that_is_said_to_be_of_one_run(tmp_path):
+    place = stored(tmp_path / "s", [imported(i, 3, xfer=2**i) for i in range(3)])
+    made = overview(place)
+    assert made.by == ("xfer",) and [row.n for row in made.rows] == [1, 1, 1]
+    assert made.rows[0].mean.low is not None
+    assert "within one run: 3 iterations" in made.rows[0].mean.warnings[0]
+
+
+def test_dates_times_hosts_and_labels_of_a_tool_are_no_factors(tmp_path):
+    runs = [imported(i, 1, date=f"1995-05-{i + 1:02d}", time=f"0{i}:00:00", host=f"n{i}", fs="a") for i in range(6)]
+    made = overview(stored(tmp_path / "s", runs))
+    assert made.by == () and [row.n for row in made.rows] == [6]
+
+
+def test_what_a_measured_tool_says_of_its_settings_parts_cells_only_where_nothing_set_does(tmp_path):
+    told = [trial(i, 100.0 + i, t=f"{2 ** (i % 3)}k", transfer_size=1024 * 2 ** (i % 3)) for i in range(6)]
+    assert overview(stored(tmp_path / "a", told, "t")).by == ("t",)
+    untold = [trial(i, 100.0 + i, transfer_size=1024 * 2 ** (i % 3)) for i in range(6)]
+    assert overview(stored(tmp_path / "b", untold, "nodes")).by == ("transfer_size",)
+
+
+@pytest.mark.parametrize("name", ["write", "bandwidth_last_done", "write bandwidth_last_done", "value"])
+def test_a_stores_metric_has_a_name_wherever_a_response_is_asked_for(tmp_path, name):
+    place = stored(tmp_path / "s", [trial(i, 100.0 + i, x=i % 2) for i in range(8)], "x")
+    one = one_response(open_data(place), Asked((name,)))
+    assert one.values.tolist() == [100.0 + i for i in range(8)] and one.unit == "bytes/s"
+    assert not one.lower_is_better
+
+
+@pytest.mark.parametrize(("text", "first", "unit"), [("value/nodes", 50.0, "bytes/s"), ("log2(write)", 6.6438, "")])
+def test_a_response_may_be_computed(tmp_path, text, first, unit):
+    place = stored(tmp_path / "s", [trial(i, 100.0, x=i % 2) for i in range(2)], "x")
+    if "nodes" in text:
+        place = stored(tmp_path / "n", [trial(i, 100.0, nodes=2 - i) for i in range(2)], "nodes")
+    one = one_response(open_data(place), Asked((text,)))
+    assert one.values[0] == pytest.approx(first, abs=1e-3) and one.unit == unit

@@ -1,0 +1,75 @@
+"""The drawing library is made once a version; what somebody else could have written is not put into a page."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from iosonde.report import page_library
+from iosonde.report.page_library import library
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    """How often it was made; its text is short here."""
+    count = []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(page_library, "_made", lambda: count.append(1) or "draw();")
+    return count
+
+
+def kept(tmp_path):
+    (file,) = (tmp_path / "cache" / "iosonde").iterdir()
+    return file
+
+
+def test_it_is_made_once_and_then_read(made, tmp_path):
+    said = []
+    assert [library(said.append) for _ in range(3)] == ["draw();"] * 3
+    assert (len(made), said) == (1, [])
+    assert kept(tmp_path).stat().st_mode & 0o777 == 0o600 and "vega-" in kept(tmp_path).name
+
+
+@pytest.mark.parametrize("harm", ["cut", "changed", "empty", "others may write", "no text"])
+def test_what_is_not_ours_or_not_whole_is_made_again(made, tmp_path, harm):
+    library(print)
+    file = kept(tmp_path)
+    if harm == "others may write":
+        file.chmod(0o666)
+    else:
+        content = file.read_bytes()
+        new = {"cut": content[:-1], "changed": b"evil();" + content[7:], "empty": b"", "no text": b"\xff" * 9}[harm]
+        file.write_bytes(new)
+    assert library(print) == "draw();" and len(made) == 2
+    assert library(print) == "draw();" and len(made) == 2, "and kept"
+
+
+def test_where_it_cannot_be_kept_that_is_said_and_the_page_is_made(made, tmp_path):
+    (tmp_path / "cache").write_text("a file where a directory should be")
+    said = []
+    assert library(said.append) == "draw();"
+    assert len(said) == 1 and "made anew each time" in said[0] and "cannot write" in said[0]
+
+
+def test_without_a_home_that_is_said(made, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(page_library.Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    said = []
+    assert library(said.append) == "draw();"
+    assert "no home directory" in said[0]
+
+
+def test_a_relative_cache_directory_is_no_cache_directory(made, monkeypatch, tmp_path):
+    """As the XDG base directory specification says."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    library(print)
+    assert os.listdir(tmp_path) == ["home"] and (tmp_path / "home" / ".cache" / "iosonde").is_dir()
+
+
+def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tmp_path):
+    text = page_library._made()
+    assert "</script" not in text and "<!--" not in text and "vegaEmbed" in text
+    assert "https://" not in text and "http://" not in text.replace("http://www.w3.org/", "")
