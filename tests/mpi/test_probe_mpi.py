@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from test_trial_mpi import TwoNodes, can_have_another_node
 
-from iosonde.core import probed
+from iosonde.core import hardware as probed
 from iosonde.core.errors import LaunchError
 from iosonde.measure import probe
 from iosonde.measure.workspace import Workspace

@@ -7,10 +7,10 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from iosonde.campaign import benchmarks
 from iosonde.cli.commands.plan import command as plan
 from iosonde.cli.commands.run import command as run
 from iosonde.core.errors import InputError
-from iosonde.measure import benchmarks
 from iosonde.store import Store
 
 

@@ -127,7 +127,7 @@ def test_a_probe_gives_the_slowest_of_everything_with_intervals(tmp_path):
 
 
 def test_a_store_that_knows_a_probe(tmp_path):
-    from iosonde.core.probed import SOURCE
+    from iosonde.core.hardware import SOURCE
     from iosonde.core.types import Run
     from iosonde.store import Store
 

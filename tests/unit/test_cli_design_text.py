@@ -1,8 +1,9 @@
 """What `plan` says of a design: short lines, everything that the design costs, nothing of a plain one."""
 
-from iosonde.cli import _design_text as text
+from iosonde.campaign import forecast
 from iosonde.core.types import Factor
-from iosonde.measure import design, forecast
+from iosonde.measure import design
+from iosonde.report.text import design as text
 
 SWITCHES = [Factor(name, "", ("off", "on")) for name in ("stripe", "cache", "ahead", "sync")]
 SIZE = Factor("size", "bytes", (4096, 2**20))

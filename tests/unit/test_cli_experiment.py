@@ -7,12 +7,13 @@ import sys
 
 import pytest
 
-from iosonde.cli._campaign import importer_names
-from iosonde.cli._document import document
-from iosonde.cli._options import OPTIONS
+from iosonde.campaign.campaign import importer_names
+from iosonde.campaign.document import document
+from iosonde.campaign.request import Request
+from iosonde.campaign.spec import file as spec_file
+from iosonde.campaign.spec.schema import schema_text
+from iosonde.cli.options.campaign import OPTIONS
 from iosonde.core.problems import SpecError
-from iosonde.measure import spec_file
-from iosonde.measure.spec_schema import schema_text
 from iosonde.store import Store
 
 SWEEP = """
@@ -46,7 +47,7 @@ def spec_of(*what, **asked):
     """What options mean, without a process."""
     names = [parameter.name for parameter in _parameters()]
     given = dict.fromkeys(names) | {"quick": False, "levels": (), "what": what[0] if what else None} | asked
-    return spec_file.build(document(given), importer_names())
+    return spec_file.build(document(Request(**given)), importer_names())
 
 
 def _parameters():
@@ -186,7 +187,7 @@ def test_the_schema_is_printed_and_is_a_schema(place):
 
 def test_the_stopping_rule_looks_at_times_where_there_is_nothing_else(tmp_path):
     """A command without a rate: --until must not end with the pilot because it saw no metric."""
-    from iosonde.cli._measure import values_by_metric
+    from iosonde.campaign.resume import values_by_metric
     from iosonde.core.types import Experiment, Observation, Run
 
     store = Store.create(tmp_path / "s")

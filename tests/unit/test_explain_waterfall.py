@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.explain.waterfall import PARTS, of_trial, together, why_not
 from iosonde.model.bound.bound import ceiling
 from iosonde.model.bound.system import System
@@ -17,9 +17,9 @@ KINDS = ["create", "open", "close", "write", "read", "fsync", "compute"]
 MS = 10**6
 
 
-def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> Phase:
+def phase(ranks: list[tuple[int, int]], n_bytes: int = 4096, **changes) -> StoredPhase:
     """A phase whose ranks ran from … to …, ns."""
-    return Phase({
+    return StoredPhase({
         "index": 0, "name": "write_large", "operation": "write_large", "comparable": True, "recorded_all": True,
         "totals": {"write": {"count": 1, "bytes": n_bytes * len(ranks), "errors": 0}},
         "ranks": [{"rank": r, "started_ns": a, "ended_ns": b, "bytes": n_bytes} for r, (a, b) in enumerate(ranks)],

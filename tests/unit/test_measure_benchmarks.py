@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from iosonde.campaign import benchmarks
 from iosonde.core.errors import InputError
-from iosonde.measure import benchmarks
 
 LOCAL = [name for name in benchmarks.NAMES if name != "rcp"]
 

@@ -4,9 +4,10 @@ import time
 
 import pytest
 
+from iosonde.campaign import trials as campaign
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.types import Experiment, Factor, Run
-from iosonde.measure import campaign, design
+from iosonde.measure import design
 
 NODES = Factor("nodes", "nodes", (1, 2))
 

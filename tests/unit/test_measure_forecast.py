@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.campaign import forecast
+from iosonde.campaign.forecast import Measured, Speeds, Work
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
-from iosonde.measure import design, envelope, forecast
-from iosonde.measure.forecast import Measured, Speeds, Work
+from iosonde.measure import design, envelope
 
 SIZE = Factor("size", "bytes", (10**6, 10**8))
 NODES = Factor("nodes", "nodes", (1, 2))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
+from iosonde.core.types import level_text
 from iosonde.measure import placeholders
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
@@ -21,7 +22,7 @@ def test_every_known_name_is_filled_in_and_nothing_else_is_touched(values, data)
     text, wanted = around[0], around[0]
     for name, after in zip(names, around[1:], strict=True):
         text += "${" + name + "}" + after
-        wanted += placeholders.as_text(values[name]) + after
+        wanted += level_text(values[name]) + after
     assert placeholders.fill(text, values) == wanted
     assert placeholders.names_in(text) == list(dict.fromkeys(names))
 
@@ -62,7 +63,7 @@ def test_a_slip_names_the_nearest(wrong, right):
 def test_a_setting_that_is_only_a_placeholder_keeps_the_levels_type(level):
     filled = placeholders.fill_typed({"a": ["${x}", "n=${x}"], "b": 3, "c": None}, {"x": level})
     assert type(filled["a"][0]) is type(level)
-    assert filled == {"a": [level, "n=" + placeholders.as_text(level)], "b": 3, "c": None}
+    assert filled == {"a": [level, "n=" + level_text(level)], "b": 3, "c": None}
 
 
 def test_values_are_in_the_environment_too():

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
-from iosonde.answers import probe as probes_found
-from iosonde.cli import _probe_text
-from iosonde.core import probed
+from iosonde.campaign.probe import attached, probed, warnings
+from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
 from iosonde.core.types import Run
 from iosonde.measure import probe, probe_local, probe_network
 from iosonde.ranks.machine import traffic
+from iosonde.report.text import probe as text_of
+from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
 SWEEP = [[8, 1e-6], [1024, 2e-6], [65536, 2e-5], [2**20, 2e-4], [2**23, 1e-3]]
@@ -85,9 +86,9 @@ def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
 
 
 def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
-    assert probed.medium(pair(0, 1), [0, 0, 1]) == probed.SHARED_MEMORY
-    assert probed.medium(pair(0, 2, crossed=1100), [0, 0, 1]) == probed.NETWORK
-    assert probed.medium(pair(0, 2, crossed=20), [0, 0, 1]) == probed.UNSEEN
+    assert names.medium(pair(0, 1), [0, 0, 1]) == names.SHARED_MEMORY
+    assert names.medium(pair(0, 2, crossed=1100), [0, 0, 1]) == names.NETWORK
+    assert names.medium(pair(0, 2, crossed=20), [0, 0, 1]) == names.UNSEEN
 
 
 def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
@@ -101,7 +102,7 @@ def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
 
 
 def test_n_counts_repetitions_and_no_interval_goes_below_zero():
-    made = probes_found.summarise([facts(1.0), facts(3.0)], 0.95)
+    made = hardware.summarise([facts(1.0), facts(3.0)], 0.95)
     first = made["pairs"][0]
     assert first["hosts"] == ["n1", "n2"]
     assert first["bandwidth"].n == 2
@@ -111,7 +112,7 @@ def test_n_counts_repetitions_and_no_interval_goes_below_zero():
 
 
 def test_one_repetition_has_no_interval_and_says_so():
-    estimate = probes_found.summarise([facts()], 0.95)["nodes"][0]["disk_read"]
+    estimate = hardware.summarise([facts()], 0.95)["nodes"][0]["disk_read"]
     assert estimate.low is None
     assert estimate.warnings
 
@@ -120,15 +121,14 @@ def test_without_a_target_there_is_no_disk_in_the_result():
     one = facts()
     for entry in one["probe"]["nodes"]:
         del entry["disk"], entry["cpu"]
-    made = probes_found.summarise([one], 0.95)
-    assert "disk_read" not in made["nodes"][0]
-    assert made["nodes"][0]["disk_way"] is None
-    assert "disk" not in " ".join(_probe_text.sentences(made))
+    made = probed([one], 0.95)
+    assert "disk_read" not in made.made["nodes"][0]
+    assert made.made["nodes"][0]["disk_way"] is None
+    assert "disk" not in " ".join(text_of.sentences(made))
 
 
 def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
-    made = probes_found.summarise([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95)
-    text = list(_probe_text.lines(made, 1, 0.95, probes_found.warnings(made, "nfs4", True)))
+    text = list(text_of.lines(probed([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, "nfs4")))
     assert max(map(len, text)) < 80
     assert not any("\x1b" in line for line in text)
     last = " ".join(text)
@@ -141,14 +141,14 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     many = facts()
     many["hosts"], many["nodes"] = [f"n{i}" for i in range(10)], list(range(10))
     many["probe"]["pairs"] = [pair(0, 1 + i % 9, 1e8 * (i + 1)) for i in range(20)]
-    text = "\n".join(_probe_text.lines(probes_found.summarise([many], 0.95), 1, 0.95, []))
+    text = "\n".join(text_of.lines(probed([many], 0.95)))
     assert "3 slowest and 3 fastest of 20 pairs" in text
     assert text.count("bandwidth forth") == 6
 
 
 @pytest.mark.parametrize(("mount", "word"), [("tmpfs", "in memory"), ("nfs4", "servers"), ("ext4", ""), (None, "")])
 def test_a_target_that_is_no_disk_is_named(mount, word):
-    said = probes_found.warnings(probes_found.summarise([facts()], 0.95), mount, mount == "nfs4")
+    said = warnings(hardware.summarise([facts()], 0.95), mount)
     assert any(word in line for line in said) if word else said == []
 
 
@@ -171,23 +171,23 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
 @pytest.fixture
 def probes(tmp_path):
     store = Store.create(tmp_path / "store")
-    assert probes_found.stored(store) == []
+    assert hardware.stored(store.runs()) == []
     stored(store, "a-0", facts(1.0), "2026-11-01T00:00:00Z", "a")
     stored(store, "b-0", facts(2.0), "2026-11-02T00:00:00Z", "b")
     stored(store, "b-1", facts(2.0), "2026-11-02T00:01:00Z", "b")
     stored(store, "c-0", facts(9.0), "2026-11-03T00:00:00Z", "c", missing=["rank 1 died"])
     stored(store, "d-0", facts(9.0, ("m1", "m2", "m3")), "2026-11-04T00:00:00Z", "d")
-    return probes_found.stored(store)
+    return hardware.stored(store.runs())
 
 
 def test_the_newest_probe_of_these_hosts_is_found(probes):
-    found = probes_found.newest(probes, ["n1", "n2"], 0.95)
+    found = hardware.newest(probes, ["n1", "n2"], 0.95)
     assert found["experiment"] == "b"
     assert [one["host"] for one in found["nodes"]] == ["n1", "n2"]
     assert [one["hosts"] for one in found["pairs"]] == [["n1", "n2"]]
     assert found["nodes"][0]["disk_read"].n == 2
-    assert probes_found.newest(probes, ["n1", "elsewhere"], 0.95) is None
-    assert probes_found.newest(probes, [], 0.95) is None
+    assert hardware.newest(probes, ["n1", "elsewhere"], 0.95) is None
+    assert hardware.newest(probes, [], 0.95) is None
 
 
 def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(probes):
@@ -195,16 +195,16 @@ def test_a_later_run_keeps_the_probe_and_the_slowest_of_everything_as_factors(pr
         facts = {"hosts": list(hosts)}
         return Run("r", "e", "iosonde envelope", "2026-11-05T00:00:00Z", 1.0, {"nodes": 2}, [], facts)
 
-    run = probes_found.attached(run_on("n2", "n3", "n3"), probes, 0.95)
+    run = attached(run_on("n2", "n3", "n3"), probes, 0.95)
     json.dumps(run.facts)
     assert run.facts["probe"]["experiment"] == "b"
     assert run.factors["network_bandwidth"] == 5e8
     assert run.factors["tcp_bandwidth"] == 3e8
     assert run.factors["disk_read"] == 4e8
     assert set(run.factors) == {"nodes", *PROBE_FACTORS}
-    alone = probes_found.attached(run_on("n2"), probes, 0.95)
+    alone = attached(run_on("n2"), probes, 0.95)
     assert "network_bandwidth" not in alone.factors
-    other = probes_found.attached(run_on("elsewhere"), probes, 0.95)
+    other = attached(run_on("elsewhere"), probes, 0.95)
     assert "probe" not in other.facts
     assert set(other.factors) == {"nodes"}
 

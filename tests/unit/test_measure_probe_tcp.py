@@ -6,9 +6,10 @@ import os
 
 import pytest
 
-from iosonde.answers import probe as probes_found
-from iosonde.cli import _probe_text
+from iosonde.campaign.probe import probed, warnings
 from iosonde.measure import probe, probe_tcp
+from iosonde.report.text import probe as text_of
+from iosonde.stats.overview import hardware
 
 
 def facts(*links):
@@ -30,11 +31,11 @@ def test_every_node_streams_to_the_next_one_and_none_twice():
 
 def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     one = facts(link(0, 1, 9e8), link(1, 2))
-    made = probes_found.summarise([one, facts()], 0.95)
+    made = hardware.summarise([one, facts()], 0.95)
     assert [(each["hosts"], each["bandwidth"].value, each["bandwidth"].n) for each in made["tcp"]] == [
         (["n1", "n2"], 9e8, 1), (["n2", "n3"], 1e9, 1)]  # fmt: skip
-    assert probes_found.slowest(made)["tcp_bandwidth"] == 8e8
-    text = "\n".join(_probe_text.lines(made, 2, 0.95, []))
+    assert hardware.slowest(made)["tcp_bandwidth"] == 8e8
+    text = "\n".join(text_of.lines(probed([one, facts()], 0.95)))
     assert "n2 → n1" in text
     assert "The slowest link carries 1.86 GiB/s by MPI, 763 MiB/s by TCP." in text
     assert all(len(line) < 80 for line in text.splitlines())
@@ -46,10 +47,10 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
 
 def test_a_link_that_failed_is_a_warning_and_no_number():
     one = facts(link(0, 1, error="iperf3 is not on n2"))
-    made = probes_found.summarise([one], 0.95)
+    made = hardware.summarise([one], 0.95)
     assert made["tcp"] == []
-    assert "tcp_bandwidth" not in probes_found.slowest(made)
-    assert "TCP was not measured everywhere: iperf3 is not on n2" in probes_found.warnings(made, None, False)
+    assert "tcp_bandwidth" not in hardware.slowest(made)
+    assert "TCP was not measured everywhere: iperf3 is not on n2" in warnings(made, None)
     assert not [row for row in probe.observations(one["probe"]) if row.operation[:3] == "tcp"]
 
 

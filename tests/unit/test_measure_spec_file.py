@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iosonde.campaign.spec import file as spec_file
 from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
-from iosonde.measure import spec_file
 from iosonde.measure.spec import (
     ALL,
     CACHE_DROP,

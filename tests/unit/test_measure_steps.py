@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
 from iosonde.measure import items, trial
 from iosonde.measure.envelope import Settings
 from iosonde.measure.spec import ALL, CommandStep, Control, NativeStep
@@ -149,7 +150,6 @@ def test_what_is_too_long_for_a_command_line_travels_in_a_file(target):
 def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
     """And every number of both can be computed again from their operations."""
     from iosonde import _native
-    from iosonde.core.stored import StoredRun
     from iosonde.stats.overview import recompute
 
     small = Settings(small_files=3, large_file_size=2**16, transfer_size=2**16)

@@ -340,15 +340,15 @@ def test_the_summary_as_json_is_on_stdout_alone(place):
 
 
 def test_a_resume_on_other_nodes_is_another_block():
-    from iosonde.cli import _measure as command
+    from iosonde.campaign import resume
 
     class Seen:
         def runs(self, experiment):
             return [{"facts": {"allocation": name}} for name in ("n[1-4]", "n[1-4]", "n[5-8]")]
 
-    assert command._number_of("n[1-4]", Seen(), "e") == 0
-    assert command._number_of("n[5-8]", Seen(), "e") == 1
-    assert command._number_of("n9", Seen(), "e") == 2
+    assert resume.number_of("n[1-4]", Seen(), "e") == 0
+    assert resume.number_of("n[5-8]", Seen(), "e") == 1
+    assert resume.number_of("n9", Seen(), "e") == 2
 
 
 def test_a_campaign_killed_between_its_pilot_and_the_rest_goes_on(place):

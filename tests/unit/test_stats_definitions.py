@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iosonde import _native
 from iosonde.core.schema import OPERATION
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.stats.definitions import clock, elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     FIRST_DONE,
@@ -44,7 +44,7 @@ def operations(*rows: tuple[int, str, int, int], size: int = MIB) -> np.ndarray:
 
 
 def work(*rows: tuple[int, str, int, int], **phase: object) -> clock.Work:
-    return work_of(Phase({"index": 0, **phase}), operations(*rows), _native.KINDS)
+    return work_of(StoredPhase({"index": 0, **phase}), operations(*rows), _native.KINDS)
 
 
 # Rank 0: open 0-10, writes 10-30 and 30-50, fsync 50-60, close 60-70 ms.
@@ -70,7 +70,7 @@ def test_ior_runs_from_the_first_open_to_the_last_close_and_its_parts_overlap():
 def test_ior_with_several_files_a_task_has_no_open_access_and_close_times():
     rows = operations(*STAGGERED)
     rows["file"][2:5] = 1
-    (row,) = ior.rows(work_of(Phase({"index": 0}), rows, _native.KINDS))
+    (row,) = ior.rows(work_of(StoredPhase({"index": 0}), rows, _native.KINDS))
     assert row.bandwidth and (row.open_time, row.access_time, row.latency) == (None, None, None)
 
 
@@ -119,7 +119,7 @@ def test_fio_takes_the_longest_jobs_own_time_in_whole_ms():
 def test_fio_rounds_its_time_up_to_the_ms():
     table = operations((0, "read", 0, 10))
     table["duration_ns"] += 1
-    (row,) = fio.rows(work_of(Phase({"index": 0}), table, _native.KINDS))
+    (row,) = fio.rows(work_of(StoredPhase({"index": 0}), table, _native.KINDS))
     assert row.longest_ms == 11 and row.bandwidth == pytest.approx(MIB / 0.011)
 
 
@@ -198,7 +198,7 @@ def test_an_open_between_two_accesses_is_cut_out_where_it_is_outside():
 def test_clock_offsets_of_the_ranks_nodes_are_taken_out():
     table = operations((0, "read", 0, 10), (1, "read", 500, 510))
     ranks = [{"rank": 0, "clock_offset_ns": 0}, {"rank": 1, "clock_offset_ns": 500 * MS}]
-    made = work_of(Phase({"index": 0, "ranks": ranks}), table, _native.KINDS)
+    made = work_of(StoredPhase({"index": 0, "ranks": ranks}), table, _native.KINDS)
     assert ior.rows(made)[0].bandwidth == pytest.approx(2 * MIB / 0.010)
 
 
@@ -212,12 +212,12 @@ def test_where_clocks_cannot_be_compared_only_own_times_give_a_number():
 def test_failed_operations_are_time_and_no_work():
     table = operations((0, "read", 0, 10), (0, "read", 10, 20))
     table["status"][1] = 5
-    assert ior.rows(work_of(Phase({"index": 0}), table, _native.KINDS))[0].bandwidth == pytest.approx(MIB / 0.020)
+    assert ior.rows(work_of(StoredPhase({"index": 0}), table, _native.KINDS))[0].bandwidth == pytest.approx(MIB / 0.020)
 
 
 def test_a_phase_of_which_only_a_sample_was_kept_is_refused_in_words():
-    assert "not every operation" in clock.why_not(Phase({"recorded_all": False}))
-    assert clock.why_not(Phase({"recorded_all": True})) == ""
+    assert "not every operation" in clock.why_not(StoredPhase({"recorded_all": False}))
+    assert clock.why_not(StoredPhase({"recorded_all": True})) == ""
 
 
 @given(

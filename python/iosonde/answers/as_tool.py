@@ -8,7 +8,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError
 from iosonde.core.schema import OBSERVED_FACTORS
-from iosonde.core.stored import Phase, StoredRun
+from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import Work, why_not, work_of
 from iosonde.store import Store
@@ -120,7 +120,7 @@ def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recompute
     return found
 
 
-def works(store: Store, run: StoredRun) -> Iterator[tuple[Phase, Work | None, str]]:
+def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:
     """(phase, its operations or None, why not) for each phase of a run."""
     from iosonde import _native
 
@@ -131,7 +131,7 @@ def works(store: Store, run: StoredRun) -> Iterator[tuple[Phase, Work | None, st
         yield phase, work if work is not None and work.ranks else None, why
 
 
-def rows_of(tool: str, phase: Phase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
+def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
     """(rows of this tool, why there are none). ``inside``: what IOzone's -e and -c put inside its clock."""
     if not work.directions():
         return [], "no data moved: not a phase of this tool"

@@ -19,9 +19,8 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
 from iosonde.model.bound.system import System, idle, with_settings
+from iosonde.stats.overview import hardware
 from iosonde.store import Store
-
-from . import probe as probes
 
 Ends = tuple[float, float, float]  # value, worst, best
 
@@ -114,7 +113,7 @@ def own_probe(store: Store | None) -> str | None:
     """The store itself as a place of a probe, where one of its runs is a probe or knows one."""
     if store is None:
         return None
-    known = probes.stored(store) or any(StoredRun(run).facts.get("probe") for run in store.runs())
+    known = hardware.stored(store.runs()) or any(StoredRun(run).facts.get("probe") for run in store.runs())
     return str(store.path) if known else None
 
 
@@ -197,10 +196,10 @@ def _document(place: str, level: float) -> Mapping[str, Any]:
 
 def _of_store(place: str, level: float) -> Mapping[str, Any]:
     store = Store.open(place)
-    runs = probes.stored(store)
+    runs = hardware.stored(store.runs())
     if runs:
         newest = [run["facts"] for run in runs if run["experiment"] == runs[-1]["experiment"]]
-        return dict(probes.to_json(probes.summarise(newest, level)))
+        return dict(hardware.to_json(hardware.summarise(newest, level)))
     held = [StoredRun(run).facts.get("probe") for run in store.runs()]
     known = [dict(one) for one in held if one]
     if not known:

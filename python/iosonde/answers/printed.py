@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 
 from .show import Chosen
 
@@ -43,7 +43,7 @@ def printed(chosen: Chosen, ranks: Sequence[int] = ()) -> list[Printed]:
         raise InputError("--printed needs a run, and --rank needs --printed",
                          f"'iosonde show {chosen.store.path}' lists the runs")  # fmt: skip
     run = chosen.store.run(chosen.run)
-    heads = {name: (head, rank) for name, head, rank in _heads([Phase(one) for one in run.phases])}
+    heads = {name: (head, rank) for name, head, rank in _heads([StoredPhase(one) for one in run.phases])}
     names = [name for name in run.raw if not ranks or heads.get(name, ("", None))[1] in ranks]
     if not names:
         which = f"rank {', '.join(map(str, ranks))} of run {run.id}" if ranks else f"run {run.id}"
@@ -53,7 +53,7 @@ def printed(chosen: Chosen, ranks: Sequence[int] = ()) -> list[Printed]:
     return [Printed(heads.get(name, (name, None))[0], run.raw[name]) for name in names]
 
 
-def _heads(phases: Sequence[Phase]) -> Iterator[tuple[str, str, int]]:
+def _heads(phases: Sequence[StoredPhase]) -> Iterator[tuple[str, str, int]]:
     """(file, what its head says, rank) of every output, in the order of the steps."""
     for phase in phases:
         for rank in phase.ranks if phase.is_command else ():

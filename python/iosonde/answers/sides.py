@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.stored import Phase, StoredRun
+from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
 from iosonde.importers.runs import runs_of
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
@@ -113,7 +113,7 @@ def _recorded(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
     return found
 
 
-def _clock(definition: str, phase: Phase, work: Work, flags: frozenset[str]) -> Clock | None:
+def _clock(definition: str, phase: StoredPhase, work: Work, flags: frozenset[str]) -> Clock | None:
     tool, _, variant = definition.partition("/")
     if tool == "iosonde":
         return Clock(frozenset(PARTS), LAST_DONE)
@@ -129,7 +129,7 @@ def _clock(definition: str, phase: Phase, work: Work, flags: frozenset[str]) -> 
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 
-def _settings_of_work(run: StoredRun, phase: Phase, work: Work) -> dict[str, Any]:
+def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
     found: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
     factors = run.factors
     if factors.get("client_cache"):

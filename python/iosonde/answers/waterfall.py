@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.errors import InputError
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.data.source import Source
 from iosonde.explain import waterfall
 from iosonde.explain.waterfall import CURES, TITLES, Waterfall
@@ -36,7 +36,7 @@ def waterfalls(source: Source, shares: Sequence[Share], level: float) -> tuple[l
 
 
 def _of_run(
-    source: Source, run_id: str, phases: Mapping[str, Phase], shares: Sequence[Share], notes: dict[str, None]
+    source: Source, run_id: str, phases: Mapping[str, StoredPhase], shares: Sequence[Share], notes: dict[str, None]
 ) -> Iterator[tuple[int, waterfall.Trial]]:
     """(place of the share, its trial) of one run, whose operations alone are in memory."""
     from iosonde import _native

@@ -1,1 +1,2 @@
-"""From what was asked to runs that are kept: experiment documents, preflight, campaigns, results of other tools."""
+"""What was asked (a file, a command, options) → Experiment → Runs that are kept: everything before the first trial,
+and the way through all of them. Prints nothing: what it has to say goes to the functions of its ``Caller``."""

@@ -47,7 +47,7 @@ class Chosen:
 
 def choose(path: str, where: Sequence[str], experiment: str | None) -> Chosen:
     """The experiment asked for, or the newest. Raises InputError for DATA that is no store."""
-    from iosonde.core.probed import SOURCE
+    from iosonde.core.hardware import SOURCE
     from iosonde.store import Store
 
     store = Store.open(path)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from iosonde.core.errors import InputError
+from .errors import InputError
 
 SHOWN = 10
 

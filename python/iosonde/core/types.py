@@ -15,6 +15,13 @@ from typing import Any
 FactorValue = str | int | float | bool | None
 
 
+def level_text(level: FactorValue) -> str:
+    """A level as it stands in a command: ``true`` and ``false`` in small letters, nothing for None."""
+    if isinstance(level, bool):
+        return str(level).lower()
+    return "" if level is None else str(level)
+
+
 class Role(StrEnum):
     """Why a factor has the value it has."""
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling
 from iosonde.stats.estimate.summarise import mean
@@ -104,12 +104,12 @@ class Waterfall:
         }  # fmt: skip
 
 
-def data_bytes(phase: Phase) -> int:
+def data_bytes(phase: StoredPhase) -> int:
     """What a phase read and wrote."""
     return sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
 
 
-def why_not(phase: Phase, recorded: bool) -> str:
+def why_not(phase: StoredPhase, recorded: bool) -> str:
     """Why a phase has no waterfall, in words; empty where it has one."""
     if not phase.ranks or not data_bytes(phase):
         return "it moved no data"
@@ -120,7 +120,7 @@ def why_not(phase: Phase, recorded: bool) -> str:
     return ""
 
 
-def of_trial(phase: Phase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> Trial:
+def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> Trial:
     """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
     ``schema.OPERATION``. ``bound_s`` is D/S, s."""
     ranks = phase.ranks

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError
-from iosonde.core.types import FactorValue
+from iosonde.core.types import FactorValue, level_text
 from iosonde.core.units import parse_size
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, Heartbeat
@@ -68,7 +68,7 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
         said = hooks.run(placeholders.fill(control.read, names), environment, f"factor {control.factor}: the command")
         if not same(level, said):
             raise SystemFaultError(
-                f"factor {control.factor}: level {placeholders.as_text(level)} did not take, the system says "
+                f"factor {control.factor}: level {level_text(level)} did not take, the system says "
                 f"{said.strip()[:80] or 'nothing'}",
                 "try the command that sets it by hand, and look at what the one that reads it prints",
             )
@@ -76,7 +76,7 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
 
 def same(level: FactorValue, said: str) -> bool:
     """Whether what a command printed is the level: as text, as a number, or as a size (4MiB is 4194304)."""
-    wanted, found = placeholders.as_text(level).strip(), said.strip()
+    wanted, found = level_text(level).strip(), said.strip()
     if wanted == found:
         return True
     for read in (float, parse_size):

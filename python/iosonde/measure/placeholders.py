@@ -10,10 +10,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.types import FactorValue
+from iosonde.core.types import FactorValue, Trial, level_text
 
 # Of a trial: the same on all ranks.
 TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE")
@@ -35,7 +36,7 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     def value(found: re.Match[str]) -> str:
         if found.group().startswith("$$"):
             return found.group()[1:]
-        return as_text(_known(found.group(1), values))
+        return level_text(_known(found.group(1), values))
 
     return _OURS.sub(value, text)
 
@@ -63,7 +64,7 @@ def check_plain(command: str, values: Mapping[str, FactorValue], where: str = ""
     words, and stand as they are.
     """
     for name in names_in(command):
-        text = as_text(values.get(name)) if name in NAMES_OF_FILES else ""
+        text = level_text(values.get(name)) if name in NAMES_OF_FILES else ""
         if _PLAIN.fullmatch(text):
             continue
         odd = next(char for char in text if not _PLAIN.fullmatch(char))
@@ -98,14 +99,24 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
 
 def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
     """The same values as variables ``IOSONDE_NAME``: a value with blanks or quotes needs no quoting then."""
-    return {f"IOSONDE_{re.sub('[^A-Za-z0-9_]', '_', name).upper()}": as_text(value) for name, value in values.items()}
+    return {
+        f"IOSONDE_{re.sub('[^A-Za-z0-9_]', '_', name).upper()}": level_text(value) for name, value in values.items()
+    }
 
 
-def as_text(value: FactorValue) -> str:
-    """A level as it stands in a command: ``true`` and ``false`` in small letters, nothing for None."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
+def of_trial(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
+    """What the names of a trial stand for, those of its factors too; ``root`` is its directory, which lies below
+    TARGET/iosonde-ID. The rest of TRIAL and RANK is known on a rank only."""
+    nodes, per_node = int(trial.factors["nodes"]), int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
+    return trial.factors | {
+        "RANKS": nodes * per_node,
+        "NODES": nodes,
+        "RANKS_PER_NODE": per_node,
+        **({"TARGET": str(root), "TARGET_ROOT": str(root.parents[1])} if root else {}),
+        "TRIAL": trial.index,
+        "REPETITION": trial.repetition,
+        "SEED": trial.seed,
+    }
 
 
 def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:

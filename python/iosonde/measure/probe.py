@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.probed import SOURCE
+from iosonde.core.hardware import SOURCE
 from iosonde.core.types import Observation, Run
 from iosonde.ranks import watchdog
 from iosonde.ranks.launch import Launcher

@@ -87,7 +87,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     nodes, per_node = _size(trial)
     ranks = nodes * per_node
     check_placeholders(bench, trial.factors)
-    root = bench.workspace.trial(_directory(trial.index)) if bench.workspace else None
+    root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
     folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
@@ -150,10 +150,11 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
 def clear(bench: Bench, run: Run) -> None:
     """Remove the trial's files from the target; its Run is kept by then. Raises TargetFaultError."""
     if bench.workspace:
-        bench.workspace.remove_trial(_directory(run.facts["order"]))
+        bench.workspace.remove_trial(directory(run.facts["order"]))
 
 
-def _directory(index: int) -> str:
+def directory(index: int) -> str:
+    """The name of a trial's directory."""
     return f"trial-{index:04d}"
 
 
@@ -165,7 +166,7 @@ def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) ->
         bench.workspace.suspect()
     try:
         if well:
-            bench.workspace.verify(_directory(trial.index))
+            bench.workspace.verify(directory(trial.index))
     except TargetFaultError as error:
         return [error.message]
     return []
@@ -239,15 +240,7 @@ def remove_spools(experiment: str, parent: Path | None) -> None:
 
 def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> Assignment:
     nodes, per_node = _size(trial)
-    values = dict(trial.factors) | {
-        "RANKS": nodes * per_node,
-        "NODES": nodes,
-        "RANKS_PER_NODE": per_node,
-        **({"TARGET": str(root), "TARGET_ROOT": str(root.parents[1])} if root else {}),
-        "TRIAL": trial.index,
-        "REPETITION": trial.repetition,
-        "SEED": trial.seed,
-    }
+    values = placeholders.of_trial(trial, root)
     return Assignment(
         root=str(root or ""),
         spool=str(folder),

@@ -9,7 +9,7 @@ import click
 from iosonde.cli.output import emit
 from iosonde.core.errors import IncompleteError
 
-from .._progress import Waiting
+from ..progress import Waiting
 
 
 @click.command(epilog="Example: iosonde doctor --target /mnt/x")

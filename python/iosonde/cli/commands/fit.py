@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from iosonde.cli._progress import Share
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.learning import learning_options
 from iosonde.cli.output import emit, replace_file, talk, tell, write_figure
+from iosonde.cli.progress import Share
 
 if TYPE_CHECKING:
     from iosonde.answers.candidates import Learning

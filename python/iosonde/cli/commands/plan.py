@@ -3,59 +3,40 @@ starts."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from .. import _preflight as preflight
-from .._campaign import campaign
-from .._needs import forecast, measured_trials, smaller, space
-from .._options import options
-from .run import existing_store
+from iosonde.cli.options.campaign import campaign_options
+from iosonde.cli.output import show, show_json
 
 if TYPE_CHECKING:
-    from iosonde.measure.keeper import Keeper
-
-    from .._campaign import Campaign
-    from .._plan_text import Plan
-
-LEVEL = 0.95  # of the intervals that fewer repetitions widen
+    from iosonde.campaign.request import Request
 
 
 @click.command(
     epilog="Examples: iosonde plan sweep.yaml; iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7; "
     "iosonde plan --schema > experiment.schema.json"
 )
-@options
+@campaign_options
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of experiment files, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON: trials, seconds, basis, steps, bytes, files, seed.")
-def command(schema: bool, as_json: bool, **asked: Any) -> None:
+def command(asked: Request, schema: bool, as_json: bool) -> None:
     """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
     """
-    from .._plan_text import as_text, to_json
-
     if schema:
-        from iosonde.measure.spec_schema import schema_text
+        from iosonde.campaign.spec.schema import schema_text
 
-        click.echo(schema_text(), nl=False)
+        show(schema_text().splitlines())
         return
-    with preflight.keeper(asked["idle_timeout"]) as keeper:
-        wanted = campaign(asked, keeper.resolve)
-        preflight.places(wanted, keeper)
-        facts = preflight.machine_facts(wanted, keeper)
-        plan = _plan(wanted, facts, keeper)
-    click.echo(json.dumps(to_json(plan), indent=2) if as_json else as_text(plan))
+    from iosonde.campaign.plan import plan
+    from iosonde.cli.caller import caller
+    from iosonde.report.text.plan import lines
 
-
-def _plan(wanted: Campaign, facts: dict[str, Any], keeper: Keeper) -> Plan:
-    from .._plan_text import Plan
-
-    experiment = wanted.experiment()
-    measured = measured_trials(existing_store(wanted), wanted)
-    expected = forecast(wanted, experiment.trials, measured)
-    preflight.room(wanted, expected.total_s, facts, keeper)
-    offers = smaller(wanted, experiment.seed, measured, LEVEL)
-    return Plan(wanted, experiment, expected, *space(wanted), offers)
+    made = plan(asked, caller())
+    if as_json:
+        show_json(made.to_dict())
+    else:
+        show(lines(made))

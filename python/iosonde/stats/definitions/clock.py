@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 
 OPEN, FSYNC, CLOSE = "open", "fsync", "close"
 PARTS = (OPEN, FSYNC, CLOSE)
@@ -117,7 +117,7 @@ class Work:
         return int(np.bincount(pairs).max()) if pairs.size else 0
 
 
-def work_of(phase: Phase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
+def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
     """The operations of this phase out of those of its run."""
     rows = operations[operations["phase"] == phase.index]
     ranks, of = np.unique(rows["rank"], return_inverse=True)
@@ -141,7 +141,7 @@ def work_of(phase: Phase, operations: npt.NDArray[Any], kinds: Sequence[str]) ->
     )
 
 
-def why_not(phase: Phase) -> str:
+def why_not(phase: StoredPhase) -> str:
     """Why nothing can be recomputed for this phase; empty where it can."""
     if not phase.recorded_all:
         return "not every operation was recorded (see --max-operations of 'iosonde run')"

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.types import Trial
 from iosonde.core.units import format_size
+from iosonde.measure import target as targets
+from iosonde.measure import trial
+from iosonde.measure.keeper import LIMIT_S, Keeper
+from iosonde.ranks import machine, rollcall
+from iosonde.ranks.launch import Launcher
 
-from ._needs import forecast, space
-from ._progress import Waiting
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from iosonde.core.types import Trial
-    from iosonde.measure.forecast import Measured
-    from iosonde.measure.keeper import Keeper
-    from iosonde.ranks.launch import Launcher
-
-    from ._campaign import Campaign
+from .campaign import Campaign
+from .forecast import Measured
+from .needs import forecast, space
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -37,19 +35,14 @@ class Ready:
     expected_s: float
 
 
-def keeper(idle_s: float | None = None) -> Keeper:
+def keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keeper:
     """The hands on the target, which wait for it no longer than for ranks that do not get on (``idle_s``)."""
-    from iosonde.measure.keeper import LIMIT_S, Keeper
-
-    return Keeper(min(LIMIT_S, idle_s or LIMIT_S), Waiting())
+    return Keeper(min(LIMIT_S, idle_s or LIMIT_S), waiting)
 
 
 def places(campaign: Campaign, keeper: Keeper) -> None:
     """Refuse a target that is none, and a store or a spool that lies on it; and commands in which a shell would take
     the target's name apart. Raises InputError."""
-    from iosonde.measure import target as targets
-    from iosonde.measure import trial
-
     target, store = campaign.spec.target, Path(campaign.store).resolve()
     if target and _below(store, target):
         raise InputError(
@@ -73,8 +66,6 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
 
 def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured], keeper: Keeper) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
-    from iosonde.ranks import machine, rollcall
-
     launcher = campaign.find_launcher()
     ranks, memory = campaign.max_ranks, machine.memory_bytes()
     if launcher.name == "local" and ranks * RANK_BYTES > memory:
@@ -93,8 +84,6 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measure
 
 def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Any]:
     """The machine's facts; without a target nothing is said of a file system."""
-    from iosonde.ranks import machine
-
     target = campaign.spec.target
     of_target = keeper.facts(target) if target else dict.fromkeys(("mount", "quota", "devices", "filesystem"))
     return machine.node_facts() | of_target
@@ -102,8 +91,6 @@ def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Any]:
 
 def room(campaign: Campaign, expected_s: float, facts: dict[str, Any], keeper: Keeper) -> None:
     """Refuse what the target or the limits cannot hold. Raises InputError."""
-    from iosonde.measure import target as targets
-
     terms = campaign.terms
     limits = targets.Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
     need = targets.Need(*space(campaign), expected_s)

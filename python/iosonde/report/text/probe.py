@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from iosonde.answers.probe import slowest
+from iosonde.campaign.probe import Probed
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
-from iosonde.report.text import escape, estimate_parts, table
 
-_WIDTH = 79
+from .layout import escape, estimate_parts, table, wrapped
+
 MOST_SHOWN = 6  # pairs or nodes; of more the slowest and the fastest
 # Key → what is shown, unit, and whether more is better. CPU time as `s/MB`, as people say it (10⁶ bytes).
 _ROWS = (
@@ -24,9 +23,10 @@ _ROWS = (
 )
 
 
-def lines(made: dict[str, Any], n: int, level: float, warnings: Sequence[str]) -> Iterator[str]:
-    """The lines of the text; ``made`` as of ``_probe.summarise``, from ``n`` repetitions."""
-    yield f"{100 * level:g} % intervals over {n} repetition{'s' if n != 1 else ''}"
+def lines(probed: Probed) -> Iterator[str]:
+    """The lines of the text."""
+    made, n = probed.made, probed.n
+    yield f"{100 * probed.level:g} % intervals over {n} repetition{'s' if n != 1 else ''}"
     if made["pairs"]:
         yield ""
         yield from _pairs(made["pairs"])
@@ -36,9 +36,9 @@ def lines(made: dict[str, Any], n: int, level: float, warnings: Sequence[str]) -
     yield ""
     yield from _nodes(made["nodes"])
     yield ""
-    for warning in warnings:
-        yield from _wrapped(f"~ {warning}", "  ")
-    yield from sentences(made)
+    for warning in probed.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from sentences(probed)
 
 
 def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
@@ -49,7 +49,7 @@ def _pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
         for key, way in (("bandwidth", "forth"), ("bandwidth_back", "back")):
             rows.append(["", "", f"bandwidth {way}", *_value(pair[key], "bytes/s")])
     yield from _left_out(len(pairs), "pairs", "by bandwidth")
-    yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL", _WIDTH).splitlines()
+    yield from table(["pair", "over", "", "mean", "interval", ""], rows, "lLLrrL").splitlines()
 
 
 def _links(links: list[dict[str, Any]]) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _links(links: list[dict[str, Any]]) -> Iterator[str]:
         rows += [[f"{a} → {b}", *_value(link["bandwidth"], "bytes/s")],
                  [f"{b} → {a}", *_value(link["bandwidth_back"], "bytes/s")]]  # fmt: skip
     yield from _left_out(len(links), "links", "by bandwidth")
-    yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL", _WIDTH).splitlines()
+    yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL").splitlines()
 
 
 def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
@@ -71,21 +71,21 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
         if key in node
     ]
     yield from _left_out(len(nodes), "nodes", "by disk or memory")
-    header, *body = table(["", "mean", "interval", ""], rows, "LrrL", _WIDTH).splitlines()
+    header, *body = table(["", "mean", "interval", ""], rows, "LrrL").splitlines()
     yield header
     each = len(rows) // len(shown)
     for place, node in enumerate(shown):
         yield escape(node["host"])
         yield from body[place * each : (place + 1) * each]
     for way in dict.fromkeys(node["disk_way"] for node in nodes if node["disk_way"]):
-        yield from _wrapped(f"disk: {way}", "  ")
+        yield from wrapped(f"disk: {way}", "  ")
 
 
-def sentences(made: dict[str, Any]) -> list[str]:
+def sentences(probed: Probed) -> list[str]:
     """The slowest of everything: it is what a ceiling is made of."""
-    parts, worst = [], slowest(made)
+    parts, worst = [], probed.slowest
     if "network_bandwidth" in worst:
-        over = "link" if all(pair["medium"] == "network" for pair in made["pairs"]) else "pair"
+        over = "link" if all(pair["medium"] == "network" for pair in probed.made["pairs"]) else "pair"
         tcp = f" by MPI, {_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
         parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
     if "disk_write" in worst:
@@ -121,7 +121,3 @@ def _short(value: float, unit: str) -> str:
 
 def _scale(value: float, unit: str) -> tuple[float, str]:
     return (1e-6, "s/MB") if unit == "s/byte" else human_scale(value, unit)
-
-
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(escape(text), _WIDTH, subsequent_indent=indent, break_long_words=False)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Factor, FactorValue, level_text
 from iosonde.core.units import format_seconds, format_size, significant
-from iosonde.measure import placeholders
-from iosonde.report.text import escape
+from iosonde.measure.design import Cells, Offer
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Factor, FactorValue
-    from iosonde.measure.design import Cells, Offer
+from .layout import wrapped
 
-_WIDTH = 79
 _LABEL = 12
 _MOST_ALIASES = 12
 _HARD = "\u00a0"  # a space at which no line ends
@@ -64,7 +59,7 @@ def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, 
         each = totals.get(factor.name, {})
         if 1 < len(each) <= _MOST_LEVELS:
             order = [level for level in factor.levels if level in each] + [o for o in each if o not in factor.levels]
-            parts = [f"{level_text(factor, level)}: {format_seconds(each[level])}" for level in order]
+            parts = [f"{level_with_unit(factor, level)}: {format_seconds(each[level])}" for level in order]
             parts = [part.replace(" ", _HARD) for part in parts]
             yield from _labelled(label, f"{factor.name} {', '.join(parts)}")
             label = ""
@@ -86,18 +81,17 @@ def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterato
 
 def _labelled(label: str, text: str, hang: int = 0) -> Iterator[str]:
     first, rest = f"{label:<{_LABEL}}", " " * (_LABEL + hang)
-    lines = textwrap.wrap(escape(text), _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
-    yield from (line.replace(_HARD, " ") for line in lines)
+    yield from (line.replace(_HARD, " ") for line in wrapped(text, rest, first))
 
 
-def level_text(factor: Factor, level: FactorValue) -> str:
+def level_with_unit(factor: Factor, level: FactorValue) -> str:
     """A level as people write it: sizes and times with their units."""
     if isinstance(level, (int, float)) and not isinstance(level, bool):
         if factor.unit == "bytes":
             return format_size(level)
         if factor.unit == "s":
             return format_seconds(level)
-    return placeholders.as_text(level)
+    return level_text(level)
 
 
 def _count(n: int, what: str) -> str:

@@ -1,7 +1,7 @@
 """Experiment file ↔ Spec: the one builder of an experiment, whoever asked for it.
 
 A document (of a file, of options, of a bare command) is checked against the schema, then against what only the whole
-can tell (``spec_check``), and becomes a ``Spec`` with its ``Terms``. ``to_document`` is the way back: what the store
+can tell (``check``), and becomes a ``Spec`` with its ``Terms``. ``to_document`` is the way back: what the store
 keeps, and what makes two experiments the same one.
 """
 
@@ -17,10 +17,7 @@ from iosonde.core.problems import Problem, SpecError
 from iosonde.core.types import Factor
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.core.yaml_text import Document
-
-from . import spec_check, spec_schema
-from .levels import read_levels
-from .spec import (
+from iosonde.measure.spec import (
     ALL,
     CACHE_NONE,
     SINGLE,
@@ -33,6 +30,9 @@ from .spec import (
     Terms,
 )
 
+from . import check, schema
+from .levels import read_levels
+
 # The least number of trials whose smallest and largest value hold the median at 95 %.
 DEFAULT_REPETITIONS = 6
 _OLDER = "commands"
@@ -40,22 +40,22 @@ _SERIES = {"nodes": "nodes", "ranks_per_node": "ranks"}  # factor → unit
 
 
 @dataclass(frozen=True)
-class Asked:
+class Built:
     """An experiment with the terms it is to run under."""
 
     spec: Spec
     terms: Terms
 
 
-def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Asked:
+def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Built:
     """What a document means. ``importers`` are the names that ``parse`` may say; ``resolve`` makes a path absolute and
     free of links, which may hang where the target does.
 
     Raises SpecError with everything that is wrong.
     """
-    _give_up(document, spec_schema.problems(document))
+    _give_up(document, schema.problems(document))
     document = modern(document)
-    _give_up(document, spec_check.problems(document, importers))
+    _give_up(document, check.problems(document, importers))
     data = document.data
     hosts = _hosts(document)
     spec = Spec(
@@ -69,15 +69,15 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         cache=_cache(data.get("cache", CACHE_NONE)),
         design=_design(data.get("design", "full")),
         repetitions=_repetitions(data),
-        until=spec_schema.parse_until(data["until"]) if "until" in data else None,
+        until=schema.parse_until(data["until"]) if "until" in data else None,
         seed=data.get("seed"),
         launcher=data.get("launcher"),
         hosts=hosts,
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
     )
-    _give_up(document, spec_check.whole_problems(document, spec))
-    return Asked(spec, _terms(data))
+    _give_up(document, check.whole_problems(document, spec))
+    return Built(spec, _terms(data))
 
 
 def modern(document: Document) -> Document:
@@ -87,7 +87,7 @@ def modern(document: Document) -> Document:
     """
     if _OLDER not in document.data:
         return document
-    _give_up(document, spec_schema.problems(document))
+    _give_up(document, schema.problems(document))
     steps = [
         {"command": step["command"], "on": step["type"], "parse": step.get("parse", False)}
         for step in document.data[_OLDER]

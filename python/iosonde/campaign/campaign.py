@@ -1,23 +1,29 @@
-"""What ``run`` and ``plan`` share: the campaign that options, a command or a file mean."""
+"""What ``run`` and ``plan`` share: the campaign that a request means, and what makes two of them the same one."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core import decision
+from iosonde.core.decision import Decision
+from iosonde.core.types import Experiment
+from iosonde.importers import registry
+from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
+from iosonde.ranks import launch
+from iosonde.ranks.launch import Launcher
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from iosonde.core.decision import Decision
-    from iosonde.core.types import Experiment
-    from iosonde.ranks.launch import Launcher
+from .caller import Caller
+from .document import KEPT_BESIDE, document
+from .request import Request
+from .spec import file
 
 # Differences below this fraction do not matter, unless `compare` is told otherwise.
 MARGIN = 0.02
@@ -50,9 +56,7 @@ class Campaign:
 
     def identity(self) -> dict[str, Any]:
         """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
-        from iosonde.measure import spec_file
-
-        return json.loads(json.dumps(spec_file.identity(self.spec)))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(file.identity(self.spec)))  # type: ignore[no-any-return]
 
     def _name(self) -> str:
         """For people: the file's own, else the target's, else the file's name, else what is run first."""
@@ -64,8 +68,6 @@ class Campaign:
 
     def is_of(self, experiment: Experiment) -> bool:
         """Whether a stored experiment is this one."""
-        from ._document import KEPT_BESIDE
-
         return {key: value for key, value in experiment.settings.items() if key not in KEPT_BESIDE} == self.identity()
 
     def decision(self, level: float) -> Decision:
@@ -89,8 +91,6 @@ class Campaign:
 
     def find_launcher(self) -> Launcher:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""
-        from iosonde.ranks import launch
-
         launcher = launch.find(self.spec.launcher, self.spec.hosts)
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
@@ -103,44 +103,47 @@ class Campaign:
 
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""
-        from datetime import UTC, datetime
-
-        from iosonde.core.types import Experiment
-        from iosonde.measure import design
-
-        now = datetime.now(UTC)
         seed = self.spec.seed if seed is None else seed
-        seed = random.SystemRandom().getrandbits(32) if seed is None else seed
+        seed = new_seed() if seed is None else seed
         factors = list(self.spec.factors)
         return Experiment(
-            id=f"{now:%Y%m%d}-{random.SystemRandom().getrandbits(32):08x}",
+            id=new_id(),
             name=self._name(),
             factors=factors,
             settings=self.identity() | ({"file": self.file} if self.file else {}),
             trials=design.trials(factors, self.spec.design, range(self.spec.repetitions), 0, seed),
             seed=seed,
-            created_at=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            created_at=now(),
         )
 
 
-def campaign(asked: dict[str, Any], resolve: Callable[[Path], Path] = Path.resolve) -> Campaign:
-    """What the options mean (see ``_options``). Raises InputError with everything that is wrong.
+def new_id() -> str:
+    """Of an experiment: the day, and a number by chance."""
+    return f"{datetime.now(UTC):%Y%m%d}-{new_seed():08x}"
+
+
+def new_seed() -> int:
+    """A seed by chance."""
+    return random.SystemRandom().getrandbits(32)
+
+
+def now() -> str:
+    """This second, as experiments have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def campaign(asked: Request, caller: Caller | None = None, resolve: Callable[[Path], Path] = Path.resolve) -> Campaign:
+    """What a request means. Raises InputError with everything that is wrong.
 
     ``resolve`` makes the target's path absolute and free of links.
     """
-    from iosonde.measure import spec_file
-
-    from ._document import document
-
-    found = document(asked)
-    built = spec_file.build(found, importer_names(), resolve)
-    file = {"name": Path(found.name).name, "text": found.text} if found.text else None
-    return Campaign(built.spec, built.terms, asked["spool"], file)
+    found = document(asked, (caller or Caller()).say)
+    built = file.build(found, importer_names(), resolve)
+    kept = {"name": Path(found.name).name, "text": found.text} if found.text else None
+    return Campaign(built.spec, built.terms, asked.spool, kept)
 
 
 def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
-    from iosonde.importers import registry
-
     points = importlib.metadata.entry_points(group=registry.GROUP)
     return sorted({*registry.OURS, *(point.name for point in points)})

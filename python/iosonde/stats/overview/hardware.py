@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from iosonde.core.probed import SHARED_MEMORY, SOURCE, UNSEEN, medium
+from iosonde.core.hardware import SOURCE, medium
 from iosonde.core.types import Estimate
-from iosonde.stats.estimate import summarise as stats
-
-if TYPE_CHECKING:
-    from iosonde.core.types import Run
-    from iosonde.store import Store
+from iosonde.stats.estimate import summarise as means
 
 Facts = dict[str, Any]
 
@@ -25,8 +21,6 @@ _OF_NODE: dict[str, Callable[[Facts], float]] = {
     "cpu_read": lambda node: node["cpu"]["read"],
 }
 _ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
-# A file system in memory has no disk, and one behind a server shows the server and the network.
-_IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
@@ -45,9 +39,9 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     }  # fmt: skip
 
 
-def stored(store: Store | None) -> list[Facts]:
-    """The documents of all complete repetitions of probes in a store, the oldest first."""
-    return [run for run in store.runs() if run["source"] == SOURCE and not run["missing"]] if store else []
+def stored(runs: Iterable[Facts]) -> list[Facts]:
+    """Of the documents of a store's runs those of all complete repetitions of probes, the oldest first."""
+    return [run for run in runs if run["source"] == SOURCE and not run["missing"]]
 
 
 def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts | None:
@@ -70,15 +64,6 @@ def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts
         "tcp_error": made["tcp_error"],
         "nodes": [node for node in made["nodes"] if node["host"] in wanted],
     }
-
-
-def attached(run: Run, probes: Sequence[Facts], level: float) -> Run:
-    """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
-    found = newest(probes, run.facts["hosts"], level)
-    if found:
-        run.facts["probe"] = to_json(found)
-        run.factors |= slowest(found)
-    return run
 
 
 def slowest(made: Facts) -> dict[str, float]:
@@ -109,26 +94,6 @@ def to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def warnings(made: Facts, mount_type: str | None, on_network: bool) -> list[str]:
-    """What the reader must know before believing the numbers. ``on_network``: the target lies behind a server."""
-    said = []
-    media = {pair["medium"] for pair in made["pairs"]}
-    if SHARED_MEMORY in media:
-        said.append("ranks on one host talk through shared memory: that is not a network")
-    if UNSEEN in media:
-        said.append("the interfaces of the nodes did not count the messages: the MPI library took another way than "
-                    "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
-    if made["tcp_error"]:
-        said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
-    if not made["pairs"]:
-        said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
-    if mount_type in _IN_MEMORY:
-        said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
-    if on_network:
-        said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
-    return said
 
 
 def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
@@ -177,4 +142,4 @@ def _node(same: Sequence[Facts], level: float) -> Facts:
 
 def _mean(values: list[float], level: float) -> Estimate:
     # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
-    return stats.mean(values, level).within(low=0.0)
+    return means.mean(values, level).within(low=0.0)

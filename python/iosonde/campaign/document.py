@@ -5,16 +5,20 @@ An option overrides the key of its name. Where a value came from stays known, so
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import click
 
 from iosonde.core import decision, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
-from iosonde.measure import benchmarks, spec_file
+
+from . import benchmarks
+from .native import native_document
+from .request import Request
+from .spec import check, file
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
@@ -23,28 +27,31 @@ QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
 _KEYS = ("target", "nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
          "idle_timeout")  # fmt: skip
+# So like the name of a factor that another one is a slip.
+_SLIP = 0.75
 # Option → setting of the envelope.
 _ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "large_files": "large_files",
              "large_size": "large_file_size", "transfer_size": "transfer_size", "direct": "direct",
              "verify": "verify", "shared_writes": "shared_writes"}  # fmt: skip
 
 
-def document(asked: dict[str, Any]) -> Document:
-    """The document that the options mean, not yet checked. Raises InputError."""
-    found = _source(asked)
+def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Document:
+    """The document that the options mean, not yet checked. ``say`` is told what its reader should know. Raises
+    InputError."""
+    found = _source(asked, say)
     if "steps" not in found.data:
-        found = spec_file.modern(found)
+        found = file.modern(found)
     for key in _KEYS:
-        if asked[key] is not None:
-            _put(found, key, list(asked[key]) if isinstance(asked[key], tuple) else asked[key], key)
-    if asked["quick"] and asked["repetitions"] is None:
+        if (value := getattr(asked, key)) is not None:
+            _put(found, key, list(value) if isinstance(value, tuple) else value, key)
+    if asked.quick and asked.repetitions is None:
         _put(found, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
-        if asked[key] is not None:
-            _put_cache(found, key, asked[key])
+        if (value := getattr(asked, key)) is not None:
+            _put_cache(found, key, value)
     _put_settings(found, asked)
-    for words in asked["levels"]:
-        _put_levels(found, words, bool(found.name))
+    for words in asked.levels:
+        _put_levels(found, words, say)
     return found
 
 
@@ -54,14 +61,12 @@ def is_file(word: str) -> bool:
     return path.suffix in SUFFIXES and (path.exists() or not any(char.isspace() for char in word))
 
 
-def _source(asked: dict[str, Any]) -> Document:
-    what, named = asked["what"], asked["spec_file"]
-    if asked["native"]:
-        from ._native_command import native_document
-
-        return native_document(asked)
+def _source(asked: Request, say: Callable[[str], None]) -> Document:
+    what, named = asked.what, asked.spec_file
+    if asked.native:
+        return native_document(asked, say)
     if what is not None and named is not None:
-        raise click.UsageError(f"two things to measure: '{what}' and --file {named}; give one of them.")
+        raise InputError(f"two things to measure: '{what}' and --file {named}", "give one of them")
     if named is not None or (what is not None and is_file(what)):
         _only_for_commands(asked)
         return _stored(yaml_text.load(_there(Path(named or what))))
@@ -71,12 +76,12 @@ def _source(asked: dict[str, Any]) -> Document:
     if what is not None:
         if not what.strip():
             raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
-        step = {"command": what, "on": asked["on"] or "all", "parse": asked["parse"] or "auto"}
+        step = {"command": what, "on": asked.on or "all", "parse": asked.parse or "auto"}
         return Document(
             {"steps": [step]}, "", {("steps", 0, "parse"): "--parse", ("steps", 0, "command"): "the command"}
         )
     _only_for_commands(asked)
-    if asked["target"] is None:
+    if asked.target is None:
         raise InputError("there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes")
     return Document({"steps": [{"workload": "envelope"}]})
 
@@ -105,10 +110,10 @@ def _stored(found: Document) -> Document:
     return Document(settings, found.name, places, found.text)
 
 
-def _only_for_commands(asked: dict[str, Any]) -> None:
+def _only_for_commands(asked: Request) -> None:
     for option in ("on", "parse"):
-        if asked[option] is not None:
-            raise click.UsageError(f"--{option} is for a bare command; a file says it for each step.")
+        if getattr(asked, option) is not None:
+            raise InputError(f"--{option} is for a bare command", "a file says it for each step: docs/experiment.md")
 
 
 def _put(found: Document, key: str, value: Any, option: str) -> None:
@@ -131,15 +136,15 @@ def _put_cache(found: Document, key: str, value: str) -> None:
     _came_from(found, ("cache", key), key)
 
 
-def _put_settings(found: Document, asked: dict[str, Any]) -> None:
+def _put_settings(found: Document, asked: Request) -> None:
     """Settings of native workloads; a size that ``--quick`` makes small stays as an option says it."""
-    wanted = {option: asked[option] for option in _ENVELOPE if asked[option] is not None}
+    wanted = {option: value for option in _ENVELOPE if (value := getattr(asked, option)) is not None}
     steps = found.data.get("steps")
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
     for place, step in enumerate(steps):
         if step.get("workload") != "envelope":
             continue
-        if asked["quick"]:
+        if asked.quick:
             step |= {key: value for key, value in QUICK.items() if key != "repetitions"}
         for option, value in wanted.items():
             step[_ENVELOPE[option]] = value
@@ -149,17 +154,18 @@ def _put_settings(found: Document, asked: dict[str, Any]) -> None:
             f"--{next(iter(wanted)).replace('_', '-')} is a setting of the envelope, and this experiment has none",
             "leave it out; for a factor of the file write --set FACTOR=LEVEL",
         )
-    if asked["cache"] is not None:
+    if asked.cache is not None:
         native = [(place, step) for place, step in enumerate(steps) if "workload" in step]
         if not native:
             raise InputError("--cache is for native workloads, and no step is one", "see --between-trials")
         for place, step in native:
-            step["cache"] = asked["cache"]
+            step["cache"] = asked.cache
             _came_from(found, ("steps", place, "cache"), "cache")
 
 
-def _put_levels(found: Document, words: str, must_exist: bool) -> None:
-    """``FACTOR=A,B``: other levels; how it is set and read back stays as the file has it."""
+def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None:
+    """``FACTOR=A,B``: other levels; how it is set and read back stays as the file has it. One level of a new factor
+    that nothing uses is a label: it tells this campaign from others, and changes nothing in it."""
     name, equals, levels = words.partition("=")
     if not equals or not name or not levels:
         raise InputError(f"--set {words}: this is not FACTOR=LEVEL,LEVEL", "write it like --set stripe_count=1,4")
@@ -168,10 +174,23 @@ def _put_levels(found: Document, words: str, must_exist: bool) -> None:
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
-    if must_exist and name not in factors:
-        hint = nearest(name, factors) if factors else "the file has none"
-        raise InputError(f"--set {words}: the file has no factor '{name}'", hint)
     read = [yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
+    if name not in factors and name not in check.used_names(found.data):
+        _check_label(found, words, name, len(read))
+        say(f"note: {words} is a label: no command and no setting uses it")
     old = factors.get(name)
     factors[name] = old | {"levels": read} if isinstance(old, dict) else read
     _came_from(found, ("factors", name), "set " + name)
+
+
+def _check_label(found: Document, words: str, name: str, levels: int) -> None:
+    """Raises InputError for what was hardly meant as a label: a slip, a setting, a factor that nobody sets."""
+    factors = found.data["factors"]
+    if slips := difflib.get_close_matches(name, factors, n=1, cutoff=_SLIP):
+        raise InputError(f"--set {words}: there is no factor '{name}'", f"did you mean {slips[0]}?")
+    if name in _KEYS or name in _ENVELOPE or name in _ENVELOPE.values():
+        option = next((key for key, setting in _ENVELOPE.items() if setting == name), name)
+        raise InputError(f"--set {words}: {name} is no factor", f"write --{option.replace('_', '-')}")
+    if levels > 1 and found.name:
+        hint = f"{nearest(name, factors) if factors else 'the file has none'}; a label has one level"
+        raise InputError(f"--set {words}: the file has no factor '{name}'", hint)

@@ -9,15 +9,15 @@ from dataclasses import fields
 from itertools import islice, product
 from typing import Any
 
+from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.yaml_text import Document, Key, key_text
+from iosonde.measure import design, placeholders, workloads
+from iosonde.measure.spec import CACHE_REMOUNT, NativeStep, Spec
 
-from . import design, placeholders, workloads
-from .forecast import stated_work
 from .levels import read_levels
-from .spec import CACHE_REMOUNT, NativeStep, Spec
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({
@@ -92,7 +92,7 @@ def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[P
 
 def _unused(document: Document) -> Iterator[Problem]:
     data = document.data
-    used = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
+    used = used_names(data)
     for name, given in data.get("factors", {}).items():
         levels = given["levels"] if isinstance(given, dict) else given
         controlled = isinstance(given, dict) and "set" in given
@@ -119,6 +119,11 @@ def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
             stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
         except InputError as error:
             yield _at(document, ("moves",), error.message.removeprefix("moves: "), error.hint)
+
+
+def used_names(data: Mapping[str, Any]) -> set[str]:
+    """The names that commands and settings of a document's data ask for."""
+    return _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
 
 
 def _names_in(value: Any) -> set[str]:

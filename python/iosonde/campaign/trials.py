@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
-
-from . import design
+from iosonde.measure import design
 
 # After so many incomplete trials in a row the fault is not chance, and more of them help nobody.
 PATIENCE = 3

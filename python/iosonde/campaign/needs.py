@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Trial
-    from iosonde.measure.design.smaller import Offer
-    from iosonde.measure.forecast import Forecast, Measured, Speeds, Work
-    from iosonde.measure.spec import NativeStep
-    from iosonde.store import Store
+from iosonde.core.types import Trial
+from iosonde.measure import workloads
+from iosonde.measure.design import Offer, offers
+from iosonde.measure.spec import NativeStep
+from iosonde.stats.estimate.distributions import t_critical
+from iosonde.store import Store
 
-    from ._campaign import Campaign
+from . import forecast as forecasts
+from .campaign import Campaign
+from .forecast import Forecast, Measured, Speeds, Work, stated_work
+from .spec.check import cells, settings_at
 
 
 def space(campaign: Campaign) -> tuple[int, int]:
@@ -26,54 +29,39 @@ def space(campaign: Campaign) -> tuple[int, int]:
 
 
 def _space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
-    from iosonde.measure import workloads
-
     producer = workloads.find(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
 
 
 def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
-    from iosonde.measure.spec_check import cells, settings_at
-
     for cell in cells(step, campaign.spec):
         yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[Measured]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
-    from iosonde.measure import forecast as forecasts
-
     return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign))
 
 
 def smaller(campaign: Campaign, seed: int, measured: Sequence[Measured], level: float) -> list[Offer]:
     """Smaller designs that end within the campaign's budget; none without one, or where it fits as it is."""
-    from scipy.stats import t
-
-    from iosonde.measure import forecast as forecasts
-    from iosonde.measure.design import smaller as designs
-
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
         return []
     expected = forecasts.estimator(measured, work_of(campaign), _speeds(campaign))
-    return designs.offers(
+    return offers(
         spec.factors,
         spec.design,
         spec.repetitions,
         seed,
         lambda cell: expected(cell)[0],
         budget_s,
-        lambda freedom: float(t.ppf((1 + level) / 2, freedom)),
+        lambda freedom: t_critical(level, freedom),
     )
 
 
 def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
     """What a trial of a cell moves: what the file says, else what the workloads say; None where commands are run."""
-    from iosonde.measure import workloads
-    from iosonde.measure.forecast import Work, stated_work
-    from iosonde.measure.spec_check import settings_at
-
     spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
     if campaign.terms.moves:
         return stated_work(campaign.terms.moves, names, "moves")
@@ -93,15 +81,11 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
 
 
 def _speeds(campaign: Campaign) -> Speeds | None:
-    from iosonde.measure.forecast import Speeds
-
     return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[Measured]:
     """The complete trials of the same steps on the same target: what a campaign's length is predicted from."""
-    from iosonde.measure.forecast import Measured
-
     steps, target = campaign.identity()["steps"], str(campaign.spec.target)
     return [
         Measured(run["factors"], run["seconds"])

@@ -2,68 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from iosonde.core.errors import InputError
-from iosonde.core.units import parse_seconds, parse_size
-
-
-class Size(click.ParamType):
-    """A size such as 4KiB or 1M, in bytes."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        return _told(parse_size, value, self, param, ctx)
-
-
-class Duration(click.ParamType):
-    """A duration such as 30min, in seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        return _told(parse_seconds, value, self, param, ctx)
-
-
-class Counts(click.ParamType):
-    """A list of counts such as 1,2,4."""
-
-    name = "counts"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            counts = tuple(int(word) for word in value.split(","))
-        except ValueError:
-            counts = ()
-        if not counts or min(counts) < 1:
-            self.fail(f"'{value}' is not a list of counts: write it like 1,2,4", param, ctx)
-        return tuple(dict.fromkeys(counts))
-
-
-class Until(click.ParamType):
-    """A precision such as ci<5%."""
-
-    name = "rule"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        from iosonde.measure.spec_schema import parse_until
-
-        _told(parse_until, value, self, param, ctx)
-        return str(value)
-
-
-def _told(parse: Callable[[Any], Any], value: Any, kind: click.ParamType, param: Any, ctx: Any) -> Any:
-    try:
-        return parse(value)
-    except InputError as error:
-        return kind.fail(f"{error.message}: {error.hint}", param, ctx)
-
+from .types import Counts, Duration, Size, Until
 
 ON = ("single", "all", "each")
 OPTIONS = [
@@ -119,8 +64,17 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-def options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """All options of a measurement, as a decorator; they arrive as keyword arguments for ``campaign``."""
+def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options of a measurement, as a decorator; they arrive as one ``Request``, called ``asked``."""
+
+    @functools.wraps(command)
+    def called(**given: Any) -> Any:
+        from iosonde.campaign.request import Request
+
+        words = {parameter: given.pop(parameter) for parameter in Request.__dataclass_fields__}
+        return command(asked=Request(**words), **given)
+
+    made: Callable[..., Any] = called
     for option in reversed(OPTIONS):
-        command = option(command)
-    return command
+        made = option(made)
+    return made

@@ -1,0 +1,75 @@
+"""Who asked for a campaign, and how it is spoken to: functions that are passed in. By default nothing is said, and
+nobody stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from iosonde.core.types import Trial
+
+
+class Progress(Protocol):
+    """Told how a campaign gets on."""
+
+    def trial(self, trial: Trial, place: int, total: int) -> None:
+        """``place`` trials of ``total`` are done, ``trial`` starts now."""
+
+    def tick(self, beats: list[Any]) -> None:
+        """About once a second; ``beats`` are the ranks' last words."""
+
+    def clear(self) -> None:
+        """Nothing more comes."""
+
+
+class Stop(Protocol):
+    """Whether somebody wants the campaign to end."""
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt if so; called about once a second."""
+
+
+class Silent:
+    """A Progress and a Stop of nobody."""
+
+    def trial(self, trial: Trial, place: int, total: int) -> None:
+        """Say nothing."""
+
+    def tick(self, beats: list[Any]) -> None:
+        """Say nothing."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    def check(self) -> None:
+        """Go on."""
+
+
+def _silent(*_: Any) -> None:
+    return None
+
+
+def _quiet(_expected_s: float) -> Progress:
+    return Silent()
+
+
+def _nobody() -> AbstractContextManager[Stop]:
+    return nullcontext(Silent())
+
+
+@dataclass(frozen=True)
+class Caller:
+    """``command`` is kept with every run, ``again`` are the words that a batch job starts the same campaign with.
+
+    ``say`` takes a line for a person, ``waiting`` what of the target has been waited for and how many seconds,
+    ``progress`` the expected seconds of all trials. ``stopping`` holds while trials are measured.
+    """
+
+    command: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    say: Callable[[str], None] = _silent
+    waiting: Callable[[str, float], None] = _silent
+    progress: Callable[[float], Progress] = _quiet
+    stopping: Callable[[], AbstractContextManager[Stop]] = _nobody

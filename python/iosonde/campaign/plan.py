@@ -1,0 +1,167 @@
+"""What a campaign would do, before anything starts: every command as it will be run, the trials, their time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.types import Experiment, FactorValue
+from iosonde.measure import design, placeholders, trial, workloads
+from iosonde.measure.design import Cells, Offer
+from iosonde.measure.envelope import PhasePlan
+from iosonde.measure.spec import SINGLE, CommandStep, Control, NativeStep, Step
+
+from . import preflight
+from .caller import Caller
+from .campaign import Campaign, campaign
+from .forecast import Forecast, by_level
+from .needs import forecast, measured_trials, smaller, space
+from .request import Request
+from .resume import existing_store
+from .spec.check import settings_at
+
+LEVEL = 0.95  # of the intervals that fewer repetitions widen
+_RUN_ID = "ID"  # of the experiment, in paths of a campaign that has not begun
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step as the first trial does it: ``step`` with its names filled in, the ``settings`` of a native workload, and
+    the ``phases`` of its rank 0. ``stage`` is set_up, step or tear_down."""
+
+    stage: str
+    step: Step
+    settings: Any = None
+    phases: tuple[PhasePlan, ...] = ()
+
+
+@dataclass(frozen=True)
+class CampaignPlan:
+    """All that ``iosonde plan`` shows. ``n_bytes`` and ``n_files`` are what native workloads have on the target at
+    once; ``seconds_by_level`` is by factor and level. ``controls``, ``unmount`` and ``mount`` are those of the first
+    trial, with their names filled in."""
+
+    campaign: Campaign
+    experiment: Experiment
+    expected: Forecast
+    n_bytes: int
+    n_files: int
+    offers: tuple[Offer, ...]
+    cells: Cells
+    seconds_by_level: Mapping[str, Mapping[FactorValue, float]]
+    steps: tuple[PlannedStep, ...]
+    controls: tuple[Control, ...]
+    unmount: str
+    mount: str
+    metrics: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        spec = self.campaign.spec
+        return {
+            "version": 1,
+            "trials": [
+                {"index": one.index, "repetition": one.repetition, "block": one.block, **one.factors,
+                 "seconds": None if seconds is None else round(seconds, 1)}
+                for one, seconds in zip(self.experiment.trials, self.expected.seconds, strict=True)
+            ],
+            "seconds": round(self.expected.total_s, 1),
+            "unknown": self.expected.unknown,
+            "seconds_by_level": [
+                {"factor": name, "level": level, "seconds": round(seconds, 1)}
+                for name, levels in self.seconds_by_level.items()
+                for level, seconds in levels.items()
+            ],
+            "basis": self.expected.basis,
+            "design": self.cells.to_json(),
+            "smaller": [offer.to_json() for offer in self.offers],
+            "bytes": self.n_bytes,
+            "files": self.n_files,
+            "seed": self.experiment.seed,
+            "experiment": self.campaign.identity(),
+            "steps": [_step_json(one) for one in self.steps],
+            "controls": [vars(control) for control in spec.controls],
+            "cache": vars(spec.cache),
+        }  # fmt: skip
+
+
+def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
+    """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError."""
+    caller = caller or Caller()
+    with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
+        wanted = campaign(asked, caller, keeper.resolve)
+        preflight.places(wanted, keeper)
+        facts = preflight.machine_facts(wanted, keeper)
+        experiment = wanted.experiment()
+        measured = measured_trials(existing_store(wanted), wanted)
+        expected = forecast(wanted, experiment.trials, measured)
+        preflight.room(wanted, expected.total_s, facts, keeper)
+    offers = smaller(wanted, experiment.seed, measured, LEVEL)
+    return _plan(wanted, experiment, expected, tuple(offers))
+
+
+def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: tuple[Offer, ...]) -> CampaignPlan:
+    spec, values = wanted.spec, first_values(wanted, experiment)
+    n_bytes, n_files = space(wanted)
+    return CampaignPlan(
+        wanted,
+        experiment,
+        expected,
+        n_bytes,
+        n_files,
+        offers,
+        cells=design.cells(spec.factors, spec.design, experiment.seed),
+        seconds_by_level=by_level(experiment.trials, expected.seconds) if expected.total_s else {},
+        steps=tuple(_steps(wanted, values)),
+        controls=tuple(_control(one, values) for one in spec.controls),
+        unmount=_filled(spec.cache.unmount, values),
+        mount=_filled(spec.cache.mount, values),
+        metrics=tuple(wanted.metrics()),
+    )
+
+
+def first_values(wanted: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
+    """What names stand for in the first trial; those that are known later stand for themselves."""
+    first, target = experiment.trials[0], wanted.spec.target
+    root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
+    later: dict[str, FactorValue] = {name: f"${{{name}}}" for name in (*placeholders.TRIAL, *placeholders.RANK)}
+    return later | placeholders.of_trial(first, root)
+
+
+def _steps(wanted: Campaign, values: dict[str, FactorValue]) -> Iterator[PlannedStep]:
+    spec = wanted.spec
+    for stage, steps in (("set_up", spec.set_up), ("step", spec.steps), ("tear_down", spec.tear_down)):
+        for step in steps:
+            yield (
+                _native(stage, step, wanted, values) if isinstance(step, NativeStep) else _command(stage, step, values)
+            )
+
+
+def _native(stage: str, step: NativeStep, wanted: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
+    settings = settings_at(step, values)
+    phases = workloads.find(step.workload).plan(settings, 0, wanted.max_ranks, 0)
+    return PlannedStep(stage, step, settings, tuple(phases))
+
+
+def _command(stage: str, step: CommandStep, values: dict[str, FactorValue]) -> PlannedStep:
+    """What differs from rank to rank stays a name, unless one rank runs it."""
+    if step.on == SINGLE:
+        values = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
+    return PlannedStep(stage, replace(step, command=_filled(step.command, values)))
+
+
+def _control(control: Control, values: dict[str, FactorValue]) -> Control:
+    here = values | {placeholders.LEVEL: values[control.factor]}
+    return replace(control, set=_filled(control.set, here), read=_filled(control.read, here))
+
+
+def _filled(text: str, values: dict[str, FactorValue]) -> str:
+    return placeholders.fill(text, values)
+
+
+def _step_json(planned: PlannedStep) -> dict[str, Any]:
+    step = planned.step
+    if isinstance(step, CommandStep):
+        return {"stage": planned.stage, **vars(step), "expect": list(step.expect)}
+    return {"stage": planned.stage, "workload": step.workload, "settings": planned.settings.to_json()}

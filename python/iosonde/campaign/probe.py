@@ -1,0 +1,233 @@
+"""What the hardware gives, measured: network, disks, memory, CPU time; and what of it is kept with later runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IncompleteError, InputError, TargetError
+from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
+from iosonde.core.levels import check_level
+from iosonde.core.types import Experiment, Factor, Run
+from iosonde.measure import design, probe_local
+from iosonde.measure import probe as repetition
+from iosonde.measure import target as targets
+from iosonde.measure.keeper import Keeper
+from iosonde.measure.probe import Bench
+from iosonde.measure.trial import NETWORK_TYPES
+from iosonde.ranks import launch, machine, rollcall
+from iosonde.ranks.launch import Launcher, mpirun
+from iosonde.stats.overview import hardware
+from iosonde.store import Store
+
+from . import preflight
+from .caller import Caller
+from .campaign import new_id, new_seed, now
+
+Facts = dict[str, Any]
+
+JSON_VERSION = 1
+# The least number of values whose smallest and largest hold the median at 95 %.
+REPETITIONS = 6
+SIZE = 256 * 2**20
+# A file system in memory has no disk, and one behind a server shows the server and the network.
+_IN_MEMORY = ("tmpfs", "ramfs")
+
+
+@dataclass(frozen=True)
+class ProbeRequest:
+    """What to measure. Without a ``target`` no disk is; ``nodes`` None are all there are. ``size`` in bytes is what
+    each node writes and reads on the disk, ``idle_s`` how long ranks may get no further."""
+
+    target: str | None = None
+    nodes: int | None = None
+    hosts: str | None = None
+    launcher: str | None = None
+    repetitions: int = REPETITIONS
+    size: int = SIZE
+    store: str = "iosonde-store"
+    idle_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What was found, over ``n`` complete repetitions of ``asked``. ``made`` has an Estimate of everything
+    (``stats.overview.hardware.summarise``), ``slowest`` the value of the slowest link and node."""
+
+    made: Facts
+    slowest: Mapping[str, float]
+    warnings: tuple[str, ...]
+    n: int
+    level: float
+    experiment: str = ""
+    store: str = ""
+    missing: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        found = hardware.to_json(self.made)
+        return {"version": JSON_VERSION, "experiment": self.experiment, **found, "warnings": list(self.warnings)}
+
+    def check(self) -> None:
+        """Raises IncompleteError where a repetition was incomplete."""
+        if self.missing:
+            raise IncompleteError(*self.missing)
+
+
+def probed(repetitions: Sequence[Facts], level: float, mount_type: str | None = None) -> Probed:
+    """What the facts of complete repetitions say; ``mount_type`` is the file system that was written to, if any."""
+    made = hardware.summarise(repetitions, level)
+    said = tuple(warnings(made, mount_type))
+    return Probed(made, hardware.slowest(made), said, len(repetitions), level)
+
+
+def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
+    """Measure the network between every pair of nodes, disks, memory and CPU time, and keep it in a store.
+
+    Writes only below TARGET/iosonde-ID, and removes it. Raises InputError, TargetError, LaunchError for what cannot
+    start; IncompleteError where no repetition is complete. One that is incomplete ends the probe: ``check`` says so.
+    """
+    caller = caller or Caller()
+    check_level(level)
+    with preflight.keeper(asked.idle_s, caller.waiting) as keeper:
+        place = keeper.resolve(Path(asked.target)) if asked.target is not None else None
+        found = launch.find(asked.launcher, mpirun.read_hostfile(Path(asked.hosts)) if asked.hosts else ())
+        count = asked.nodes or found.max_nodes or 1
+        launch.check_nodes(found, count)
+        if place:
+            _check_target(keeper, place, Path(asked.store).resolve(), asked.size, count)
+        if found.name != "local":
+            rollcall.call(found, count)
+        facts = machine.node_facts() | (keeper.facts(place) if place else machine.target_facts(Path.cwd()))
+        experiment = _experiment(count, asked.repetitions, place, asked.size)
+        bench = _bench(asked, experiment, found, count, place, facts, caller)
+        runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
+    return _found(asked, runs, (facts["mount"] or {}).get("type") if place else None, level)
+
+
+def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, level: float) -> Probed:
+    whole = [run for run in runs if run.complete]
+    missing: tuple[str, ...] = ()
+    if len(whole) < len(runs):
+        failed = next(run for run in runs if not run.complete)
+        missing = (
+            f"{len(runs) - len(whole)} of {len(runs)} repetitions are incomplete: {failed.missing[0]}",
+            "mend what it names and probe again"
+            + ("; leave out of --hosts who does not answer" if asked.hosts else ""),
+        )
+    if not whole:
+        raise IncompleteError(*missing)
+    made = probed([run.facts for run in whole], level, mount_type)
+    return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
+
+
+def attached(run: Run, probes: Sequence[Facts], level: float) -> Run:
+    """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
+    found = hardware.newest(probes, run.facts["hosts"], level)
+    if found:
+        run.facts["probe"] = hardware.to_json(found)
+        run.factors |= hardware.slowest(found)
+    return run
+
+
+def warnings(made: Facts, mount_type: str | None) -> list[str]:
+    """What the reader must know before believing the numbers."""
+    said = []
+    media = {pair["medium"] for pair in made["pairs"]}
+    if SHARED_MEMORY in media:
+        said.append("ranks on one host talk through shared memory: that is not a network")
+    if UNSEEN in media:
+        said.append("the interfaces of the nodes did not count the messages: the MPI library took another way than "
+                    "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
+    if made["tcp_error"]:
+        said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
+    if not made["pairs"]:
+        said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
+    if mount_type in _IN_MEMORY:
+        said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
+    if mount_type in NETWORK_TYPES:
+        said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
+    return said
+
+
+def _check_target(keeper: Keeper, target: Path, store: Path, size: int, nodes: int) -> None:
+    """Refuse a store on the target, and a target that lacks the space. Raises InputError, TargetError."""
+    if target == store or target in store.parents:
+        raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
+    if size % probe_local.TRANSFER or not size:
+        raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
+    keeper.check(target, targets.Need(0, 0), targets.Limits())
+    try:
+        keeper.check(target, targets.Need(nodes * size, 4 * nodes), targets.Limits())
+    except TargetError as error:
+        raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
+
+
+def _experiment(nodes: int, repetitions: int, target: Path | None, size: int) -> Experiment:
+    seed = new_seed()
+    factors = [Factor("nodes", "nodes", (nodes,)), Factor("ranks_per_node", "ranks", (1,))]
+    return Experiment(
+        id=new_id(),
+        name="probe",
+        factors=factors,
+        settings={"probe": {"target": str(target or ""), "size": size, "nodes": nodes}},
+        trials=design.trials(factors, {"kind": "full"}, range(repetitions), 0, seed),
+        seed=seed,
+        created_at=now(),
+    )
+
+
+def _bench(
+    asked: ProbeRequest, experiment: Experiment, launcher: Launcher, nodes: int, target: Path | None, facts: Facts,
+    caller: Caller,
+) -> Bench:  # fmt: skip
+    return Bench(
+        experiment=experiment.id,
+        launcher=launcher,
+        nodes=nodes,
+        target=target,
+        size=asked.size,
+        in_turn=(facts["mount"] or {}).get("type") in NETWORK_TYPES,
+        facts={
+            "machine": facts,
+            "software": machine.software(Path.cwd()),
+            "command": machine.redacted(caller.command),
+            "launcher": launcher.name,
+            "target": str(target or ""),
+        },
+        idle_s=asked.idle_s,
+    )
+
+
+def _measure(bench: Bench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller) -> list[Run]:
+    """All repetitions, each stored before the next; the first one that fails is the last one."""
+    store = Store.create(place)
+    progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
+    workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
+    runs: list[Run] = []
+    try:
+        if workspace:
+            workspace.create(resumed=False, hold=True)
+        with caller.stopping() as stop:
+
+            def on_tick(beats: list[Any]) -> None:
+                stop.check()
+                progress.tick(beats)
+
+            store.save_experiment(experiment)
+            for trial in experiment.trials:
+                stop.check()
+                progress.trial(trial, trial.index, len(experiment.trials))
+                run_id = f"{experiment.id}-{trial.index:04d}"
+                run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
+                store.append(run)
+                runs.append(run)
+                if not run.complete:
+                    break
+    finally:
+        progress.clear()
+        if workspace:
+            workspace.remove()
+    return runs

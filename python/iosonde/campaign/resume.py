@@ -1,0 +1,92 @@
+"""What a store has of a campaign, and what is left of it: identity, resume, ids of runs, the stopping rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from iosonde.core import decision
+from iosonde.core.types import Experiment
+from iosonde.stats.estimate import stopping
+from iosonde.store import Store
+
+from .campaign import Campaign
+
+
+def existing_store(wanted: Campaign) -> Store | None:
+    """The store that was asked for, if it is there already."""
+    path = Path(wanted.store).resolve()
+    return Store.open(path) if (path / "store.json").exists() else None
+
+
+def resume_or_begin(
+    store: Store | None, wanted: Campaign, level: float, say: Callable[[str], None]
+) -> tuple[Experiment, set[int]]:
+    """The newest unfinished experiment of this very content, with the trials it has; else a new one."""
+    for experiment in sorted(store.experiments() if store else (), key=lambda one: one.created_at, reverse=True):
+        if not wanted.is_of(experiment):
+            continue
+        assert store is not None
+        done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+        left = len(experiment.trials) - len(done)
+        if not left and not wants_more(store, wanted, experiment, level):
+            break
+        say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
+        return experiment, done
+    experiment = wanted.experiment()
+    experiment.settings[decision.KEY] = decision.seal(wanted.decision(level), experiment.id)
+    return experiment, set()
+
+
+def free_id(store: Store, experiment: str, index: int) -> str:
+    """The run's id; an attempt after an incomplete one gets a number of its own."""
+    taken = {path.name for path in (store.path / "runs").iterdir()}  # damaged ones too
+    name, attempt = f"{experiment}-{index:04d}", 2
+    while name in taken:
+        name, attempt = f"{experiment}-{index:04d}-{attempt}", attempt + 1
+    return name
+
+
+def number_of(allocation: str, store: Store, experiment: str) -> int:
+    """Which set of nodes of the experiment this is, counted from 0."""
+    seen = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
+    return seen.index(allocation) if allocation in seen else len(seen)
+
+
+def repetitions_needed(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> int:
+    """Repetitions in all that ``until`` asks for, from the pilot."""
+    values = values_by_metric(store, experiment)
+    return stopping.repetitions_needed(values, relative_half_width=wanted.spec.until or 1.0, level=level)
+
+
+def repetitions_of(experiment: Experiment) -> int:
+    """How often every cell was, or is to be, measured."""
+    return 1 + max(trial.repetition for trial in experiment.trials)
+
+
+def wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> bool:
+    """Whether a campaign that was killed between its pilot and the rest has a rest."""
+    if wanted.spec.until is None or repetitions_of(experiment) > wanted.spec.repetitions:
+        return False
+    return wanted.spec.repetitions < repetitions_needed(store, wanted, experiment, level)
+
+
+def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
+    """The trials' values of every rate of every cell, under one name each: until the last rank is done, where that
+    is known, else as the tool has it; where there is no rate at all, how long each command took."""
+    rows = [row for row in store.results(experiment=experiment.id).to_pylist() if row["rank"] is None]
+    rates = any(row["unit"].endswith("/s") for row in rows)
+    timed = {row["operation"] for row in rows if row["metric"].endswith("_last_done")}
+    names = [factor.name for factor in experiment.factors]
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        last_done = row["metric"].endswith("_last_done")
+        if (
+            last_done
+            or (row["operation"] not in timed and row["unit"].endswith("/s"))
+            or (row["metric"] == "seconds" and not rates)
+        ):
+            cell = ", ".join(f"{name}={row.get(name)}" for name in names)
+            name = row["operation"] if last_done else f"{row['operation']} {row['metric']}"
+            values.setdefault(f"{name} at {cell}", []).append(row["value"])
+    return values

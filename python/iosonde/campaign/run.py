@@ -1,0 +1,102 @@
+"""One campaign from what was asked to its runs in a store: checked, its nodes held, resumed or begun, measured."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from iosonde.core.errors import IncompleteError, InputError
+from iosonde.core.levels import check_level
+from iosonde.core.types import Experiment
+from iosonde.measure.keeper import Keeper
+from iosonde.ranks import reserve
+from iosonde.store import Store
+from iosonde.store.lock import only_one
+
+from . import preflight
+from .caller import Caller
+from .campaign import Campaign, campaign
+from .measure import Hands, measure
+from .needs import measured_trials
+from .request import Request
+from .resume import existing_store, repetitions_of, resume_or_begin
+from .trials import Ended
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a campaign ended, and where its runs are. ``job`` is the number of the batch job that will run it: then
+    nothing is measured yet, and ``experiment`` and ``ended`` are None."""
+
+    store: str
+    experiment: Experiment | None = None
+    ended: Ended | None = None
+    job: str = ""
+
+    def remarks(self) -> list[str]:
+        """What its reader should know, in sentences."""
+        said = [f"stored in {self.store}; the page: iosonde report {self.store}"]
+        ended = self.ended
+        if ended and ended.capped:
+            said.append(
+                f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
+                f"{repetitions_of(ended.experiment)} were made"
+            )
+        if ended and ended.early and not ended.fault and not ended.incomplete:
+            said.append(f"ended early: {ended.early}; the same command goes on")
+        return said
+
+    def check(self) -> None:
+        """Raises IncompleteError if trials are incomplete, and the fault that ended the campaign."""
+        ended = self.ended
+        if ended and ended.fault:
+            incomplete = f", {ended.incomplete} of them incomplete" if ended.incomplete else ""
+            ended.fault.details = (*ended.fault.details, f"{ended.measured} trials were stored before{incomplete}")
+            raise ended.fault
+        if ended and ended.incomplete:
+            why = ended.early or "see: iosonde show " + self.store
+            raise IncompleteError(
+                f"{ended.incomplete} of {ended.measured} trials are incomplete and left out of the totals: {why}",
+                "mend what it names; the same command measures them again",
+            )
+
+
+def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Outcome:
+    """Measure what is left of a campaign; every trial is in the store before the next starts.
+
+    ``level`` is the confidence of its intervals. What went wrong after the first trial is in the Outcome, whose
+    ``check`` raises it; what is wrong before it is raised here: InputError, TargetError, SystemFaultError.
+    """
+    caller = caller or Caller()
+    check_level(level)
+    with preflight.keeper(asked.idle_timeout, caller.waiting) as keeper:
+        wanted = campaign(asked, caller, keeper.resolve)
+        keeper.limit(wanted.terms.idle_timeout_s)
+        preflight.places(wanted, keeper)
+        words, nodes = wanted.spec.reserve, max(wanted.nodes)
+        if words and reserve.is_batch(words):
+            return Outcome(wanted.store, job=_submitted(words, nodes, caller))
+        with reserve.held(words, nodes, on_wait=caller.say) if words else nullcontext(()) as hosts:
+            held = replace(wanted, spec=replace(wanted.spec, hosts=hosts)) if hosts else wanted
+            outcome = _measured(held, level, keeper, caller)
+    if outcome.ended and outcome.ended.fault and not outcome.ended.measured:
+        raise outcome.ended.fault
+    return outcome
+
+
+def _submitted(words: str, nodes: int, caller: Caller) -> str:
+    if not caller.again:
+        raise InputError(f"'{words}' starts a command line later, and there is none", "use iosonde run, or salloc")
+    return reserve.submit(words, nodes, caller.again)
+
+
+def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> Outcome:
+    existing = existing_store(wanted)
+    experiment, done = resume_or_begin(existing, wanted, level, caller.say)
+    ahead = [trial for trial in experiment.trials if trial.index not in done]
+    ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted), keeper)
+    store = existing or Store.create(Path(wanted.store).resolve())
+    with only_one(store.path, experiment.id), caller.stopping() as stop:
+        ended = measure(store, wanted, ready, experiment, done, level, Hands(keeper, stop, caller))
+    return Outcome(wanted.store, experiment, ended)

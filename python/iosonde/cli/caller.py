@@ -1,0 +1,17 @@
+"""The command line as the one who asks for a campaign: its words, and how it is spoken to and stopped."""
+
+from __future__ import annotations
+
+import sys
+
+from iosonde.campaign.caller import Caller
+
+from .output import talk
+from .progress import Progress, Waiting
+from .stop import Stop
+
+
+def caller() -> Caller:
+    """What is said goes to stderr, and Ctrl-C is taken when it does no harm."""
+    again = (sys.executable, "-m", "iosonde.cli.main", *sys.argv[1:])
+    return Caller(tuple(sys.argv), again, talk, Waiting(), Progress, Stop)

@@ -1,0 +1,69 @@
+"""What values of options are read as: sizes, times, counts, precisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_seconds, parse_size
+
+
+class Size(click.ParamType):
+    """A size such as 4KiB or 1M, in bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Bytes."""
+        return _told(parse_size, value, self, param, ctx)
+
+
+class Duration(click.ParamType):
+    """A duration such as 30min, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Seconds."""
+        return _told(parse_seconds, value, self, param, ctx)
+
+
+class Counts(click.ParamType):
+    """A list of counts such as 1,2,4."""
+
+    name = "counts"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        """The counts, each once."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            counts = tuple(int(word) for word in value.split(","))
+        except ValueError:
+            counts = ()
+        if not counts or min(counts) < 1:
+            self.fail(f"'{value}' is not a list of counts: write it like 1,2,4", param, ctx)
+        return tuple(dict.fromkeys(counts))
+
+
+class Until(click.ParamType):
+    """A precision such as ci<5%."""
+
+    name = "rule"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """The text as it was, once it is known to be a rule."""
+        from iosonde.campaign.spec.schema import parse_until
+
+        _told(parse_until, value, self, param, ctx)
+        return str(value)
+
+
+def _told(parse: Callable[[Any], Any], value: Any, kind: click.ParamType, param: Any, ctx: Any) -> Any:
+    try:
+        return parse(value)
+    except InputError as error:
+        return kind.fail(f"{error.message}: {error.hint}", param, ctx)

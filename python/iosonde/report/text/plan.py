@@ -1,0 +1,164 @@
+"""How the plan of a campaign looks: every command as it will be run, in order, and the trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from iosonde.campaign.campaign import MARGIN
+from iosonde.campaign.plan import CampaignPlan, PlannedStep
+from iosonde.core.types import Factor, Trial
+from iosonde.core.units import format_seconds, format_size
+from iosonde.core.workload import MpiIo
+from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SINGLE, CommandStep
+
+from . import design
+from .design import level_with_unit
+from .layout import escape
+
+_SHOWN_TRIALS = 24
+_PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": "rank after rank"}
+
+
+def lines(plan: CampaignPlan) -> Iterator[str]:
+    """For a terminal. Whatever came from a file is escaped."""
+    campaign, spec = plan.campaign, plan.campaign.spec
+    simple = len(spec.factors) == 2 and len(spec.native) == len(spec.steps) == 1 and not spec.set_up
+    if campaign.file:
+        yield f"experiment  {escape(spec.name or campaign.file['name'])}"
+    yield f"target      {escape(spec.target) if spec.target else 'none: the commands say where they write'}"
+    if spec.native:
+        yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
+    yield from _cache(plan)
+    if not simple or campaign.file:
+        yield from (*_factors(plan), "", *_steps(plan), "")
+    yield from design.cells(plan.cells)
+    yield from _trials(plan, simple)
+    yield from (f"{'' if place else 'sealed':<12}{part}" for place, part in enumerate(plan.metrics))
+    yield f"            differences below ± {MARGIN:.0%} do not matter"
+    yield from _time(plan)
+    yield from design.levels(spec.factors, plan.seconds_by_level)
+    if campaign.terms.budget_s is not None:
+        yield from design.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
+
+
+def _cache(plan: CampaignPlan) -> list[str]:
+    cache = plan.campaign.spec.cache
+    lines = []
+    if cache.before_reads:
+        lines.append(f"runs        {escape(cache.before_reads)}   (on each node, before each read phase)")
+    if cache.between_trials == CACHE_DROP:
+        lines.append("caches      dropped on every node between trials")
+    elif cache.between_trials != CACHE_NONE:
+        both = f"{plan.unmount}; {plan.mount}"
+        lines.append(f"caches      {escape(both)}   (on every node, between trials, verified)")
+    return lines
+
+
+def _factors(plan: CampaignPlan) -> Iterator[str]:
+    spec = plan.campaign.spec
+    wide = max(len(factor.name) for factor in spec.factors)
+    for place, factor in enumerate(spec.factors):
+        levels = ", ".join(escape(level_with_unit(factor, level)) for level in factor.levels)
+        yield f"{'factors' if place == 0 else '':<10}  {factor.name:<{wide}}  {levels}"
+        for control in plan.controls:
+            if control.factor == factor.name:
+                on = "on the first node" if control.on == SINGLE else "on each node"
+                for word, text in (("set by", control.set), ("read by", control.read)):
+                    if text:
+                        yield f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
+
+
+def _steps(plan: CampaignPlan) -> Iterator[str]:
+    first = plan.experiment.trials[0]
+    yield f"each trial  in this order; shown is the first one: {escape(_cell(first, plan.campaign.spec.factors))}"
+    for number, planned in enumerate(plan.steps, 1):
+        stage, step = planned.stage, planned.step
+        label = "" if stage == "step" else f"{stage.replace('_', '-')}: "
+        if isinstance(step, CommandStep):
+            about = [_PLACE[step.on]]
+            about += [f"read by {step.parse}" if step.parse != "auto" else "output read"] if step.parse else []
+            about += [f"at most {format_seconds(step.timeout_s)}"] if step.timeout_s else []
+            about += [f"exit {' or '.join(map(str, step.expect))}"] if step.expect != (0,) else []
+            yield f"  {number:2d}  {label}{escape(step.command)}"
+            yield f"      {', '.join(about)}"
+        else:
+            yield f"  {number:2d}  {label}native workload {step.workload}"
+            yield from (f"      {line}" for line in _phases(planned))
+
+
+def _phases(planned: PlannedStep) -> Iterator[str]:
+    """What rank 0 does in each phase."""
+    wide = max(len(one.operation) for one in planned.phases)
+    for one in planned.phases:
+        if one.phase is None:
+            continue
+        timed = "" if one.timed else "   (not timed)"
+        if isinstance(one.phase, MpiIo):
+            yield f"{escape(one.operation):<{wide}}  {escape(_by_mpi_io(one.phase))}{timed}"
+            continue
+        does = ", ".join(_does(part) for part in one.phase.steps)
+        limit = one.phase.time_limit_ns
+        until = f", for {format_seconds(limit / 1e9)}" if limit else ""
+        files = getattr(one.phase.files, "count", 1)
+        many = f"{files} files: " if files > 1 else ""
+        yield f"{escape(one.operation):<{wide}}  {escape(many + does)}{until}{timed}"
+
+
+def _by_mpi_io(phase: MpiIo) -> str:
+    """``MPI-IO write_at_all: 32 pieces of 1 KiB, romio_ds_write=enable``."""
+    call = f"{phase.kind}_at{'_all' if phase.collective else ''}"
+    hints = "".join(f", {name}={value}" for name, value in phase.hints.items())
+    return f"MPI-IO {call}: {phase.count} pieces of {format_size(phase.piece)}{hints}"
+
+
+def _does(part: Any) -> str:
+    """``write 2 MiB by 64 KiB``."""
+    if part.of:
+        shares = [f"{inner['weight']} {inner['step']['kind']}" for inner in part.of]
+        return f"mix of {' : '.join(shares)}"
+    if not part.transfer_size:
+        return str(part.kind)
+    length = part.count * part.transfer_size if part.count else part.size or part.transfer_size
+    how = (
+        ""
+        if part.offsets in (None, "seq")
+        else f" {part.offsets if isinstance(part.offsets, str) else next(iter(part.offsets))}"
+    )
+    sieved = f", sieved by {format_size(part.sieve['buffer'])}" if part.sieve else ""
+    return f"{part.kind}{how} {format_size(length)} by {format_size(part.transfer_size)}{sieved}"
+
+
+def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
+    spec, trials = plan.campaign.spec, plan.experiment.trials
+    blocks = len({trial.block for trial in trials})
+    yield f"trials      {len(trials)} in {blocks} block{'s' if blocks != 1 else ''}, seed {plan.experiment.seed}"
+    if simple:
+        for block in range(blocks):
+            order = [str(trial.factors["nodes"]) for trial in trials if trial.block == block]
+            yield f"  block {block + 1:3d}   nodes {', '.join(order)}"
+    elif len(trials) > blocks:
+        own = [trial for trial in trials if trial.block == trials[0].block]
+        for trial in own[:_SHOWN_TRIALS]:
+            yield f"  {trial.index + 1:5d}     {escape(_cell(trial, spec.factors))}"
+        if len(own) > _SHOWN_TRIALS:
+            yield f"            and {len(own) - _SHOWN_TRIALS} more"
+        if blocks > 1:
+            yield "            then the next block, in an order of its own (--json has all)"
+    if spec.until:
+        yield f"then        more blocks until every interval is within ± {spec.until:.1%} of its mean"
+
+
+def _time(plan: CampaignPlan) -> Iterator[str]:
+    expected, trials = plan.expected, len(plan.experiment.trials)
+    if expected.unknown == trials:
+        yield f"takes       {expected.basis}"
+        return
+    more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
+    yield f"takes       about {format_seconds(expected.total_s)}{more} ({expected.basis})"
+
+
+def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:
+    """The levels of the factors that vary; of none the ranks."""
+    varying = [factor for factor in factors if len(factor.levels) > 1] or list(factors[:2])
+    return ", ".join(f"{factor.name} {level_with_unit(factor, trial.factors[factor.name])}" for factor in varying)

@@ -1,0 +1,74 @@
+"""``--set NAME=LEVEL`` with one level that nothing uses is a label: a factor that tells campaigns apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.campaign.caller import Caller
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.request import Request
+from iosonde.campaign.run import run
+from iosonde.core.errors import InputError
+from iosonde.core.types import Factor
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.source import open_data
+
+FILE = "steps: ['echo ${size}']\nfactors:\n  size: [1, 2]\n"
+KINDS = ("file", "user:ls", "interference:ls", "true", None)
+
+
+def asked(kind, place, *levels, **more):
+    (place / "sweep.yaml").write_text(FILE)
+    what = str(place / "sweep.yaml") if kind == "file" else kind
+    return Request(what=what, target=str(place), levels=levels, store=str(place.parent / "store"), **more)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_label_is_a_declared_factor_of_one_level_and_is_said(kind, tmp_path):
+    said = []
+    made = campaign(asked(kind, tmp_path, "fs=nfs"), Caller(say=said.append))
+    assert Factor("fs", "", ("nfs",)) in made.spec.factors
+    assert made.identity()["factors"]["fs"]["levels"] == ["nfs"]
+    assert made.identity() != campaign(asked(kind, tmp_path)).identity()
+    assert said == ["note: fs=nfs is a label: no command and no setting uses it"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "hint"),
+    [
+        ("file", "siz=3", "did you mean size?"),
+        ("file", "fs=nfs,ext4", "a label has one level"),
+        ("user:ls", "fils=3", "did you mean files?"),
+        (None, "small_files=7", "write --small-files"),
+        (None, "small_file_size=7", "write --small-size"),
+        ("true", "target=x", "write --target"),
+        ("true", "fs=nfs,ext4", "keep a single level"),
+    ],
+)
+def test_what_was_hardly_meant_as_a_label_is_refused(kind, words, hint, tmp_path):
+    with pytest.raises(InputError) as refused:
+        campaign(asked(kind, tmp_path, words))
+    assert hint in refused.value.hint
+
+
+def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
+    (tmp_path / "one.yaml").write_text("steps: ['echo ${n}']\n")
+    said = []
+    made = campaign(Request(what=str(tmp_path / "one.yaml"), levels=("n=1,2",)), Caller(say=said.append))
+    assert made.spec.levels("n") == (1, 2)
+    assert not said
+
+
+def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for level in ("nfs", "ext4"):
+        outcome = run(Request(what="true", levels=(f"fs={level}",), repetitions=2, store="store", seed=1))
+        outcome.check()
+    assert capfd.readouterr() == ("", "")
+    source = open_data("store")
+    found = responses(source, Asked(response=("seconds",)))
+    assert found
+    for response in found:
+        assert "fs" in response.names
+        assert sorted(response.rows.columns["fs"].values) == ["ext4", "ext4", "nfs", "nfs"]
