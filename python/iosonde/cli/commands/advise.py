@@ -78,7 +78,7 @@ def command(
     if directory is not None and system is not None:
         _write(made, Path(directory), system, dict(_pair(text) for text in renamed))
     if as_json:
-        from .regress import finite
+        from iosonde.answers.answer import finite
 
         content: dict[str, Any] = {"schema": 1, **made.to_json()}
         if case is not None:

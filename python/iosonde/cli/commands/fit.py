@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.answers.answer import finite
+
 from .._constraints import Broken, check_of, of_experiments, typed
 from .._data import check_level, options
 from .._models import candidates, check_terms, data_options, open_examples
 from .._progress import Share
 from ..output import replace_file, talk
-from .regress import finite
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
