@@ -1,0 +1,95 @@
+"""What a store holds, what differs, what a file says, as data: rows, JSON, and nothing that steers a terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("iosonde._native")
+import store_samples
+
+from iosonde.answers.as_tool import as_tool
+from iosonde.answers.explain import codes, page
+from iosonde.answers.explain_difference import explain_difference
+from iosonde.answers.parse import Parse, Parses, parse
+from iosonde.answers.printed import printed
+from iosonde.answers.show import choose, detail, listing
+from iosonde.answers.store import check
+from iosonde.cli.output import show_json
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.stored import Phase
+from iosonde.stats.definitions.clock import why_not
+from iosonde.store import Store
+
+FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
+
+
+@pytest.fixture
+def place(tmp_path) -> str:
+    store = Store.create(tmp_path / "s")
+    store.save_experiment(store_samples.experiment())
+    for number in range(3):
+        missing = ["rank 3 did not finish"] if number == 2 else []
+        store.append(store_samples.run(f"e-1-{number}", factors={"nodes": 1 + number}, missing=missing))
+    return str(tmp_path / "s")
+
+
+def test_a_row_a_run_with_its_factors(place):
+    made = listing(choose(place))
+    assert [(row["id"], row["nodes"], row["complete"]) for row in made.records()] == [
+        ("e-1-0", 1, True), ("e-1-1", 2, True), ("e-1-2", 3, False)]  # fmt: skip
+    assert listing(choose(place, where=["nodes>=2"])).to_dict()["runs"][0]["id"] == "e-1-1"
+
+
+def test_one_run_has_a_row_a_result_and_needs_a_name(place):
+    made = detail(choose(place, "e-1-0"))
+    assert len(made.records()) == len(made.to_dict()["results"]) > 0
+    with pytest.raises(InputError):
+        detail(choose(place))
+    with pytest.raises(InputError):
+        printed(choose(place))
+
+
+def test_a_store_that_lacks_a_run_says_which(place):
+    made = check(place)
+    assert [run.id for run in made.incomplete] == ["e-1-2"] and not made.serious
+
+
+def test_tools_own_numbers_need_recorded_operations(place):
+    with pytest.raises(DataError, match="recorded operations"):
+        as_tool(choose(place, where=["run=e-1-2"]), "ior")
+
+
+def test_where_nothing_says_that_every_operation_was_recorded_they_may_be_a_sample():
+    assert why_not(Phase({})) == why_not(Phase({"recorded_all": False})) != ""
+
+
+def test_files_that_are_understood_and_not_stand_side_by_side(tmp_path):
+    (tmp_path / "x").write_text("nothing\n")
+    known = next(iter(sorted((FIXTURES / "ior").glob("*"))))
+    made = Parses((parse(str(known)), parse(str(tmp_path / "x"))))
+    assert len(made.errors) == 1 and [one["format"] for one in made.to_dict()["files"]] == ["ior", None]
+    assert made.records() == [{"file": str(known), **row} for row in Parse.records(made.files[0])]
+
+
+def test_a_file_against_itself_has_nothing_to_explain():
+    files = sorted((FIXTURES / "mdtest").glob("*"))
+    name = str(next(path for path in files if len(parse(str(path)).understood.runs) == 1))
+    for one in explain_difference(name, name).differences:
+        assert one.split.ratio == 1 and "nothing to explain" in one.sentence
+
+
+def test_every_code_has_a_page_and_others_are_refused():
+    assert all(page(line.split()[0].strip(":#")) for line in codes() if line[:1] in "SD")
+    with pytest.raises(InputError, match="no finding"):
+        page("S9999")
+
+
+@pytest.mark.parametrize("text", ["\x9b31m", "a\u202eb", "\ud800", "\u2028"])
+def test_json_on_stdout_steers_no_terminal_and_stays_itself(capsys, text):
+    show_json({"name": f"é{text}"})
+    out = capsys.readouterr().out
+    assert text not in out and "é" in out
+    assert json.loads(out) == {"name": f"é{text}"}
