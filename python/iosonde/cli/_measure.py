@@ -48,6 +48,7 @@ def measure(
 ) -> Ended:
     """Every trial that is not ``done``, each stored before its files are removed and the next starts."""
     from iosonde.measure import trial
+    from iosonde.ranks import leftovers
 
     if ready.launcher.note and wanted.max_ranks > 1:
         click.echo(f"note: {ready.launcher.note}", err=True)
@@ -57,6 +58,7 @@ def measure(
         resumed = any(one.id == experiment.id for one in store.experiments())
         store.save_experiment(experiment)
         trial.remove_spools(experiment.id, _spool(wanted))
+        leftovers.remove_remembered(_remember(store))
         if wanted.spec.target:
             _remove_left(store, wanted.spec.target, experiment.id, hands.keeper)
             workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
@@ -179,12 +181,18 @@ def _bench(
         parse=_parse,
         on_tick=on_tick,
         spool_parent=_spool(wanted),
+        remember=_remember(store),
         allocation=_number_of(allocation, store, experiment.id),
     )
 
 
 def _spool(wanted: Campaign) -> Path | None:
     return Path(wanted.spool) if wanted.spool else None
+
+
+def _remember(store: Store) -> Path:
+    """What ranks left that hang in the kernel. Beside the locks: it is nothing of the results."""
+    return store.path / "locks" / "left.json"
 
 
 def _parse(importer: str, name: str, content: bytes) -> list[Any]:
