@@ -54,6 +54,19 @@ def test_a_target_that_hangs_in_mid_trial_hangs_nothing(faulty, tmp_path, operat
     assert left_of(faulty) == []
 
 
+def test_a_command_that_hangs_is_ended_by_the_idle_limit(faulty, tmp_path):
+    """It has no timeout of its own, and its shell only waits for it."""
+    faulty.set({"on": "create", "do": "hang", "path": "*/f"})
+    began = time.monotonic()
+    words = ("run", "dd if=/dev/zero of=${TARGET}/f bs=1k count=1; true", "--target", faulty.path)
+    done = iosonde(*words, "--store", tmp_path / "store", "--repetitions", "1", "--idle-timeout", f"{IDLE_S}s")
+    assert time.monotonic() - began < SLOW * (IDLE_S + 10)
+    assert done.returncode in (1, 3), done.stderr
+    said = " ".join(Store.open(tmp_path / "store").runs()[0]["missing"])
+    assert "hangs in the kernel (process " in said
+    assert "request_wait_answer" in said
+
+
 @pytest.mark.parametrize("operation", ["statfs", "getattr", "lookup", "mkdir", "fsync"])
 def test_a_target_that_hangs_before_the_first_trial_is_named(faulty, tmp_path, operation):
     faulty.set({"on": operation, "do": "hang"})
