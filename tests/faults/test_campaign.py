@@ -15,8 +15,8 @@ def test_a_number_of_a_seed_is_always_the_same_plan():
     assert plans.Plan(**json.loads(json.dumps(plans.draw(7, 3).told()))) == plans.draw(7, 3)
 
 
-def test_a_tenth_has_every_kind_of_fault_and_all_have_their_share():
-    assert {plans.draw(11, n).row for n in range(50)} == {row.name for row in ROWS}
+def test_what_ci_tries_has_every_kind_of_fault_and_all_have_their_share():
+    assert {plans.draw(11, n).row for n in range(35)} == {row.name for row in ROWS}
     drawn = [plans.draw(11, n) for n in range(500)]
     for row in ROWS:
         assert sum(one.row == row.name for one in drawn) >= 500 * row.weight // sum(r.weight for r in ROWS) - 1

@@ -15,6 +15,13 @@ TINY = ("--repetitions", "3", "--small-files", "5", "--large-size", "256KiB", "-
         "--idle-timeout", f"{IDLE_S}s")  # fmt: skip
 
 
+def one_and(*rest):
+    """One case in CI; the others in `make test-faults`."""
+    first, *others = rest
+    return [first, *(pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.slow)
+                     for one in others)]  # fmt: skip
+
+
 def iosonde(*words, seconds=120):
     command = [sys.executable, "-m", "iosonde.cli.main", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds)
@@ -30,13 +37,13 @@ def left_of(faulty):
 
 @pytest.mark.parametrize(
     ("operation", "path", "kept"),
-    [
+    one_and(
         ("write", "*/trial-0001/*", 2),
         ("create", "*/trial-0001/*", 2),
         ("unlink", "*/trial-0001/*", 2),
         ("rmdir", "*/trial-0001", 2),
         ("opendir", "*/trial-0001", 2),
-    ],
+    ),
 )
 def test_a_target_that_hangs_in_mid_trial_hangs_nothing(faulty, tmp_path, operation, path, kept):
     faulty.set({"on": operation, "do": "hang", "path": path})
@@ -54,7 +61,20 @@ def test_a_target_that_hangs_in_mid_trial_hangs_nothing(faulty, tmp_path, operat
     assert left_of(faulty) == []
 
 
-@pytest.mark.parametrize("operation", ["statfs", "getattr", "lookup", "mkdir", "fsync"])
+def test_a_command_that_hangs_is_ended_by_the_idle_limit(faulty, tmp_path):
+    """It has no timeout of its own, and its shell only waits for it."""
+    faulty.set({"on": "create", "do": "hang", "path": "*/f"})
+    began = time.monotonic()
+    words = ("run", "dd if=/dev/zero of=${TARGET}/f bs=1k count=1; true", "--target", faulty.path)
+    done = iosonde(*words, "--store", tmp_path / "store", "--repetitions", "1", "--idle-timeout", f"{IDLE_S}s")
+    assert time.monotonic() - began < SLOW * (IDLE_S + 10)
+    assert done.returncode in (1, 3), done.stderr
+    said = " ".join(Store.open(tmp_path / "store").runs()[0]["missing"])
+    assert "hangs in the kernel (process " in said
+    assert "request_wait_answer" in said
+
+
+@pytest.mark.parametrize("operation", one_and("statfs", "getattr", "lookup", "mkdir", "fsync"))
 def test_a_target_that_hangs_before_the_first_trial_is_named(faulty, tmp_path, operation):
     faulty.set({"on": operation, "do": "hang"})
     done = run(faulty.path, tmp_path / "store")
@@ -64,7 +84,7 @@ def test_a_target_that_hangs_before_the_first_trial_is_named(faulty, tmp_path, o
     assert "waiting since" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["plan", "probe"])
+@pytest.mark.parametrize("command", one_and("plan", "probe"))
 def test_plan_and_probe_say_that_it_hangs(faulty, tmp_path, command):
     faulty.set({"on": ["statfs", "lookup", "getattr"], "do": "hang"})
     done = iosonde(command, "--target", faulty.path, "--store", tmp_path / "store", "--idle-timeout", f"{IDLE_S}s")
@@ -83,12 +103,12 @@ def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
 
 @pytest.mark.parametrize(
     ("rule", "words"),
-    [
+    one_and(
         ({"on": "unlink", "do": "error", "errno": "EIO", "path": "*/trial-0001/*"}, "fails: Input/output error"),
         ({"on": "rmdir", "do": "error", "errno": "EIO", "path": "*/trial-0001"}, "fails: Input/output error"),
         ({"on": "unlink", "do": "error", "errno": "ENOTCONN", "path": "*/trial-0001/*"}, "is gone: Transport endpoint"),
         ({"on": "unlink", "do": "error", "errno": "ESTALE", "path": "*/trial-0001/*"}, "is gone: Stale file handle"),
-    ],
+    ),
 )
 def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, words):
     """The envelope removes its files itself, as a phase: that phase is incomplete. Its run is there all the same."""
@@ -118,7 +138,7 @@ def test_a_dead_server_is_said_to_be_gone(faulty, tmp_path):
     assert len(Store.open(tmp_path / "store").run_ids()) == 2
 
 
-@pytest.mark.parametrize("lie", ["short", "flip", "zero"])
+@pytest.mark.parametrize("lie", one_and("short", "flip", "zero"))
 def test_a_target_whose_reads_lie_is_cleaned_all_the_same(faulty, tmp_path, lie):
     faulty.set({"on": "read", "do": lie})
     done = run(faulty.path, tmp_path / "store")

@@ -410,7 +410,7 @@ def test_a_rank_whose_operations_nobody_sees_shows_that_it_lives(tmp_path):
     """A command that prints nothing and waits: the pulse keeps the watchdog's idle limit away."""
     beats = iter(range(1, 1000))
     with Heartbeat(tmp_path, 3, interval_s=0.001) as heart:
-        heart.enter("step-01", pulse=lambda: next(beats))
+        heart.enter("step-01", pulse=SimpleNamespace(beat=lambda: next(beats), hangs=""))
         seen = set()
         while len(seen) < 3:
             seen |= {beat.pulse for beat in read_beats(tmp_path)}

@@ -17,7 +17,7 @@ from iosonde.importers.text import Text
 from iosonde.measure import trial
 from iosonde.measure.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
-from iosonde.ranks import machine
+from iosonde.ranks import leftovers, machine
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import only_one
@@ -58,6 +58,7 @@ def measure(
         resumed = any(one.id == experiment.id for one in store.experiments())
         store.save_experiment(experiment)
         trial.remove_spools(experiment.id, _spool(wanted))
+        leftovers.remove_remembered(_remember(store))
         if wanted.spec.target:
             _remove_left(store, wanted.spec.target, experiment.id, hands)
             workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
@@ -171,12 +172,18 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         cache=spec.cache,
         parse=_parse,
         spool_parent=_spool(wanted),
+        remember=_remember(store),
         allocation=number_of(allocation, store, experiment.id),
     )
 
 
 def _spool(wanted: Campaign) -> Path | None:
     return Path(wanted.spool) if wanted.spool else None
+
+
+def _remember(store: Store) -> Path:
+    """What ranks left that hang in the kernel. Beside the locks: it is nothing of the results."""
+    return store.path / "locks" / "left.json"
 
 
 def _parse(importer: str, name: str, content: bytes) -> list[Any]:

@@ -7,7 +7,6 @@ stayed, must not become a column of the results.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from iosonde.core.types import FactorValue, level_text
 from iosonde.core.units import parse_size
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, Heartbeat
+from iosonde.ranks.pulse import Pulse
 
 from . import hooks, placeholders
 from .assignment import Assignment
@@ -43,9 +43,9 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[
 
 
 def _agreed(ranks: mpi.Ranks, heart: Heartbeat, what: str, mine: bool, act: Callable[[], None]) -> list[str]:
-    began, said = time.monotonic(), ""
+    said = ""
     if mine:
-        heart.enter(what, RUNNING, pulse=lambda: int(time.monotonic() - began))
+        heart.enter(what, RUNNING, pulse=Pulse(""))
         try:
             act()
         except IosondeError as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core.types import FactorValue
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
+from iosonde.ranks.pulse import Pulse
 
 from . import command, placeholders, spool
 from .assignment import Assignment
@@ -74,13 +74,13 @@ def _here(
 ) -> bool:
     item, folder, known = part.item, Path(assignment.spool), values(assignment, ranks)
     placeholders.check_plain(item["command"], known, item["label"])
-    began = time.monotonic()
-    heart.enter(item["label"], RUNNING, pulse=lambda: int(time.monotonic() - began))
+    step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
+    heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
     result = command.run(
         placeholders.fill(item["command"], known),
         spool.output_of(folder, ranks.rank, part.first),
         placeholders.as_environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
-        step_id=f"{assignment.spool}:{part.first}:{ranks.rank}",
+        step_id=step_id,
         timeout_s=item["timeout_s"],
         begin=begin,
         cpus=cpus,

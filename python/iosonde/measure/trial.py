@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -28,6 +29,8 @@ from .rank_program import BEATS, PARENT_MARK
 from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
 
 RESCUE_S = 60.0
+# What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
+SOON_S, VERY_SOON_S = 5.0, 2.0
 
 # File systems whose data lies behind a server, by the type that the mount table gives.
 NETWORK_TYPES = frozenset({
@@ -57,7 +60,8 @@ class Workspace(Protocol):
 class Bench:
     """What all trials of one campaign share. ``facts`` are stored with each run; ``allocation`` numbers the set of
     nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
-    no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed.
+    no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
+    is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`).
     """
 
     experiment: str
@@ -75,6 +79,7 @@ class Bench:
     on_tick: Callable[[Any], None] | None = None
     spool_parent: Path | None = None
     allocation: int = 0
+    remember: Path | None = None
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -105,7 +110,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         seconds = time.monotonic() - started
         places = _places(folder)
         if not places and nodes > 1 and bench.launcher.name != "local":
-            _rescue(bench, assignment, folder, nodes)
+            _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
         collected = assemble.collect(assemble.Source(folder, ranks, places, trial.repetition, bench.parse), parts)
@@ -113,6 +118,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         missing += _moved(bench, trial, outcome, not missing)
         whole = True
     finally:
+        if bench.remember:
+            leftovers.remember(bench.remember, leftovers.still_there(folder / BEATS))
         if not whole or not any(isinstance(content, Path) for content in collected.raw.values()):
             shutil.rmtree(folder, ignore_errors=True)
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
@@ -235,6 +242,8 @@ def remove_spools(experiment: str, parent: Path | None) -> None:
     """
     for left in (parent or Path(tempfile.gettempdir())).glob(_spool_prefix(glob.escape(experiment)) + "*"):
         leftovers.remove_recorded(left / BEATS)
+        with contextlib.suppress(OSError):
+            leftovers.remove_since((left / PARENT_MARK).stat().st_mtime)
         shutil.rmtree(left, ignore_errors=True)
 
 
@@ -262,11 +271,22 @@ def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) ->
     return bench.launcher.command(nodes, per_node, program)
 
 
-def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int) -> None:
-    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used."""
+def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ended: watchdog.Outcome) -> None:
+    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used.
+
+    After ranks that hung it has to be quick: it may hang as they did, and the campaign's limit has passed.
+    """
+    limit_s = rescue_limit_s(ended, bench.idle_s)
     rescuing = replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)
     command = _command(bench, rescuing, nodes, 1)
-    watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=RESCUE_S, ranks=nodes)
+    watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=limit_s, ranks=nodes, grace_s=0.5)
+
+
+def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
+    """How long a rescue may take, after ranks that ended so."""
+    if ended.left:
+        return VERY_SOON_S
+    return SOON_S if ended.reason == watchdog.IDLE else min(RESCUE_S, idle_s)
 
 
 def _places(folder: Path) -> dict[str, Any]:
@@ -296,6 +316,10 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
         said.append(f"the ranks ended with {how}: {outcome.last_words()}")
     if outcome.left:
         said.append(f"processes that could not be ended are left: {', '.join(map(str, outcome.left))}")
+    said += [
+        f"{path} is left: a rank that hangs in the kernel maps it; the next run of this store removes it"
+        for path, *_ in outcome.held
+    ]
     if not places and not said:
         said.append("the ranks ended early and left no reason")
     return said

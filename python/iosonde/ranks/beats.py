@@ -15,7 +15,8 @@ class Beat:
     """A rank's last word. ``state``: starting, running, waiting (for the others) or done; ``since`` that
     state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase. ``pulse`` counts
     instead while a command runs whose operations nobody sees: it says that the rank is alive. ``lost`` names the
-    process of the launcher that started the rank, once that one has ended before it.
+    process of the launcher that started the rank, once that one has ended before it. ``hangs`` is the process of a
+    command that hangs in the kernel, and where.
     """
 
     rank: int
@@ -27,11 +28,14 @@ class Beat:
     progress: int
     pulse: int = 0
     lost: str = ""
+    hangs: str = ""
 
     def sentence(self, now: float) -> str:
         """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
         what = f"{self.state} {self.phase}" if self.phase else self.state
         seconds = max(0, now - self.since)
+        if self.hangs:
+            return f"rank {self.rank}: the command {self.phase} hangs in the kernel ({self.hangs}) on {self.host}"
         if self.pulse:
             return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s"
         return f"rank {self.rank} on {self.host}: {what} for {seconds:.0f} s ({self.progress} operations done)"

@@ -19,6 +19,7 @@ from types import TracebackType
 
 from iosonde.ranks.beats import DONE, RUNNING, STARTING, WAITING, Beat, write_beat
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, is_gone, name_of
+from iosonde.ranks.pulse import Pulse
 from iosonde.ranks.relay import Relay
 
 __all__ = ["DONE", "RUNNING", "STARTING", "WAITING", "Heartbeat"]
@@ -38,7 +39,7 @@ class Heartbeat:
         self._interval_s = interval_s
         self._relay = Relay(directory) if relays else None
         self._progress: Callable[[], int] | None = None
-        self._pulse: Callable[[], int] | None = None
+        self._pulse: Pulse | None = None
         self._beat = Beat(rank, socket.gethostname(), os.getpid(), "", STARTING, time.time(), 0)
         self._parent = os.getppid()
         self._parent_name = name_of(self._parent) or "the process"
@@ -65,14 +66,14 @@ class Heartbeat:
         phase: str,
         state: str = RUNNING,
         progress: Callable[[], int] | None = None,
-        pulse: Callable[[], int] | None = None,
+        pulse: Pulse | None = None,
     ) -> None:
         """Say that this rank now is in ``phase`` in ``state``; ``progress`` counts its operations from now
         on, or ``pulse`` shows that it lives where nobody can count.
         """
         with self._lock:
             self._progress, self._pulse = progress, pulse
-            self._beat = replace(self._beat, phase=phase, state=state, since=time.time(), progress=0, pulse=0)
+            self._beat = replace(self._beat, phase=phase, state=state, since=time.time(), progress=0, pulse=0, hangs="")
             write_beat(self._directory, self._beat)
 
     def _run(self) -> None:
@@ -83,8 +84,8 @@ class Heartbeat:
             lost = self._lost()
             with self._lock:
                 done = self._progress() if self._progress else 0
-                pulse = self._pulse() if self._pulse else 0
-                now = replace(self._beat, progress=done, pulse=pulse, lost=lost)
+                pulse, hangs = (self._pulse.beat(), self._pulse.hangs) if self._pulse else (0, "")
+                now = replace(self._beat, progress=done, pulse=pulse, lost=lost, hangs=hangs)
                 if now != self._beat:
                     self._beat = now
                     write_beat(self._directory, now)

@@ -2,13 +2,16 @@
 reboot, and Hydra's description of the machine in /tmp (its place is fixed, TMPDIR does not change it).
 
 They remove these themselves when they end in order. What they hold is recorded while they live, with its inode, so
-that afterwards, also after a kill of everything, exactly that is removed. Segments that nobody could record, because
-the ranks died too early, are removed where they are this user's, younger than the trial and used by no process.
+that afterwards, also after a kill of everything, exactly that is removed. The parent keeps what it saw in memory too:
+a disk may be full. What nobody could record, because the ranks died too early, is removed where it is this
+user's, younger than the trial and used by no process. What a process still holds that hangs in the kernel is named,
+remembered in the store, and removed by the next run there that finds it held by nobody.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import stat
@@ -23,24 +26,90 @@ SHARED_MEMORY = Path("/dev/shm")
 _PREFIXES = ("mpich_shm_", "vader_segment.", "sm_segment.", "Intel_MPI_", "ucx_shm_posix_", "psm2_shm.")
 _HYDRA_FILE = "/tmp/hydra_hwloc_xmlfile_"
 _RECORD = "held-{}.json"
+LEFT = "left"  # the name of the record of those that could not be ended
 _AGAIN_S = 0.1
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
 
 
-def record(directory: Path, name: str, pids: Iterable[int]) -> None:
-    """Keep in ``directory`` which such files these processes hold now. What cannot be seen is not kept."""
+# A path, and the device and inode of the file that it led to.
+Entry = tuple[str, int, int]
+
+
+def held_by(pids: Iterable[int]) -> list[Entry]:
+    """Such files that these processes hold now, as far as that can be seen."""
     held = []
     for path in sorted(_held(pids)):
         with contextlib.suppress(OSError):
             status = os.lstat(path)
-            held.append([path, status.st_dev, status.st_ino])
+            held.append((path, status.st_dev, status.st_ino))
+    return held
+
+
+def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
+    """Keep in ``directory`` which such files these processes hold now, and return them: it may be full."""
+    held = held_by(pids)
     with contextlib.suppress(OSError):
         (directory / _RECORD.format(name)).write_text(json.dumps(held))
+    return held
 
 
-def remove_recorded(directory: Path) -> list[str]:
-    """Remove what was recorded there and is the same file still, this user's, and held by nobody; their paths."""
-    found = {path for entries in directory.glob(_RECORD.format("*")) for path in _same(entries)}
+def remove_recorded(directory: Path, seen: Iterable[Entry] = ()) -> list[str]:
+    """Remove what was recorded there or ``seen``, is the same file still, this user's, and held by nobody; their
+    paths."""
+    recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _entries(entries)]
+    return _remove([*recorded, *seen])
+
+
+def still_there(directory: Path) -> list[Entry]:
+    """What was recorded there of processes that could not be ended, and is there still."""
+    return [entry for entry in _entries(directory / _RECORD.format(LEFT)) if _is_same(entry)]
+
+
+def remember(file: Path, seen: Iterable[Entry]) -> None:
+    """Keep in ``file`` (in a store) what could not be removed yet, for `remove_remembered`."""
+    boot_id = _boot_id()
+    new = dict.fromkeys(seen, boot_id)
+    if new:
+        _keep(file, _remembered(file) | new)
+
+
+def remove_remembered(file: Path) -> list[str]:
+    """Remove what was remembered there, where it was on this machine, since it started, and nobody holds it any more;
+    their paths."""
+    known, boot_id = _remembered(file), _boot_id()
+    removed = _remove([entry for entry, where in known.items() if where == boot_id])
+    left = {entry: where for entry, where in known.items() if where != boot_id or os.path.lexists(entry[0])}
+    if left != known:
+        _keep(file, left)
+    return removed
+
+
+def _boot_id() -> str:
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return ""
+
+
+def _remembered(file: Path) -> dict[Entry, str]:
+    try:
+        return {(path, device, inode): where for path, device, inode, where in json.loads(file.read_text())}
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _keep(file: Path, known: dict[Entry, str]) -> None:
+    with contextlib.suppress(OSError):
+        if known:
+            file.write_text(json.dumps([[*entry, where] for entry, where in known.items()]))
+        else:
+            file.unlink()
+
+
+def _remove(entries: Iterable[Entry]) -> list[str]:
+    """Of these, those that are the same file still, this user's, and held by nobody."""
+    found = {entry[0] for entry in entries if _is_same(entry)}
     in_use = _held(_pids()) if found else set()
     removed = []
     for path in sorted(found - in_use):
@@ -50,17 +119,22 @@ def remove_recorded(directory: Path) -> list[str]:
     return removed
 
 
-def _same(entries: Path) -> list[str]:
-    """Recorded paths that lead to the file that was recorded."""
-    same = []
-    with contextlib.suppress(OSError, ValueError, TypeError):
-        for path, device, inode in json.loads(entries.read_text()):
-            with contextlib.suppress(OSError):
-                status = os.lstat(path)
-                ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and _is_left(path)
-                if ours and (status.st_dev, status.st_ino) == (device, inode):
-                    same.append(path)
-    return same
+def _entries(file: Path) -> list[Entry]:
+    try:
+        return [(path, device, inode) for path, device, inode in json.loads(file.read_text())]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def _is_same(entry: Entry) -> bool:
+    """Whether the path leads to the file that was seen, and that is this user's."""
+    path, device, inode = entry
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and _is_left(path)
+    return ours and (status.st_dev, status.st_ino) == (device, inode)
 
 
 def _held(pids: Iterable[int]) -> set[str]:
@@ -96,6 +170,24 @@ def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
     if free >= _FULL_BYTES:
         return ""
     return f"bus error (SIGBUS): {directory} is full ({format_size(free)} of {format_size(total)} are free)"
+
+
+def remove_since(since: float) -> None:
+    """Remove what nobody recorded: segments and Hydra's descriptions, made after ``since`` (seconds since 1970)."""
+    remove_segments(since)
+    remove_descriptions(since)
+
+
+def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
+    """Remove this user's descriptions of a machine that were made after ``since`` and that no process has open: the
+    launcher or proxy that makes one has it open until it ends. Their paths."""
+    made = []
+    for path in glob.glob(glob.escape(prefix) + "*"):
+        with contextlib.suppress(OSError):
+            status = os.lstat(path)
+            if status.st_ctime >= since:
+                made.append((path, status.st_dev, status.st_ino))
+    return _remove(made)
 
 
 def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:

@@ -28,13 +28,14 @@ class Listener:
         self._lost_since: float | None = None
         self.beats: list[Beat] = []
         self.lost: tuple[str, ...] = ()  # sentences about processes that ended before their time
+        self.held: set[leftovers.Entry] = set()  # by processes of the trial: also recorded, where the disk is not full
         self.moved_at = time.monotonic()
 
     def look(self) -> list[Beat]:
         """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
         seen = self.beats
         if not seen:  # once they speak, ranks record it themselves
-            leftovers.record(self._directory, "launch", processes.family(self._token))
+            self.held.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
         self._received.look()
         here = {beat.rank: beat for beat in read_beats(self._directory)}
         self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)

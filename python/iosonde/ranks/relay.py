@@ -53,7 +53,11 @@ class Relay:
     def _is_urgent(self, beat: Beat) -> bool:
         """Another state than was told, or a count that has stopped since the last look."""
         told = self._told.get(beat.rank)
-        return told is None or (told.since, told.lost) != (beat.since, beat.lost) or self._before.get(beat.rank) == beat
+        return (
+            told is None
+            or (told.since, told.lost, told.hangs) != (beat.since, beat.lost, beat.hangs)
+            or self._before.get(beat.rank) == beat
+        )
 
     def _print(self, beat: Beat) -> bool:
         short = replace(beat, phase=beat.phase[:PHASE_CHARACTERS])

@@ -48,7 +48,7 @@ class Outcome:
     for which ranks. ``beats`` is the last word of every rank, ``hosts`` where each is, once all have met. ``lost`` are
     sentences about a rank or a process of the launcher that died unnoticed, ``bus_error`` is one about shared memory
     that was full. ``left`` are processes that even SIGKILL did not end: they hang inside the kernel, in a file system
-    that does not answer.
+    that does not answer. ``held`` are files that these hold, and that therefore stay.
     """
 
     exit_code: int
@@ -63,6 +63,7 @@ class Outcome:
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     bus_error: str = ""
+    held: tuple[leftovers.Entry, ...] = ()
 
     def sentences(self) -> list[str]:
         """Who died, or one sentence for each rank that was waited for."""
@@ -134,9 +135,10 @@ def watch(
         left = _end(token)  # a launcher that has ended may have left ranks
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
-        leftovers.remove_recorded(heartbeat_dir)
+        held = leftovers.record(heartbeat_dir, leftovers.LEFT, left) if left else []
+        leftovers.remove_recorded(heartbeat_dir, listener.held)
         if code:
-            leftovers.remove_segments(started_at)
+            leftovers.remove_since(started_at)
     beats = listener.beats if reason else listener.look()
     return Outcome(
         exit_code=128 - code if code < 0 else code,
@@ -151,6 +153,7 @@ def watch(
         hosts=read_hosts(heartbeat_dir),
         lost=listener.lost if reason == LOST else (),
         bus_error=bus_error,
+        held=tuple(held),
     )
 
 

@@ -1,7 +1,7 @@
 """What is shown of measurements against the bound: shares, rooflines, and where the time was lost.
 
-Rates are in bytes/s, times in s, shares are fractions. Filled by ``cli``, laid out by ``bound_figures`` (files),
-``bound_charts``, ``bound_drawings`` and the page's template.
+Rates are in bytes/s, times in s, shares are fractions. Filled by ``cli``, laid out by ``figures`` and the
+page's template.
 """
 
 from __future__ import annotations

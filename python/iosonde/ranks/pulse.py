@@ -1,0 +1,120 @@
+"""Is a command alive, whose operations nobody sees? It is while any process of it runs, sleeps by its own will, or its
+CPU time or I/O counters move; not while all that it waits for hangs in the kernel.
+
+A process hangs if one of its threads sleeps uninterruptibly (state D), or in FUSE's wait for the server, whose first
+part a signal may interrupt (state S); and none of its threads runs. One that sleeps while a child of it hangs waits for
+that child, as a shell does. States: proc_pid_stat(5); counters: proc_pid_io(5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+_RUNNING, _UNINTERRUPTIBLE, _SLEEPING, _ENDED = "R", "D", "S", "ZX"
+# What a process that sleeps interruptibly waits for, by /proc/PID/wchan, and yet hangs: the server of a FUSE mount.
+_FUSE_WAITS = ("request_wait_answer", "__fuse_request_send", "fuse_request_send")
+_COUNTERS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
+
+
+@dataclass(frozen=True)
+class Process:
+    """What /proc said of one process. ``hangs_in`` is the kernel's function in which it hangs, "?" where that is not
+    to be read, empty if it does not hang. ``moved`` is the sum of its counters."""
+
+    pid: int
+    parent: int
+    runs: bool
+    hangs_in: str
+    moved: int
+
+
+class Pulse:
+    """Of the descendants of this process that have ``mark`` (``NAME=VALUE``) in their environment; all if empty. Those
+    that cannot be seen, also on other nodes, count as alive."""
+
+    def __init__(self, mark: str, root: int | None = None, proc: Path = PROC) -> None:
+        self._mark, self._root, self._proc = mark.encode(), os.getpid() if root is None else root, proc
+        self._moved: dict[int, int] = {}
+        self._beats = 1
+        self.hangs = ""  # the process that the command waits for, and where; empty while it is alive
+
+    def beat(self) -> int:
+        """Look: a number that grows while the command is alive, and stands still while it hangs."""
+        seen = list(self._family())
+        moved = {one.pid: one.moved for one in seen}
+        stuck = None if moved != self._moved else hanging(seen)
+        self._moved = moved
+        self.hangs = f"process {stuck.pid}, {stuck.hangs_in}" if stuck else ""
+        self._beats += not stuck
+        return self._beats
+
+    def _family(self) -> list[Process]:
+        found, left = [], _children(self._proc, self._root)
+        while left:
+            pid = left.pop()
+            left += _children(self._proc, pid)
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                ours = not self._mark or self._mark in (self._proc / str(pid) / "environ").read_bytes().split(b"\0")
+                if ours and (one := _look(self._proc / str(pid))):
+                    found.append(one)
+        return sorted(found, key=lambda one: one.pid)
+
+
+def hanging(family: list[Process]) -> Process | None:
+    """The first of those that hang, if nobody of the family is alive."""
+    stuck = [one for one in family if one.hangs_in]
+    waiting = {one.pid for one in stuck}
+    parents = {one.pid: one.parent for one in family}
+    for one in stuck:  # who waits for one that hangs
+        above = one.parent
+        while above in parents and above not in waiting:
+            waiting.add(above)
+            above = parents[above]
+    busy = any(one.runs or one.pid not in waiting for one in family)
+    return None if busy or not stuck else stuck[0]
+
+
+def _children(proc: Path, pid: int) -> list[int]:
+    """Of all its threads; empty where the kernel does not say (CONFIG_PROC_CHILDREN)."""
+    found: list[int] = []
+    for path in (proc / str(pid)).glob("task/*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, path.read_text().split())
+    return found
+
+
+def _look(place: Path) -> Process | None:
+    """One process; None if it has ended."""
+    fields = _fields(place / "stat")
+    if fields[0] in _ENDED:
+        return None
+    runs, hangs_in = False, ""
+    for task in sorted(place.glob("task/*/stat")):
+        with contextlib.suppress(OSError):
+            state = _fields(task)[0]
+            runs = runs or state == _RUNNING
+            hangs_in = hangs_in or _hangs_in(task.with_name("wchan"), state)
+    moved = int(fields[11]) + int(fields[12])  # utime, stime: ticks of all threads
+    with contextlib.suppress(OSError):
+        for line in (place / "io").read_text().splitlines():
+            name, _, value = line.partition(":")
+            moved += int(value) if name in _COUNTERS else 0
+    return Process(int(place.name), int(fields[1]), runs, hangs_in, moved)
+
+
+def _hangs_in(wchan: Path, state: str) -> str:
+    where = ""
+    with contextlib.suppress(OSError):
+        where = wchan.read_text().strip()
+    if state == _UNINTERRUPTIBLE:
+        return where if where not in ("", "0") else "?"
+    return where if state == _SLEEPING and where.startswith(_FUSE_WAITS) else ""
+
+
+def _fields(stat: Path) -> list[str]:
+    """From the third on: the second, the name, may hold anything."""
+    return stat.read_text().rpartition(")")[2].split()

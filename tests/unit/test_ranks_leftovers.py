@@ -1,0 +1,85 @@
+"""What killed or hanging ranks leave is removed, or remembered until nobody holds it; nothing of others is touched."""
+
+import os
+import time
+
+import pytest
+
+from iosonde.measure import trial
+from iosonde.ranks import leftovers, watchdog
+
+
+@pytest.fixture
+def left(tmp_path, monkeypatch):
+    """A file that counts as one of Hydra's, held by nobody."""
+    prefix = str(tmp_path / "hydra_")
+    monkeypatch.setattr(leftovers, "_HYDRA_FILE", prefix)
+    path = tmp_path / "hydra_abc"
+    path.touch()
+    return path
+
+
+def entry_of(path):
+    status = path.stat()
+    return (str(path), status.st_dev, status.st_ino)
+
+
+def test_what_a_full_disk_could_not_record_is_removed_from_memory(left, tmp_path):
+    with left.open() as _:
+        seen = leftovers.record(tmp_path / "cannot be written", "launch", [os.getpid()])
+        assert leftovers.remove_recorded(tmp_path / "cannot be written", seen) == []  # it is held
+    assert seen == [entry_of(left)]
+    assert leftovers.remove_recorded(tmp_path / "cannot be written", seen) == [str(left)]
+    assert not left.exists()
+
+
+def test_another_file_of_the_same_name_stays(left, tmp_path):
+    path, device, inode = entry_of(left)
+    assert leftovers.remove_recorded(tmp_path, [(path, device, inode + 1)]) == []
+    assert left.exists()
+
+
+def test_what_is_held_is_remembered_until_nobody_holds_it(left, tmp_path):
+    file = tmp_path / "left.json"
+    leftovers.remember(file, [])
+    assert not file.exists()
+    leftovers.remember(file, [entry_of(left)])
+    with left.open() as _:
+        assert leftovers.remove_remembered(file) == []
+        assert file.exists()
+    assert leftovers.remove_remembered(file) == [str(left)]
+    assert not file.exists()
+
+
+def test_what_was_remembered_on_another_machine_is_not_touched(left, tmp_path, monkeypatch):
+    file = tmp_path / "left.json"
+    leftovers.remember(file, [entry_of(left)])
+    monkeypatch.setattr(leftovers, "_boot_id", lambda: "another")
+    assert leftovers.remove_remembered(file) == []
+    assert left.exists() and file.exists()
+    file.write_text("{")
+    assert leftovers.remove_remembered(file) == []
+
+
+def test_descriptions_that_nobody_recorded_are_removed_if_young_and_unheld(left):
+    prefix = str(left.parent / "hydra_")
+    assert leftovers.remove_descriptions(time.time() + 60, prefix) == []
+    with left.open() as _:
+        assert leftovers.remove_descriptions(0, prefix) == []
+    assert leftovers.remove_descriptions(0, prefix) == [str(left)]
+
+
+def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
+    held = (("/dev/shm/mpich_shm_x", 1, 2),)
+    ended = watchdog.Outcome(137, 9.0, True, [], "", 9, watchdog.IDLE, left=(7,), held=held)
+    said = trial._why(tmp_path, ended, {})
+    assert said[-1].startswith("/dev/shm/mpich_shm_x is left: a rank that hangs in the kernel maps it")
+
+
+@pytest.mark.parametrize(
+    ("reason", "left", "limit_s"),
+    [("", (), 30.0), (watchdog.LOST, (), 30.0), (watchdog.IDLE, (), trial.SOON_S), (watchdog.IDLE, (7,), 2.0)],
+)
+def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
+    ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, left=left)
+    assert trial.rescue_limit_s(ended, 30.0) == limit_s
