@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.campaign.spec import file as spec_file
-from iosonde.core import documents
+from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
@@ -34,7 +34,7 @@ IMPORTERS = ("iozone", "mdtest", "dd")
 
 
 def build(text, name="a.yaml"):
-    return spec_file.build(documents.parse(text, name, name.endswith("json")), IMPORTERS)
+    return spec_file.build(yaml_text.parse(text, name, name.endswith("json")), IMPORTERS)
 
 
 def spec(text):
@@ -257,9 +257,9 @@ def test_files_that_are_none(tmp_path):
         path = tmp_path / "a.yaml"
         path.write_bytes(content)
         with pytest.raises(InputError, match=says):
-            documents.load(path)
+            yaml_text.load(path)
     with pytest.raises(InputError, match="Is a directory"):
-        documents.load(tmp_path)
+        yaml_text.load(tmp_path)
 
 
 def test_a_setting_is_checked_at_every_cell():
@@ -312,4 +312,4 @@ def test_what_the_store_keeps_is_the_same_experiment_again(tmp_path_factory, ste
         name="x",
     )
     text = json.dumps(spec_file.to_document(made))
-    assert spec_file.build(documents.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made
+    assert spec_file.build(yaml_text.parse(text, "kept.json", as_json=True), IMPORTERS).spec == made

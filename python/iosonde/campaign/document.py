@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import decision, documents
-from iosonde.core.documents import Document
+from iosonde.core import decision, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
+from iosonde.core.yaml_text import Document
 
 from . import benchmarks
 from .native import native_document
@@ -69,7 +69,7 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
         raise InputError(f"two things to measure: '{what}' and --file {named}", "give one of them")
     if named is not None or (what is not None and is_file(what)):
         _only_for_commands(asked)
-        return _stored(documents.load(_there(Path(named or what))))
+        return _stored(yaml_text.load(_there(Path(named or what))))
     if what is not None and benchmarks.is_one(what):
         _only_for_commands(asked)
         return Document(benchmarks.find(what), what)
@@ -121,7 +121,7 @@ def _put(found: Document, key: str, value: Any, option: str) -> None:
     _came_from(found, (key,), option)
 
 
-def _came_from(found: Document, path: documents.Key, option: str) -> None:
+def _came_from(found: Document, path: yaml_text.Key, option: str) -> None:
     for old in [old for old in found.places if old[: len(path)] == path]:
         del found.places[old]
     found.places[path] = "--" + option.replace("_", "-")
@@ -174,7 +174,7 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
-    read = [documents.scalar(level, f"--set {name}") for level in levels.split(",")]
+    read = [yaml_text.scalar(level, f"--set {name}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(found.data):
         _check_label(found, words, name, len(read))
         say(f"note: {words} is a label: no command and no setting uses it")

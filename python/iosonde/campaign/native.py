@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from iosonde.core.documents import Document
 from iosonde.core.errors import InputError
+from iosonde.core.yaml_text import Document
 from iosonde.measure.foreign import translate
 
 from .request import Request

@@ -16,7 +16,7 @@ from . import _upgrade_tables_file
 from ._bound_inputs import OPTIONS, whole
 
 if TYPE_CHECKING:
-    from iosonde.core.documents import Document, Key
+    from iosonde.core.yaml_text import Document, Key
     from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity
     from iosonde.explain.upgrade_tables import Configuration, Cpu
 
@@ -66,10 +66,10 @@ class Asked:
 
 def read(path: str) -> Asked:
     """Raises InputError for what is no such file, SpecError with all its mistakes."""
-    from iosonde.core import documents
+    from iosonde.core import yaml_text
     from iosonde.core.problems import SpecError
 
-    document = documents.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
+    document = yaml_text.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
     reader = Reader(document)
     made = reader.build()
     if reader.problems:
@@ -85,8 +85,8 @@ class Reader:
         self.problems: list[Any] = []
 
     def wrong(self, path: Key, what: str, hint: str = "") -> None:
-        from iosonde.core.documents import key_text
         from iosonde.core.problems import Problem
+        from iosonde.core.yaml_text import key_text
 
         self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
 
@@ -232,7 +232,7 @@ class Reader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            from iosonde.core.documents import kind_of
+            from iosonde.core.yaml_text import kind_of
 
             self.wrong(path, f"{kind_of(value)} where keys with values belong", "write key: value below it")
             return {}

@@ -8,7 +8,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds
 
 if TYPE_CHECKING:
-    from iosonde.core.documents import Key
+    from iosonde.core.yaml_text import Key
     from iosonde.explain.upgrade_tables import Configuration, Cpu
 
     from ._upgrade_file import Reader

@@ -1,4 +1,4 @@
-"""What is wrong with an experiment, all of it at once: where (file, line, key), what, what to do."""
+"""What is wrong with a file that people write, all of it at once: where (file, line, key), what, what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .errors import InputError
+from iosonde.core.errors import InputError
 
 SHOWN = 10
 
@@ -22,7 +22,7 @@ class Problem:
 
 
 class SpecError(InputError):
-    """An experiment that cannot be run. ``problems`` are all that were found, in the order of the file.
+    """A file that cannot be taken as it is. ``problems`` are all that were found, in the order of the file.
 
     A single one is a sentence and a hint; of several each has a line in ``details``.
     """

@@ -10,10 +10,10 @@ from itertools import islice, product
 from typing import Any
 
 from iosonde.campaign.forecast import stated_work
-from iosonde.core.documents import Document, Key, key_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
+from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import design, placeholders, workloads
 from iosonde.measure.spec import CACHE_REMOUNT, NativeStep, Spec
 

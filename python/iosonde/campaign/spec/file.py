@@ -12,11 +12,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.documents import Document
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
 from iosonde.core.types import Factor
 from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.yaml_text import Document
 from iosonde.measure.spec import (
     ALL,
     CACHE_NONE,

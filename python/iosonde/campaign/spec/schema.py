@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.documents import Document, Key, key_text, kind_of
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.yaml_text import Document, Key, key_text, kind_of
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

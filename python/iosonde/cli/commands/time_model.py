@@ -69,7 +69,7 @@ def command(
 def _of_file(path: str) -> list[Part]:
     """The parts in a YAML or JSON file. Raises InputError with the line."""
     from iosonde.answers.time_parts import of_document
-    from iosonde.core import documents
+    from iosonde.core import yaml_text
 
-    document = documents.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
+    document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")

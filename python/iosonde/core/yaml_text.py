@@ -1,4 +1,4 @@
-"""The text of an experiment file → plain data, with the line of every value: YAML 1.2's core types, or JSON.
+"""The text of a file that people write → plain data, with the line of every value: YAML 1.2's core types, or JSON.
 
 What YAML versions read differently is an error here and no surprise later: ``0755``, ``1_000``, ``12:30``, ``0x1F``.
 Keys are always text (``on:`` is no boolean); ``yes``, ``no``, ``on`` and ``off`` are text; a key given twice is an
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError
-from .problems import Problem, SpecError
+from iosonde.core.errors import InputError
+from iosonde.core.problems import Problem, SpecError
 
 MAX_BYTES = 2**20
 MAX_VALUES = 50_000  # counted with every alias written out
