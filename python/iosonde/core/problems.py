@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .errors import InputError
+from iosonde.core.errors import InputError
 
 SHOWN = 10
 
