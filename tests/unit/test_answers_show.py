@@ -19,7 +19,7 @@ from iosonde.answers.show import choose, detail, listing
 from iosonde.answers.store import check
 from iosonde.cli.output import show_json
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.stored import Phase
+from iosonde.core.stored import StoredPhase
 from iosonde.stats.definitions.clock import why_not
 from iosonde.store import Store
 
@@ -63,7 +63,7 @@ def test_tools_own_numbers_need_recorded_operations(place):
 
 
 def test_where_nothing_says_that_every_operation_was_recorded_they_may_be_a_sample():
-    assert why_not(Phase({})) == why_not(Phase({"recorded_all": False})) != ""
+    assert why_not(StoredPhase({})) == why_not(StoredPhase({"recorded_all": False})) != ""
 
 
 def test_files_that_are_understood_and_not_stand_side_by_side(tmp_path):
