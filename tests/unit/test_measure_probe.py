@@ -157,7 +157,7 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
         Run(
             id=name,
             experiment=experiment,
-            source=probed.SOURCE,
+            source=names.SOURCE,
             started_at=started_at,
             seconds=1.0,
             factors={"nodes": 3},
