@@ -9,6 +9,8 @@ The commands' answers are functions here, with the same words::
     print(ranking)                           # what the terminal shows
     ranking.to_frame()                       # one row a factor
     ranking.to_dict()                        # what --json prints
+    ranking.plot()                           # the figure; in a notebook it shows itself
+    iosonde.run("sweep.yaml", target="/mnt/x", store="results")
 
 Errors are :class:`IosondeError` with the sentence and the hint that the command shows. Nothing prints, and nothing
 heavy is imported before it is needed.
@@ -19,11 +21,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .api import check, noise, open, rank, summary, verify
+    from .api import advise, anova, check, compare, fit, noise, open, rank, regress, run, scale, summary, verify
     from .core.errors import IosondeError
 
 __version__ = "0.1.0"
-__all__ = ["IosondeError", "check", "noise", "open", "rank", "summary", "verify"]
+__all__ = [
+    "IosondeError", "advise", "anova", "check", "compare", "fit", "noise", "open", "rank", "regress", "run", "scale",
+    "summary", "verify",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -42,6 +42,16 @@ def results(tmp_path_factory) -> str:
          lambda: iosonde.check(CP, response="real_s", by="replicas")),
         (("check", "CP", "--noise", "--response", "real_s", "--by", "replicas"),
          lambda: iosonde.noise(CP, "real_s", by="replicas")),
+        (("regress", "CP", "--response", "real_s", "--on", "replicas", "--at", "replicas=9"),
+         lambda: iosonde.regress(CP, "real_s", "replicas", at=[{"replicas": 9}])),
+        (("anova", "CP", "--response", "real_s", "--on", "replicas"),
+         lambda: iosonde.anova(CP, "real_s", "replicas")),
+        (("compare", "CP", "--response", "real_s", "--group", "replicas", "1", "2"),
+         lambda: iosonde.compare(CP, "replicas", ["1", "2"], response="real_s")),
+        (("scale", "CP", "--response", "1/real_s", "--on", "replicas"),
+         lambda: iosonde.scale(CP, "replicas", response="1/real_s")),
+        (("fit", "CP", "--response", "real_s", "--on", "replicas", "--family", "linear"),
+         lambda: iosonde.fit(CP, "real_s", "replicas", families="linear")),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )  # fmt: skip
@@ -88,6 +98,21 @@ def test_importing_the_package_imports_nothing_else():
     code = "import sys; before = set(sys.modules); import iosonde; print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "numpy" not in done.stdout and "iosonde.api" not in done.stdout
+
+
+def test_an_answer_draws_itself_and_says_where_it_cannot():
+    figure = iosonde.rank(CP, response="real_s", on="replicas").plot()
+    assert figure.image("svg").startswith(b"<?xml") and "image/svg+xml" in figure._repr_mimebundle_()
+    with pytest.raises(iosonde.IosondeError, match="has no figure"):
+        iosonde.summary(CP, "real_s", by="replicas").plot()
+
+
+def test_a_campaign_runs_from_python(tmp_path, capsys):
+    (tmp_path / "target").mkdir()
+    words = {"target": str(tmp_path / "target"), "store": str(tmp_path / "results"), "repetitions": 2}
+    made = iosonde.run("sleep 0.0${n}", levels=("n=1,2",), **words)
+    assert made.ended.measured == 4 and capsys.readouterr() == ("", "")
+    assert [row["n"] for row in iosonde.summary(made.store).to_dict()["groups"]] == [2, 2]
 
 
 def test_nothing_prints(results, capsys):
