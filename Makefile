@@ -1,7 +1,7 @@
 # Two commands are enough: `make run` measures, `make test` shows that it can be trusted. `make help` lists the rest.
 #
 #   .venv/.deps   Python packages of the product, at the versions of requirements.lock
-#   .venv/.ok     the native module, built from rust/ into python/iosonde/
+#   .venv/.ok     the native module, built from rust/ into python/iosonde/engine/
 #   .venv/.dev    what tests and lint need besides
 # Paths are relative, so that a checkout may lie anywhere; nothing is installed outside this directory.
 
@@ -120,7 +120,7 @@ lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirem
 
 clean: ## remove what make built; results (iosonde-store, reports) stay
 	@rm -rf .venv target build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	@rm -f python/iosonde/_native*.so
+	@rm -f python/iosonde/engine/_native*.so
 	@find python tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: .venv/.dev ## everything that run and test need, and nothing more

@@ -20,7 +20,7 @@ from iosonde.measure import assemble, envelope, spool
 
 
 def leave(folder: Path, ranks: int, per_phase: int) -> None:
-    from iosonde import _native
+    from iosonde.engine import _native
 
     plans = envelope.plan(envelope.Settings(), 1, 2, 1)
     rows = np.zeros(per_phase, OPERATION)

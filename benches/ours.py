@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cases import Case, Job
-from iosonde import _native
 from iosonde.core.workload import Files, Phase, Step, Workload
+from iosonde.engine import _native
 
 _METADATA = {"create": ("create", "close"), "stat": ("stat",), "unlink": ("unlink",)}
 

@@ -21,10 +21,10 @@ from iosonde.report.content import (
     RankSpan,
     Reproduce,
     Section,
-    Table,
     Timeline,
 )
 from iosonde.report.model_content import Model, ModelPlots, Part, Summary, SummaryRow, Term
+from iosonde.report.table import Table
 
 MiB = 2**20
 HOSTILE = "</script><img src=x onerror=alert(1)>$$x^2$$\x1b[31m"

@@ -6,9 +6,9 @@ import sys
 
 import numpy as np
 
-from iosonde import _native
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
+from iosonde.engine import _native
 from iosonde.store import Store
 
 REPETITIONS, NODES = 3, (1, 2)

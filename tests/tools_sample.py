@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 
-from iosonde import _native
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Experiment, Factor, Run, Trial
+from iosonde.engine import _native
 from iosonde.store import Store
 
 RANKS, MIB = 4, 2**20

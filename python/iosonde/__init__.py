@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .api import advise, anova, check, compare, fit, noise, open, rank, regress, run, scale, summary, verify
     from .core.errors import IosondeError
 
-__version__ = "0.1.0"
 __all__ = [
     "IosondeError", "advise", "anova", "check", "compare", "fit", "noise", "open", "rank", "regress", "run", "scale",
     "summary", "verify",

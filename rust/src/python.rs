@@ -26,7 +26,7 @@ impl From<Error> for PyErr {
     }
 }
 
-#[pyclass(frozen, module = "iosonde._native")]
+#[pyclass(frozen, module = "iosonde.engine._native")]
 struct Session {
     engine: Mutex<Engine>,
     control: Arc<Control>,
@@ -109,7 +109,7 @@ impl Session {
     }
 }
 
-#[pyclass(frozen, get_all, module = "iosonde._native")]
+#[pyclass(frozen, get_all, module = "iosonde.engine._native")]
 struct PhaseRecord {
     worker: usize,
     started_ns: u64,

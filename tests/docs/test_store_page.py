@@ -12,9 +12,9 @@ import pytest
 import sample_store
 import steps_bench
 from console import ROOT
-from iosonde import _native
 from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STATUS_MISMATCH, STATUS_SHORT, STORE_VERSION
 from iosonde.core.where import parse_where
+from iosonde.engine import _native
 from iosonde.measure.envelope import Settings
 from iosonde.measure.spec import CommandStep, NativeStep
 from iosonde.store import Store

@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from iosonde import _native
+from iosonde.engine import _native
 from iosonde.measure import sessions
 from iosonde.measure.noncontiguous import Settings, plan
 from iosonde.ranks import mpi

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from iosonde._native import KINDS
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Observation, Run
+from iosonde.engine._native import KINDS
 from iosonde.store import Store
 
 MS = 10**6

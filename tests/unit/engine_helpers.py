@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from iosonde import _native
 from iosonde.core.schema import RECORD
+from iosonde.engine import _native
 
 MIB = 1 << 20
 CREATE, OPEN, CLOSE, FSYNC = ({"kind": kind} for kind in ("create", "open", "close", "fsync"))

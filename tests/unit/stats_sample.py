@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from iosonde._native import KINDS
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Observation, Run
+from iosonde.engine._native import KINDS
 from iosonde.store import Store
 
 MEAN = {("create", 1): 10_000.0, ("create", 2): 19_000.0, ("read_1to1_large", 1): 2e9, ("read_1to1_large", 2): 2.2e9}

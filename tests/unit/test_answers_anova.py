@@ -11,7 +11,7 @@ from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 
 
 @pytest.fixture(scope="module")

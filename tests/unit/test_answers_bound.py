@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.bound import How, bound
 from iosonde.answers.bound_inputs import Said, read
 from iosonde.answers.roofline import rooflines

@@ -14,7 +14,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, found_files, import_all
 from iosonde.core.types import Experiment, Observation, Run

@@ -12,7 +12,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 
 MIB = 2**20
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 import store_samples
 
 from iosonde.answers.as_tool import as_tool

@@ -15,7 +15,7 @@ from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
 OPERATION = OneOperation(of_document(PARTS))
 

@@ -27,14 +27,6 @@ MAY_END_ITSELF = {"ranks/mpi.py", "ranks/heartbeat.py"}
 PRINTS_OF = {("sys", "exit"), ("sys", "stdout"), ("sys", "stderr"), ("os", "_exit")}
 
 
-# Modules in a circle of imports that is still to be broken.
-CIRCLES_LEFT = {
-    "ranks/abilities/__init__.py", "ranks/abilities/kernel.py", "ranks/abilities/mpi.py",
-    "ranks/abilities/software.py", "ranks/abilities/target_checks.py", "report/advice_content.py",
-    "report/bound_content.py", "report/content.py", "report/factor_content.py", "report/model_content.py",
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Import:
     """One import statement: the dotted name, the line, and whether it runs when the module is loaded."""
@@ -96,12 +88,10 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
 
 
 def our_room(name: str) -> str | None:
-    """The room that an imported name of ours belongs to (`native` for the engine); None for foreign names."""
+    """The room that an imported name of ours belongs to; None for foreign names and the package itself."""
     parts = name.split(".")
     if parts[0] != "iosonde" or len(parts) < 2:
         return None
-    if parts[1] == "_native":
-        return "native"
     return parts[1] if (PACKAGE / parts[1]).is_dir() else None
 
 
@@ -154,7 +144,7 @@ def test_report_knows_results_by_their_types_alone():
         for path in modules()
         if room_of(path) == "report"
         for one in imports_of(path, types=True)
-        if our_room(one.name) not in (None, "core", "native", "report") and not one.name.rpartition(".")[2][0].isupper()
+        if our_room(one.name) not in (None, "core", "report") and not one.name.rpartition(".")[2][0].isupper()
     ]
     assert not wrong, "pass the result in, or say it in answers"
 
@@ -194,11 +184,7 @@ def test_only_the_command_line_prints_asks_or_exits():
 
 def test_no_module_imports_itself_by_way_of_others():
     """A late import and one for type checkers only count: each module can be understood after those that it names."""
-    assert in_circles() - CIRCLES_LEFT == set(), "move what both need into a module of its own"
-
-
-def test_the_list_of_circles_that_are_left_shrinks():
-    assert in_circles() >= CIRCLES_LEFT, "these are mended: take them off CIRCLES_LEFT"
+    assert in_circles() == set(), "move what both need into a module of its own"
 
 
 def test_no_module_is_named_as_a_part_of_another():
@@ -216,8 +202,7 @@ def in_circles() -> set[str]:
 
 def uses_of_modules() -> dict[Path, set[Path]]:
     """Module → the modules of ours that it names: ``from a.b import c`` is ``a/b/c.py``, or ``a/b`` that holds c."""
-    # The package itself holds a table of what is imported when it is asked for, and no code.
-    files = {dotted(path): path for path in modules() if dotted(path) != "iosonde"}
+    files = {dotted(path): path for path in modules()}
 
     def named(name: str) -> Path | None:
         return files.get(name) or files.get(name.rpartition(".")[0])

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-_native = pytest.importorskip("iosonde._native")
+_native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import store  # noqa: E402
 
 from iosonde.cli.commands.bound import command  # noqa: E402

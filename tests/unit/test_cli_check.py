@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-_native = pytest.importorskip("iosonde._native")
+_native = pytest.importorskip("iosonde.engine._native")
 from stats_sample import run, store  # noqa: E402
 
 from iosonde.cli.commands import check, verify  # noqa: E402

@@ -105,7 +105,7 @@ def test_wrong_input_is_one_sentence_with_a_cure(args, said):
 
 
 def test_a_store_compares_every_metric_of_trials(tmp_path):
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from stats_sample import store
 
     store(tmp_path / "s")
@@ -117,7 +117,7 @@ def test_a_store_compares_every_metric_of_trials(tmp_path):
 
 
 def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from stats_sample import store
 
     from iosonde.cli.commands import anova, regress
@@ -138,7 +138,7 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
 
 
 def test_other_clocks_can_be_compared(tmp_path):
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from stats_sample import store
 
     store(tmp_path / "s")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-pytest.importorskip("iosonde._native")
+pytest.importorskip("iosonde.engine._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
 from iosonde.cli.commands import explain, summary  # noqa: E402

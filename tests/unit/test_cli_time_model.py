@@ -128,7 +128,7 @@ def test_rows_of_a_table_are_put_to_conditions(tmp_path):
 
 
 def test_operations_of_a_store_are_put_to_conditions(tmp_path):
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from bound_sample import store
 
     store(tmp_path / "s", 3)

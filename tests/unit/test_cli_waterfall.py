@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 @pytest.fixture
 def place(tmp_path) -> str:
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from bound_sample import store
 
     store(tmp_path / "s", 3)

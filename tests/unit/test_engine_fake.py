@@ -7,8 +7,8 @@ from engine_helpers import READS, fake, phase, rows, session, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde import _native
 from iosonde.core import schema
+from iosonde.engine import _native
 
 COMPUTE = {"kind": "compute", "ns": 700}
 

@@ -23,9 +23,9 @@ from engine_helpers import (
     write_file,
 )
 
-from iosonde import _native
 from iosonde.core import schema
 from iosonde.core.workload import FileNames, Files, Phase, Step, Workload
+from iosonde.engine import _native
 
 
 def test_every_kind_does_what_it_is_called(tmp_path):

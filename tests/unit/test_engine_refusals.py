@@ -7,7 +7,7 @@ from engine_helpers import READS, phase, session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iosonde import _native
+from iosonde.engine import _native
 
 
 @pytest.mark.parametrize(

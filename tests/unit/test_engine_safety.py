@@ -23,7 +23,7 @@ from engine_helpers import (
     write_file,
 )
 
-from iosonde import _native
+from iosonde.engine import _native
 
 
 def test_a_mapped_page_with_nothing_behind_it_is_an_error_and_no_crash(tmp_path):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from engine_helpers import CLOSE, CREATE, FSYNC, MIB, OPEN, clean, fake, phase, rows, run, session, total, write_file
 
-from iosonde import _native
 from iosonde.core import schema
+from iosonde.engine import _native
 
 PIECE, HOLE = 1000, 3000
 PERIOD = PIECE + HOLE

@@ -105,7 +105,7 @@ def test_what_has_no_waterfall_says_why(changes, word):
 
 @pytest.fixture
 def place(tmp_path) -> str:
-    pytest.importorskip("iosonde._native")
+    pytest.importorskip("iosonde.engine._native")
     from bound_sample import store
 
     store(tmp_path / "s", 3)

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde import _native
 from iosonde.core.workload import Files
+from iosonde.engine import _native
 from iosonde.measure import cache, rank_phases, trial
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.spec import CacheRegime

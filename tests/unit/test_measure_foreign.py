@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from iosonde import _native
 from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
+from iosonde.engine import _native
 from iosonde.measure import spool, workloads
 from iosonde.measure.foreign import ior, translate
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde import _native
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RECORD
 from iosonde.core.workload import FileNames, Files, Workload
+from iosonde.engine import _native
 from iosonde.measure import phases, wear_out
 from iosonde.measure.arithmetic import whole_number
 from iosonde.measure.phases import Settings

@@ -149,7 +149,7 @@ def test_what_is_too_long_for_a_command_line_travels_in_a_file(target):
 
 def test_two_workloads_of_one_kind_are_never_mixed(target, tmp_path):
     """And every number of both can be computed again from their operations."""
-    from iosonde import _native
+    from iosonde.engine import _native
     from iosonde.stats.overview import recompute
 
     small = Settings(small_files=3, large_file_size=2**16, transfer_size=2**16)

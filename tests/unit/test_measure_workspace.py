@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_not_said_to_be_somebody_elses(place, monkeypatch
     ],
 )
 def test_a_failed_removal_says_who_failed_and_what_is_left(place, monkeypatch, error, says):
-    from iosonde import _native
+    from iosonde.engine import _native
 
     target, _ = place
     workspace = Workspace.create(target, "abc", hold=True)

@@ -12,7 +12,8 @@ from iosonde.answers.doctor import Doctor
 from iosonde.cli.commands import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.ranks import abilities
-from iosonde.ranks.abilities import Ability, kernel, mpi, software, target_checks
+from iosonde.ranks.abilities import kernel, mpi, software, target_checks
+from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
 from iosonde.report.text.doctor import lines
 

@@ -13,10 +13,11 @@ from urllib.parse import unquote
 import pytest
 
 from iosonde.core.types import Estimate
-from iosonde.report.content import Bars, Cell, Table, counted, plural
+from iosonde.report.content import Bars, Cell, counted, plural
 from iosonde.report.figures.waterfall import waterfall_figure
 from iosonde.report.headline import headlines, scale_of
 from iosonde.report.page import page_json, render
+from iosonde.report.table import Table
 from page_sample import HOSTILE, MiB, bare_page, bound_page, model_page, partial_page, sample_page
 
 PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page, "bound": bound_page}

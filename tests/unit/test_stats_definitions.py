@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde import _native
 from iosonde.core.schema import OPERATION
 from iosonde.core.stored import StoredPhase
+from iosonde.engine import _native
 from iosonde.stats.definitions import clock, elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     FIRST_DONE,

@@ -122,7 +122,7 @@ def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recompute
 
 def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:
     """(phase, its operations or None, why not) for each phase of a run."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     operations = store.operations(run.id)
     for phase in run.phases:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.ranks import abilities
-from iosonde.ranks.abilities import Ability
+from iosonde.ranks.abilities.ability import Ability
 
 from .answer import Answer
 

@@ -17,7 +17,7 @@ def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]
 
 
 def _of_run(source: Source, run: StoredRun, level: float) -> list[TrialPercentiles]:
-    from iosonde import _native
+    from iosonde.engine import _native
 
     assert source.store is not None
     exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}

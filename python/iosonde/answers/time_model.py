@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde import _native
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import show
@@ -21,6 +20,7 @@ from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, one_response
 from iosonde.data.source import Source
+from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
 from iosonde.model import time_model as times
 from iosonde.model.time_model import Classified, Condition, Diagnosis, Line, Mixture, Part

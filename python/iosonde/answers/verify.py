@@ -36,7 +36,7 @@ class Verification(Answer):
 
 def verify(source: Source, level: float = 0.95) -> Verification:
     """Every rate again from the operations, the summary from those rates. Raises InputError for a table."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     store = source.store
     if store is None:

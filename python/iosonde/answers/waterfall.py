@@ -39,7 +39,7 @@ def _of_run(
     source: Source, run_id: str, phases: Mapping[str, StoredPhase], shares: Sequence[Share], notes: dict[str, None]
 ) -> Iterator[tuple[int, waterfall.Trial]]:
     """(place of the share, its trial) of one run, whose operations alone are in memory."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     assert source.store is not None
     rows = source.store.operations(run_id)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iosonde.report.content import Bars, Cell, Table
+from iosonde.report.content import Bars, Cell
+from iosonde.report.table import Table
 
 if TYPE_CHECKING:
     from iosonde.stats.overview.overview import Overview, Row

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate
-from iosonde.report.content import Latency, LatencySeries, Section, Table
+from iosonde.report.content import Latency, LatencySeries, Section
+from iosonde.report.table import Table
 
 from ._page_figures import Axis, place, rest_of, said_of, title
 
@@ -114,7 +115,7 @@ def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
 
 def _run_shapes(store: Any, run: Mapping[str, Any]) -> Iterator[tuple[str, str, Shape]]:
     """(operation, kind, shape): from the operations where all were kept, else from the engine's histograms."""
-    from iosonde import _native
+    from iosonde.engine import _native
     from iosonde.stats.estimate import shape
 
     phases = run.get("phases") or []

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, format_seconds, format_size
-from iosonde.report.content import Answers, Bars, Facts, Reproduce, Section, Table, counted, plural
+from iosonde.report.content import Answers, Bars, Facts, Reproduce, Section, counted, plural
+from iosonde.report.table import Table
 from iosonde.report.text import estimate_text
 
 from ._page_figures import Axis, metric_title

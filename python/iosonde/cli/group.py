@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from iosonde import __version__
 from iosonde.core.errors import IosondeError
+from iosonde.core.version import __version__
 
 # name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
 COMMANDS = {

@@ -106,7 +106,7 @@ def _operations(run: Parsed, table: Any) -> None:
     """Reads and writes as recorded operations, one phase for each; fio logs when an operation was done."""
     import numpy as np
 
-    from iosonde._native import KINDS
+    from iosonde.engine._native import KINDS
 
     if table[:, 2].max(initial=0) > 1:
         table = table[table[:, 2] < 2]

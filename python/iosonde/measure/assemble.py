@@ -88,7 +88,7 @@ def collect(source: Source, parts: Sequence[Part]) -> Collected:
 
 def kind_names() -> list[str]:
     """The engine's names of operations, by their number."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     return _native.KINDS
 
@@ -254,7 +254,7 @@ def _histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list
 
     Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
     """
-    from iosonde import _native
+    from iosonde.engine import _native
 
     if all(part.recorded_all for part in parts):
         return {}

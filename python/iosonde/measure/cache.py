@@ -23,14 +23,14 @@ _COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM)
 
 def write_out(root: Path) -> None:
     """Write this node's dirty pages of the target's file system to it (syncfs), so that they can be dropped."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     _native.sync_file_system(str(root))
 
 
 def drop(root: Path, names: Iterable[str]) -> bool:
     """Ask this node's page cache to let go of the files; False if the file system refused (fadvise) for any."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     asked = True
     for name in names:
@@ -46,7 +46,7 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
 
     Where the drop or the look (mincore) was refused, nothing is verified.
     """
-    from iosonde import _native
+    from iosonde.engine import _native
 
     kept = total = 0
     seen = dropped
@@ -67,7 +67,7 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:
     """What of the files this node's page cache holds; asks for nothing."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     kept = total = 0
     for name in names:

@@ -100,7 +100,7 @@ class Session:
         return None if before is None or after is None else after - before - access.count * access.piece
 
     def _call(self, file: SharedFile, first: int, buffer: npt.NDArray[np.uint8]) -> None:
-        from iosonde import _native
+        from iosonde.engine import _native
 
         access = self._access
         offset = access.base + first * (access.piece + access.hole)
@@ -140,7 +140,7 @@ class Session:
             self._errors.append({"kind": done.kind, "path": path, "offset": offset, "errno": status, "text": text})
 
     def _record(self, extra: int | None) -> Record:
-        from iosonde import _native
+        from iosonde.engine import _native
 
         rows = np.zeros(len(self._done), RECORD)
         by_kind: dict[int, list[_Done]] = {}

@@ -114,7 +114,7 @@ class PhaseMaker:
         return tuple(self._step(("steps", place), step) for place, step in enumerate(given))
 
     def _step(self, at: tuple[str | int, ...], given: Any) -> Step:
-        from iosonde import _native
+        from iosonde.engine import _native
 
         given = {"kind": given} if isinstance(given, str) else given
         self._keys(at, given, _STEP_KEYS, ("kind",))

@@ -109,7 +109,7 @@ class _Files:
     """One file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
 
     def __init__(self, root: Path, name: str, size: int, backend: dict[str, Any], flags: Sequence[str]) -> None:
-        from iosonde import _native
+        from iosonde.engine import _native
 
         self._path = root / f"{name}000000"
         begin = {"write": [Step("create")], "read": [Step("open")]}
@@ -137,7 +137,7 @@ class _Files:
 
     def run(self, phase: int) -> float:
         """Seconds of the phase. Raises _RefusedError for its first error."""
-        from iosonde import _native
+        from iosonde.engine import _native
 
         try:
             self._session.prepare(phase)

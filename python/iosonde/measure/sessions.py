@@ -16,7 +16,7 @@ def open_session(plan: PhasePlan, root: str, seed: int, ranks: Ranks, budget: in
 
     ``budget``: the most operations that the engine records one by one.
     """
-    from iosonde import _native
+    from iosonde.engine import _native
 
     if isinstance(plan.phase, MpiIo):
         from . import mpi_io

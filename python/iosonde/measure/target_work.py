@@ -70,7 +70,7 @@ def remove_left(target: str, experiment: str) -> None:
 
 def progress() -> int:
     """How far the removal of a tree is."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     return _native.removed()
 

@@ -74,8 +74,8 @@ def _histograms(*records: Any) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[
 
 
 def _binned(operations: npt.NDArray[np.uint64]) -> dict[int, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    from iosonde import _native
     from iosonde.core.schema import RECORD
+    from iosonde.engine import _native
 
     packed = np.ascontiguousarray(operations).view(RECORD).reshape(-1)["packed"]
     kinds, durations = packed & 0xFF, packed >> 16

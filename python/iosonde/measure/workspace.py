@@ -316,7 +316,7 @@ def _names(here: int) -> list[str]:
 
 def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> None:
     """Remove ``name`` in an open directory, if it is ``wanted``; ``path`` is said where it is not."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     try:
         _native.remove_tree_at(directory, name, wanted)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
 
-from .content import Table, Value
+from .table import Table, Value
 
 
 @dataclass(frozen=True)

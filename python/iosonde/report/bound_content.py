@@ -14,7 +14,7 @@ from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.explain.waterfall import TITLES, Waterfall
 
-from .content import Table, Value
+from .table import Table, Value
 
 
 @dataclass(frozen=True)

@@ -6,51 +6,19 @@ missing its Section says what and why. Each figure gives its data as a Table, fo
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from iosonde.core.types import Better, Estimate, Finding
 
-if TYPE_CHECKING:
-    from .advice_content import Advice
-    from .bound_content import Bound
-    from .factor_content import Influence
-    from .model_content import Model, Summary
+from .advice_content import Advice
+from .bound_content import Bound
+from .factor_content import Influence
+from .model_content import Model, Summary
+from .table import Table
 
-Value = str | int | float | bool | None
 Item = TypeVar("Item")
-
-
-_STEERING = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows to read or to take away; ``columns`` name their unit, as ``low (bytes/s)``."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-
-    def to_csv(self) -> str:
-        """RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow([_csv_cell(name) for name in self.columns])
-        writer.writerows([_csv_cell(value) for value in row] for row in self.rows)
-        return out.getvalue()
-
-
-def _csv_cell(value: Value) -> Value:
-    """Text that a spreadsheet would compute with an apostrophe before it; a number written as text stays one."""
-    if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.types import Estimate
 
-from .content import Table, Value
+from .table import Table, Value
 
 
 @dataclass(frozen=True)

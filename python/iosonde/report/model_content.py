@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.types import Estimate, Finding
 
-from .content import Table, Value
+from .table import Table, Value
 
 if TYPE_CHECKING:
     import numpy as np

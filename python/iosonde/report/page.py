@@ -20,7 +20,7 @@ from urllib.parse import quote
 from iosonde.core.units import significant
 
 from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
-from .content import Bars, Page, Table, counted, plural
+from .content import Bars, Page, counted, plural
 from .figures.importance import share_parts
 from .figures.regression import TITLES, scale_of
 from .figures.tree import is_cut
@@ -30,6 +30,7 @@ from .page_figures import factor_scale, page_specs
 from .page_library import library
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
+from .table import Table
 from .text import escape, estimate_parts, estimate_text
 
 MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks

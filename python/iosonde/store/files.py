@@ -71,7 +71,7 @@ class Disk:
 
     def sync_file_system(self, path: Path) -> None:
         """syncfs: everything written so far to the file system that holds ``path`` is on disk afterwards."""
-        from iosonde._native import sync_file_system
+        from iosonde.engine._native import sync_file_system
 
         sync_file_system(str(path))
 

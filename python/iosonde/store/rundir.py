@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from iosonde import __version__
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
+from iosonde.core.version import __version__
 
 from .files import Disk, is_temporary, new_file, read_plain, write_copy, write_new
 from .runfile import run_document, seal, unseal

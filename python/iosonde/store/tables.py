@@ -47,7 +47,7 @@ def operation_schema() -> pa.Schema:
     """Columns of operations.parquet: those of ``core.schema.OPERATION``; the metadata name the kinds."""
     import pyarrow as pa
 
-    from iosonde import _native
+    from iosonde.engine import _native
 
     assert OPERATION.names is not None
     return _with_units(

@@ -8,34 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from iosonde.ranks.helper import OnWait
+from iosonde.ranks import reserve
+from iosonde.ranks.helper import OnWait
+
+from . import kernel, mpi, software, target_checks
+from .ability import Ability
 
 CHECK_S = 40.0  # longer than any tool may take, so that only what truly hangs ends here
-
-
-@dataclass(frozen=True)
-class Ability:
-    """One thing that this machine can or cannot do.
-
-    ``needed_for`` says what would miss it, ``cure`` how to get it; ``required``: nothing works without it.
-    """
-
-    name: str
-    ok: bool
-    detail: str
-    needed_for: str = ""
-    cure: str = ""
-    required: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form: name, ok, detail, needed_for, cure, required."""
-        return asdict(self)
 
 
 Check = Callable[[], Ability]
@@ -45,10 +27,6 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while it is waited
     for. Raises TargetError if it is no directory, TargetFaultError if it does not answer at all.
     """
-    from iosonde.ranks import reserve
-
-    from . import kernel, mpi, software, target_checks
-
     of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *of_the_job, *kernel.CHECKS, *software.TOOLS]
     of_target = target_checks.try_all(target, on_wait=on_wait) if target is not None else []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iosonde.ranks.machine import reading
 
-from . import Ability
+from .ability import Ability
 
 _SYS_IO_URING_SETUP = 425  # the same on every architecture
 _IO_URING_PARAMS_BYTES = 120

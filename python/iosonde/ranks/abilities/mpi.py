@@ -13,7 +13,7 @@ from iosonde.ranks import launch, rollcall, watchdog
 from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 from iosonde.ranks.machine import reading
 
-from . import Ability
+from .ability import Ability
 
 _MANY = "more than one rank"
 _START_S = 30.0

@@ -12,11 +12,11 @@ from importlib import metadata
 
 from iosonde.ranks.machine import reading
 
-from . import Ability
+from .ability import Ability
 
 _OLDEST_PYTHON = (3, 11)
 _LIBRARIES = ("click", "numpy", "scipy", "pyarrow", "vl-convert-python", "PyYAML", "mpi4py")
-_NATIVE = "from iosonde import _native; print(round(_native.clock_cost_ns()))"
+_NATIVE = "from iosonde.engine import _native; print(round(_native.clock_cost_ns()))"
 
 
 def python() -> Ability:

@@ -18,7 +18,7 @@ from iosonde.core.units import format_size
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
 from iosonde.ranks.machine import mount
 
-from . import Ability
+from .ability import Ability
 
 _BYTES = 1 << 20
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
@@ -61,7 +61,7 @@ def target_direct_io(target: Path) -> Ability:
 
 def target_fadvise(target: Path) -> Ability:
     """Whether fadvise drops a file's pages, seen by mincore."""
-    from iosonde import _native
+    from iosonde.engine import _native
 
     needed_for = "cold reads without root"
     with _file(target) as path:

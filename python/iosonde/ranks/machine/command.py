@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from iosonde import __version__
+from iosonde.core.version import __version__
 
 from . import reading
 

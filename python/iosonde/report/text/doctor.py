@@ -10,7 +10,7 @@ from .layout import wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.doctor import Doctor
-    from iosonde.ranks.abilities import Ability
+    from iosonde.ranks.abilities.ability import Ability
 
 _NAMES = 20  # columns
 
