@@ -16,7 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from iosonde.core.schema import OPERATION
-from iosonde.measure import assemble, envelope, spool
+from iosonde.measure import spool
+from iosonde.measure.collect import assemble
+from iosonde.measure.workloads import envelope
 
 
 def leave(folder: Path, ranks: int, per_phase: int) -> None:

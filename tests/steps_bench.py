@@ -7,7 +7,7 @@ import io
 from iosonde.core.types import Trial
 from iosonde.importers import read, understand
 from iosonde.measure import trial
-from iosonde.measure.workspace import Workspace
+from iosonde.measure.target.workspace import Workspace
 from iosonde.ranks.launch import local
 
 

@@ -15,8 +15,8 @@ from console import ROOT
 from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STATUS_MISMATCH, STATUS_SHORT, STORE_VERSION
 from iosonde.core.where import parse_where
 from iosonde.engine import _native
-from iosonde.measure.envelope import Settings
 from iosonde.measure.spec import CommandStep, NativeStep
+from iosonde.measure.workloads.envelope import Settings
 from iosonde.store import Store
 
 PAGE = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")

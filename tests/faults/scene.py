@@ -23,7 +23,7 @@ from .plans import Plan
 HOME = Path("/var/tmp/scene")
 PRIVATE = ("/tmp", "/var/tmp", "/dev/shm")
 SIZE = "48m"
-RANK = b"iosonde.measure.rank_program"
+RANK = b"iosonde.measure.rank.program"
 LAUNCHERS = (b"mpiexec", b"hydra_pmi_proxy", b"mpirun")
 
 

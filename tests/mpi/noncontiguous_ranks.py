@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from iosonde.engine import _native
-from iosonde.measure import sessions
-from iosonde.measure.noncontiguous import Settings, plan
+from iosonde.measure.rank import sessions
+from iosonde.measure.workloads.noncontiguous import Settings, plan
 from iosonde.ranks import mpi
 
 

@@ -15,8 +15,8 @@ from test_trial_mpi import TwoNodes, can_have_another_node
 
 from iosonde.core import hardware as probed
 from iosonde.core.errors import LaunchError
-from iosonde.measure import probe
-from iosonde.measure.workspace import Workspace
+from iosonde.measure.probe import repetition
+from iosonde.measure.target.workspace import Workspace
 from iosonde.ranks.launch import local, mpiexec
 
 pytestmark = pytest.mark.mpi
@@ -62,7 +62,7 @@ def place():
 
 
 def bench(launcher, target, nodes=2, in_turn=False):
-    return probe.Bench(
+    return repetition.Bench(
         experiment="probe-test",
         launcher=launcher,
         nodes=nodes,
@@ -76,7 +76,7 @@ def bench(launcher, target, nodes=2, in_turn=False):
 
 def test_three_ranks_of_one_host_are_three_pairs_and_one_node(place):
     Workspace.create(place / "target", "probe-test")
-    run = probe.run(bench(local.Local(), place / "target", nodes=3), 0, "probe-test-0000")
+    run = repetition.run(bench(local.Local(), place / "target", nodes=3), 0, "probe-test-0000")
     assert run.complete, run.missing
     found = run.facts["probe"]
     assert [(pair["a"], pair["b"]) for pair in found["pairs"]] == [(0, 1), (0, 2), (1, 2)]
@@ -91,7 +91,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
     """Its transport is shared memory in truth, which the counters of the interfaces give away."""
     workspace = Workspace.create(place / "target", "probe-test")
     there = OtherDisks(place / "other-tmp", target=place / "target", its_disk=place / "other-disk")
-    run = probe.run(bench(there, place / "target", in_turn=in_turn), 0, "probe-test-0000")
+    run = repetition.run(bench(there, place / "target", in_turn=in_turn), 0, "probe-test-0000")
     assert run.complete, run.missing
     assert [node["host"] for node in run.facts["probe"]["nodes"]][1] == "n2"
     assert all("disk" in node for node in run.facts["probe"]["nodes"])
@@ -107,7 +107,7 @@ def test_a_node_with_a_disk_of_its_own_makes_and_removes_its_own_workspace(place
 def test_a_target_that_the_other_node_lacks_is_said_by_name(place):
     Workspace.create(place / "target", "probe-test")
     there = OtherDisks(place / "other-tmp", target=place, its_disk=place / "other-disk")
-    run = probe.run(bench(there, place / "target"), 0, "probe-test-0000")
+    run = repetition.run(bench(there, place / "target"), 0, "probe-test-0000")
     assert not run.complete
     assert run.missing[0].startswith("on n2: ")
     assert "No such file or directory" in run.missing[0]

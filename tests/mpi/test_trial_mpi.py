@@ -18,9 +18,10 @@ import pytest
 
 from iosonde.core.errors import LaunchError
 from iosonde.core.types import Trial
-from iosonde.measure import envelope, trial
+from iosonde.measure import trial
 from iosonde.measure.spec import NativeStep
-from iosonde.measure.workspace import Workspace
+from iosonde.measure.target.workspace import Workspace
+from iosonde.measure.workloads import envelope
 from iosonde.ranks import leftovers, machine, processes
 from iosonde.ranks.launch import local, mpiexec
 
@@ -151,7 +152,7 @@ def ranks_below(word):
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
     parents = {int(pid): int(parent) for pid, parent, _ in rows}
-    found = [(int(pid), args) for pid, _, args in rows if "iosonde.measure.rank_program" in args]
+    found = [(int(pid), args) for pid, _, args in rows if "iosonde.measure.rank.program" in args]
     # The launcher's own processes carry the same words; ranks are Python.
     return sorted(pid for pid, args in found if word in args.split()[0] and os.getpid() in _ancestors(pid, parents))
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.commands.probe import command
 from iosonde.core.errors import IncompleteError, InputError, TargetError
-from iosonde.measure import probe_local
+from iosonde.measure.probe import local as probe_local
 from iosonde.store import Store
 
 

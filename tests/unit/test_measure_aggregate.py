@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.importers import Parsed, Row
-from iosonde.measure import aggregate
+from iosonde.measure.collect import aggregate
 from iosonde.measure.spec import ALL, EACH, SINGLE
 
 KIB = 1024

@@ -7,8 +7,10 @@ import pytest
 
 from iosonde.core.workload import Files
 from iosonde.engine import _native
-from iosonde.measure import cache, rank_phases, trial
+from iosonde.measure import trial
 from iosonde.measure.assignment import Assignment
+from iosonde.measure.rank import cache
+from iosonde.measure.rank import phases as rank_phases
 from iosonde.measure.spec import CacheRegime
 
 

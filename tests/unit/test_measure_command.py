@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.measure import command
+from iosonde.measure.rank import command
 from iosonde.ranks.processes import family
 
 
@@ -109,7 +109,7 @@ def can_mount():
 def test_a_full_temporary_directory_is_said(tmp_path):
     script = (
         f'mount -t tmpfs -o size=128k none {tmp_path}; cd {tmp_path}; exec {sys.executable} -c "'
-        "from pathlib import Path; from iosonde.measure import command; "
+        "from pathlib import Path; from iosonde.measure.rank import command; "
         f"print(command.run('yes | head -c 1000000; echo over', Path('{tmp_path}/output'), {{}}).fault)\""
     )
     done = subprocess.run(
@@ -161,7 +161,7 @@ def test_only_the_three_standard_files_are_open_in_it(tmp_path):
 def test_when_its_rank_is_killed_it_ends_too(tmp_path):
     """Also with kill -9, which leaves the rank no moment to do anything."""
     script = (
-        "from pathlib import Path; from iosonde.measure import command; "
+        "from pathlib import Path; from iosonde.measure.rank import command; "
         f"command.run('echo $$ > {tmp_path}/pid; sleep 1000 & wait', Path('{tmp_path}/output'), {{}})"
     )
     rank = subprocess.Popen([sys.executable, "-c", script])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.measure import controls
+from iosonde.measure.rank import controls
 from iosonde.measure.spec import CACHE_DROP, CacheRegime, CommandStep, Control
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

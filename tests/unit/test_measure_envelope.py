@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
-from iosonde.measure import envelope
+from iosonde.measure.workloads import envelope, phase_plan
 
 EIGHT = {"open", "create", "read_1to1_small", "read_1to1_large", "read_nto1_small", "read_nto1_large",
          "write_small", "write_large"}  # fmt: skip
@@ -21,7 +21,7 @@ def by_name(settings, rank, ranks, shift):
 def test_the_eight_metrics_are_measured():
     plans = [plan for plan in envelope.plan(envelope.Settings(), 0, 2, 1) if plan.timed]
     assert {plan.operation for plan in plans} >= EIGHT
-    rates = {plan.operation for plan in plans if plan.measures == envelope.RATE}
+    rates = {plan.operation for plan in plans if plan.measures == phase_plan.RATE}
     assert rates == {"open", "create", "write_small", "read_1to1_small", "read_nto1_small"}
 
 

@@ -11,7 +11,8 @@ from iosonde.campaign import forecast
 from iosonde.campaign.forecast import Measured, Speeds, Work
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
-from iosonde.measure import design, envelope
+from iosonde.measure import design
+from iosonde.measure.workloads import envelope
 
 SIZE = Factor("size", "bytes", (10**6, 10**8))
 NODES = Factor("nodes", "nodes", (1, 2))

@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
 from iosonde.engine import _native
 from iosonde.measure import spool, workloads
-from iosonde.measure.foreign import ior, translate
+from iosonde.measure.workloads.foreign import ior, translate
 
 
 def execute(root: Path, command: str, ranks: int, shift: int = 0) -> list[tuple[str, int, list]]:

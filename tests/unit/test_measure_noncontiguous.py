@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.measure import noncontiguous, sessions, workloads
-from iosonde.measure.noncontiguous import METHODS, Settings, pieces_of, plan
+from iosonde.measure import workloads
+from iosonde.measure.rank import sessions
+from iosonde.measure.workloads import noncontiguous
+from iosonde.measure.workloads.noncontiguous import METHODS, Settings, pieces_of, plan
 from iosonde.ranks import mpi
 
 KIB = 2**10

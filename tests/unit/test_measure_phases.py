@@ -11,10 +11,11 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import RECORD
 from iosonde.core.workload import FileNames, Files, Workload
 from iosonde.engine import _native
-from iosonde.measure import phases, wear_out
-from iosonde.measure.arithmetic import whole_number
-from iosonde.measure.phases import Settings
-from iosonde.measure.workloads import SettingError
+from iosonde.measure.rank import wear_out
+from iosonde.measure.workloads import phases
+from iosonde.measure.workloads.arithmetic import whole_number
+from iosonde.measure.workloads.phases import Settings
+from iosonde.measure.workloads.settings import SettingError
 
 WRITE = {"kind": "write", "transfer_size": "1MiB", "size": "4MiB"}
 

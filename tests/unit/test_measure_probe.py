@@ -10,7 +10,9 @@ from iosonde.campaign.probe import attached, probed, warnings
 from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
 from iosonde.core.types import Run
-from iosonde.measure import probe, probe_local, probe_network
+from iosonde.measure.probe import local as probe_local
+from iosonde.measure.probe import network as probe_network
+from iosonde.measure.probe import repetition
 from iosonde.ranks.machine import traffic
 from iosonde.report.text import probe as text_of
 from iosonde.stats.overview import hardware
@@ -92,7 +94,7 @@ def test_the_medium_is_what_the_counters_show_and_not_what_was_hoped():
 
 
 def test_every_observation_belongs_to_a_rank_and_no_two_are_the_same():
-    rows = probe.observations(facts()["probe"])
+    rows = repetition.observations(facts()["probe"])
     names = [(row.operation, row.metric, row.rank) for row in rows]
     assert len(set(names)) == len(names)
     assert all(row.rank is not None for row in rows)
@@ -161,7 +163,7 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
             started_at=started_at,
             seconds=1.0,
             factors={"nodes": 3},
-            observations=probe.observations(made["probe"]),
+            observations=repetition.observations(made["probe"]),
             facts=made,
             missing=list(missing),
         )

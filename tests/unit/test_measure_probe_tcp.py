@@ -7,7 +7,8 @@ import os
 import pytest
 
 from iosonde.campaign.probe import probed, warnings
-from iosonde.measure import probe, probe_tcp
+from iosonde.measure.probe import repetition
+from iosonde.measure.probe import tcp as probe_tcp
 from iosonde.report.text import probe as text_of
 from iosonde.stats.overview import hardware
 
@@ -40,9 +41,9 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     assert "The slowest link carries 1.86 GiB/s by MPI, 763 MiB/s by TCP." in text
     assert all(len(line) < 80 for line in text.splitlines())
     found = one["probe"]
-    assert {(row.operation, row.rank) for row in probe.observations(found) if row.operation[:3] == "tcp"} == {
+    assert {(row.operation, row.rank) for row in repetition.observations(found) if row.operation[:3] == "tcp"} == {
         ("tcp_to_1", 0), ("tcp_to_0", 1), ("tcp_to_2", 1), ("tcp_to_1", 2)}  # fmt: skip
-    assert probe.outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
+    assert repetition.outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
 
 
 def test_a_link_that_failed_is_a_warning_and_no_number():
@@ -51,7 +52,7 @@ def test_a_link_that_failed_is_a_warning_and_no_number():
     assert made["tcp"] == []
     assert "tcp_bandwidth" not in hardware.slowest(made)
     assert "TCP was not measured everywhere: iperf3 is not on n2" in warnings(made, None)
-    assert not [row for row in probe.observations(one["probe"]) if row.operation[:3] == "tcp"]
+    assert not [row for row in repetition.observations(one["probe"]) if row.operation[:3] == "tcp"]
 
 
 FAKE_IPERF3 = """#!/bin/sh

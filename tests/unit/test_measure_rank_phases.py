@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.measure import phases, rank_phases
 from iosonde.measure.assignment import Assignment
+from iosonde.measure.rank import phases as rank_phases
+from iosonde.measure.workloads import phases
 from iosonde.ranks.heartbeat import WAITING
 
 

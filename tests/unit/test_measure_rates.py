@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.schema import OPERATION
-from iosonde.measure import assemble, rates
-from iosonde.measure.envelope import BANDWIDTH, PhasePlan
+from iosonde.measure.collect import assemble, rates
 from iosonde.measure.spool import RankPhase
+from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
 
 KINDS = ["create", "open", "close", "write", "read"]
 READ = KINDS.index("read")

@@ -9,8 +9,8 @@ import pytest
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.measure import items, trial
-from iosonde.measure.envelope import Settings
 from iosonde.measure.spec import ALL, CommandStep, Control, NativeStep
+from iosonde.measure.workloads.envelope import Settings
 from iosonde.store import Store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -5,9 +5,9 @@ import os
 import pytest
 
 from iosonde.core.errors import InputError, TargetError
-from iosonde.measure import target
-from iosonde.measure.target import Limits, Need
-from iosonde.measure.workspace import MARKER, Workspace
+from iosonde.measure.target import space as target
+from iosonde.measure.target.space import Limits, Need
+from iosonde.measure.target.workspace import MARKER, Workspace
 from iosonde.ranks.machine import mount
 
 SMALL = Need(bytes=1, files=1)

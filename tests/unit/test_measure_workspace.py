@@ -6,8 +6,8 @@ import os
 import pytest
 
 from iosonde.core.errors import TargetError, TargetFaultError
-from iosonde.measure import trial_root
-from iosonde.measure.workspace import MARKER, Workspace
+from iosonde.measure.rank import trial_root
+from iosonde.measure.target.workspace import MARKER, Workspace
 
 
 @pytest.fixture

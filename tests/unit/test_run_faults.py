@@ -114,7 +114,7 @@ def ranks_of(parent):
     """Process ids of the ranks that a running campaign has started."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
-    return [int(pid) for pid, ppid, args in rows if int(ppid) == parent and "iosonde.measure.rank_program" in args]
+    return [int(pid) for pid, ppid, args in rows if int(ppid) == parent and "iosonde.measure.rank.program" in args]
 
 
 def test_a_killed_rank_leaves_an_incomplete_run_and_the_rest_goes_on(place):

@@ -17,7 +17,7 @@ from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial
-from iosonde.measure import envelope
+from iosonde.measure.workloads import envelope
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]

@@ -15,7 +15,7 @@ from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
 from iosonde.measure import trial
-from iosonde.measure.keeper import Keeper, KeptWorkspace
+from iosonde.measure.target.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
 from iosonde.ranks import leftovers, machine
 from iosonde.stats.overview import hardware

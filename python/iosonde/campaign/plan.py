@@ -9,8 +9,8 @@ from typing import Any
 from iosonde.core.types import Experiment, FactorValue
 from iosonde.measure import design, placeholders, trial, workloads
 from iosonde.measure.design import Cells, Offer
-from iosonde.measure.envelope import PhasePlan
 from iosonde.measure.spec import SINGLE, CommandStep, Control, NativeStep, Step
+from iosonde.measure.workloads.phase_plan import PhasePlan
 
 from . import preflight
 from .caller import Caller

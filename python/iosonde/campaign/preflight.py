@@ -12,9 +12,9 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
-from iosonde.measure import target as targets
 from iosonde.measure import trial
-from iosonde.measure.keeper import LIMIT_S, Keeper
+from iosonde.measure.target.keeper import LIMIT_S, Keeper
+from iosonde.measure.target.space import Limits, Need, check_limits
 from iosonde.ranks import machine, rollcall
 from iosonde.ranks.launch import Launcher
 
@@ -50,7 +50,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
             "give another place with --store: keeping results must not disturb what is measured",
         )
     if target:
-        keeper.check(target, targets.Need(0, 0), targets.Limits())
+        keeper.check(target, Need(0, 0), Limits())
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
     if target and _below(spool, target):
         raise InputError(
@@ -92,12 +92,12 @@ def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Any]:
 def room(campaign: Campaign, expected_s: float, facts: dict[str, Any], keeper: Keeper) -> None:
     """Refuse what the target or the limits cannot hold. Raises InputError."""
     terms = campaign.terms
-    limits = targets.Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
-    need = targets.Need(*space(campaign), expected_s)
+    limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
+    need = Need(*space(campaign), expected_s)
     if campaign.spec.target:
         keeper.check(campaign.spec.target, need, limits, _quota_free(facts))
     else:
-        targets.check_limits(need, limits)
+        check_limits(need, limits)
 
 
 def _below(path: Path, target: Path) -> bool:

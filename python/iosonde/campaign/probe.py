@@ -11,11 +11,12 @@ from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.types import Experiment, Factor, Run
-from iosonde.measure import design, probe_local
-from iosonde.measure import probe as repetition
-from iosonde.measure import target as targets
-from iosonde.measure.keeper import Keeper
-from iosonde.measure.probe import Bench
+from iosonde.measure import design
+from iosonde.measure.probe import repetition
+from iosonde.measure.probe.local import TRANSFER
+from iosonde.measure.probe.repetition import Bench
+from iosonde.measure.target.keeper import Keeper
+from iosonde.measure.target.space import Limits, Need
 from iosonde.measure.trial import NETWORK_TYPES
 from iosonde.ranks import launch, machine, rollcall
 from iosonde.ranks.launch import Launcher, mpirun
@@ -156,11 +157,11 @@ def _check_target(keeper: Keeper, target: Path, store: Path, size: int, nodes: i
     """Refuse a store on the target, and a target that lacks the space. Raises InputError, TargetError."""
     if target == store or target in store.parents:
         raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
-    if size % probe_local.TRANSFER or not size:
+    if size % TRANSFER or not size:
         raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
-    keeper.check(target, targets.Need(0, 0), targets.Limits())
+    keeper.check(target, Need(0, 0), Limits())
     try:
-        keeper.check(target, targets.Need(nodes * size, 4 * nodes), targets.Limits())
+        keeper.check(target, Need(nodes * size, 4 * nodes), Limits())
     except TargetError as error:
         raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from iosonde.core.errors import IncompleteError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Experiment
-from iosonde.measure.keeper import Keeper
+from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
 from iosonde.store import Store
 from iosonde.store.lock import only_one

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from iosonde.core.types import FactorValue
 
 from . import placeholders, workloads
-from .envelope import PhasePlan
 from .spec import CommandStep, Step
+from .workloads.phase_plan import PhasePlan
 
 COMMAND, NATIVE = "command", "native"
 SET_UP, STEP, TEAR_DOWN = "set_up", "step", "tear_down"

@@ -22,7 +22,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.ranks import processes
 
 from . import one_sentence
-from .workspace import Workspace
+from .target.workspace import Workspace
 
 OFF, ON = "off", "on"
 COMMAND = "cp -R tree copy && rm -r copy"

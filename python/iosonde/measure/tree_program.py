@@ -12,7 +12,8 @@ from pathlib import Path
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.units import format_size
 
-from . import cache, one_sentence
+from . import one_sentence
+from .rank import cache
 from .source_tree import SourceTree
 
 COLD, COLD_DATA, WARM = "cold", "cold-data", "warm"

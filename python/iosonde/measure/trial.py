@@ -22,11 +22,14 @@ from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.launch import Launcher
 
-from . import assemble, cache, envelope, items, placeholders
+from . import items, placeholders
 from .assignment import Assignment
-from .collect_commands import Parse
-from .rank_program import BEATS, PARENT_MARK
+from .collect import assemble
+from .collect.commands import Parse
+from .rank import cache
+from .rank.program import BEATS, PARENT_MARK
 from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
+from .workloads import envelope
 
 RESCUE_S = 60.0
 # What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
@@ -267,7 +270,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
 
 
 def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) -> list[str]:
-    program = [sys.executable, "-m", "iosonde.measure.rank_program", assignment.to_word()]
+    program = [sys.executable, "-m", "iosonde.measure.rank.program", assignment.to_word()]
     return bench.launcher.command(nodes, per_node, program)
 
 

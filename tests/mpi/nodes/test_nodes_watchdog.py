@@ -40,7 +40,7 @@ def test_a_rank_of_another_node_that_hangs_is_named(cluster):
     env = {**cluster.environment(), **over_agent(MPICH, cluster)}
     running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)  # fmt: skip
-    stop(cluster, "n2", b"rank_program", signal.SIGSTOP)
+    stop(cluster, "n2", b"rank.program", signal.SIGSTOP)
     said = " ".join(running.communicate(timeout=90)[0].split())
     assert "ended by the watchdog (idle)" in said
     assert "rank 1 on n2: running work for" in said

@@ -16,6 +16,7 @@ from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_
 from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import design, placeholders, workloads
 from iosonde.measure.spec import CACHE_REMOUNT, NativeStep, Spec
+from iosonde.measure.workloads.settings import SettingError
 
 from .levels import read_levels
 
@@ -216,7 +217,7 @@ def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> It
     for values in cells(step, spec):
         try:
             settings_at(step, values)
-        except workloads.SettingError as error:
+        except SettingError as error:
             yield _at(document, (*path, *error.path), error.message + _at_cell(values), error.hint)
             return
         except InputError as error:

@@ -1,0 +1,1 @@
+"""What the ranks left → the phases, results and operations of a Run."""

@@ -1,0 +1,281 @@
+"""Trial → Run: what the ranks left in the spool, as phases, observations and operations, with what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.types import FactorValue, Observation
+from iosonde.measure import spool
+from iosonde.measure.items import COMMAND, NATIVE, Part
+from iosonde.measure.rank import cache
+from iosonde.measure.spec import SINGLE
+from iosonde.measure.spool import RankPhase
+from iosonde.measure.workloads.phase_plan import PhasePlan
+from iosonde.ranks import clocks
+
+from . import commands, phase_entry, rates
+from .commands import Parse
+
+_UNKNOWN_NS = 2**62
+
+
+@dataclass
+class Collected:
+    """All that a trial left, before the parent adds what it knows itself (id, factors, facts).
+
+    ``client_cache`` is empty where no cache was looked at; ``factors`` are settings that a tool's output tells;
+    ``raw`` is what commands printed.
+    """
+
+    observations: list[Observation] = field(default_factory=list)
+    phases: list[dict[str, Any]] = field(default_factory=list)
+    operations: Any = None
+    missing: list[str] = field(default_factory=list)
+    client_cache: str = ""
+    factors: dict[str, FactorValue] = field(default_factory=dict)
+    raw: dict[str, bytes | Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the parts of a trial are, and what is known about the ranks.
+
+    ``places`` is what rank 0 wrote: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's
+    before the phases, as text keys), ``drift_ns`` (what it changed until after them), ``at_ns`` (when the two were
+    measured), ``error_ns``. It is empty when the trial died early.
+    """
+
+    folder: Path
+    ranks: int
+    places: dict[str, Any]
+    repetition: int
+    parse: Parse | None = None
+
+
+def collect(source: Source, parts: Sequence[Part]) -> Collected:
+    """Read the spool of one trial: every item of it, in order."""
+    gathered, tables, cache_states, unfinished = Collected(), [], [], []
+    frames = spool.index(source.folder, source.ranks)
+    prefixes = _prefixes(parts)
+    for place, part in enumerate(parts):
+        if part.item["kind"] == COMMAND:
+            unfinished += _command(source, part, prefixes[place], frames, gathered)
+            continue
+        for index, plan in enumerate(part.plans, part.first):
+            found = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
+            absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
+            gathered.missing += _failures(plan, found, kind_names())
+            unfinished += [(plan.operation, absent)] if absent else []
+            cache_states += [one.cache["state"] for one in found if one.cache]
+            tables += [one.operations for one in found if one.operations is not None]
+            active = [one for one in found if one.started_ns]
+            if not plan.timed or not active:
+                continue
+            entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
+            entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
+            gathered.phases.append(entry)
+            if not absent and not any(one.stopped == "error" for one in found):
+                gathered.observations += [replace(row, operation=prefixes[place] + row.operation) for row in rows]
+    gathered.missing += _unfinished(unfinished)
+    if tables:
+        gathered.operations = np.concatenate(tables)
+    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
+    return gathered
+
+
+def kind_names() -> list[str]:
+    """The engine's names of operations, by their number."""
+    from iosonde.engine import _native
+
+    return _native.KINDS
+
+
+def _prefixes(parts: Sequence[Part]) -> list[str]:
+    """What is put before the names of each item's operations: its label, where several items have results."""
+    telling = [part for part in parts if part.item["kind"] == NATIVE or part.item["parse"]]
+    native = [part for part in telling if part.item["kind"] == NATIVE]
+    return [
+        f"{part.item['label']}."
+        if part in telling and len(native if part.item["kind"] == NATIVE else telling) > 1
+        else ""
+        for part in parts
+    ]
+
+
+def _command(
+    source: Source, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected
+) -> list[tuple[str, list[int]]]:
+    """One command step into ``gathered``; the ranks that did not come to its end."""
+    item, index = part.item, part.first
+    expected = [0] if item["on"] == SINGLE else list(range(source.ranks))
+    found = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
+    absent = [rank for rank in expected if index not in frames[rank]]
+    gathered.raw |= commands.raw(source.folder, item, index, expected)
+    if not found:
+        return [(item["label"], absent)]
+    wrong = commands.faults(source.folder, item, index, found)
+    gathered.missing += wrong
+    offsets = _offsets(found, source.places)
+    error_ns = int(source.places.get("error_ns", 0 if len(found) == 1 else _UNKNOWN_NS))
+    times = rates.timeline(found, offsets, 0 if len(found) == 1 else error_ns)
+    entry = commands.entry(index, item, found, times, offsets, source.places)
+    gathered.phases.append(entry)
+    if not absent and not wrong:
+        gathered.observations += commands.seconds(item, found, times)
+    if item["parse"] and source.parse is not None:
+        well = [one for one in found if one.stopped == "count"]
+        executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
+        gathered.missing += unread
+        whole = not (unread or wrong or absent or nobody)
+        totals = commands.results(item, executions, prefix, times, whole)
+        gathered.observations += totals.observations
+        entry["unread"] = nobody or None
+        entry["tools"] = sorted({one.tool for several in executions.values() for one in several if one.tool})
+        entry["settings"] = totals.factors
+        entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
+        if not prefix:
+            gathered.factors |= totals.factors
+    return [(item["label"], absent)] if absent else []
+
+
+def _failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
+    """One sentence for each rank in which an operation failed: the first of its failures."""
+    said = []
+    for part in parts:
+        for first in part.errors[:1]:
+            kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
+            where = f"{kind} of {first['path']} at byte {first['offset']}"
+            said.append(f"{plan.operation}: rank {part.rank}: {first['text']} ({where})")
+    return said
+
+
+def _unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
+    """One sentence about the first phase that ranks did not finish, and the names of those after it."""
+    if not phases:
+        return []
+    operation, ranks = phases[0]
+    who = ", ".join(map(str, ranks[:8])) + (f" and {len(ranks) - 8} more" if len(ranks) > 8 else "")
+    after = [name for name, _ in phases[1:]]
+    then = f"; then missing: {', '.join(after)}" if after else ""
+    return [f"{operation} was not finished by rank {who}{then}"]
+
+
+def _timed(
+    index: int,
+    plan: PhasePlan,
+    parts: list[RankPhase],
+    places: dict[str, Any],
+    repetition: int,
+    kinds: list[str],
+) -> tuple[dict[str, Any], list[Observation]]:
+    offsets = _offsets(parts, places)
+    # Ranks that died early left no word about their clocks: nothing is known about them then.
+    error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
+    times = rates.timeline(parts, offsets, error_ns)
+    entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
+        "measures": plan.measures,
+        "counted_kind": plan.counted_kind,
+        "shared": plan.shared,
+        "distinct_bytes": plan.distinct_bytes or None,
+        "recorded_all": all(part.recorded_all for part in parts),
+        "cache": _cache(parts),
+        "histograms": _histograms(parts, kinds),
+        "totals": _totals(parts, kinds),
+        "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
+        "hints": next((part.hints for part in parts if part.hints), None),
+    }
+    for rank, part in zip(entry["ranks"], parts, strict=True):
+        rank |= {
+            "operations": sum(entry["count"] for entry in part.totals),
+            "bytes": sum(entry["bytes"] for entry in part.totals),
+            "errors": sum(entry["errors"] for entry in part.totals),
+        }
+    return entry, _rows(plan, parts, times, kinds, repetition, places.get("nodes", []))
+
+
+def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
+    """Rank → its clock − rank 0's at the start of the phase, between the estimates before and after the trial."""
+    if not places:
+        return {}
+    early = tuple(places["offset_ns"][str(rank)] for rank in range(len(places["offset_ns"])))
+    late = tuple(offset + drift for offset, drift in zip(early, places["drift_ns"], strict=True))
+    before, after = (
+        clocks.Clocks(offsets, (), at_ns) for offsets, at_ns in zip((early, late), places["at_ns"], strict=True)
+    )
+    return {part.rank: part.started_ns - clocks.to_root_ns(part.started_ns, part.rank, before, after) for part in parts}
+
+
+def _rows(
+    plan: PhasePlan,
+    parts: list[RankPhase],
+    times: rates.Timeline,
+    kinds: list[str],
+    repetition: int,
+    nodes: list[int],
+) -> list[Observation]:
+    """An N-to-1 read is of the nodes that did not write the file; the writer's own is shown apart."""
+    away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]
+    if not plan.shared or plan.counted_kind == "write" or not away:
+        return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
+    rows = []
+    at_home = [i for i in range(len(parts)) if i not in away]
+    for name, chosen in ((plan.operation, away), (f"{plan.operation}_writer_node", at_home)):
+        picked = rates.Timeline(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
+        rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
+    return rows
+
+
+def _cache(parts: list[RankPhase]) -> dict[str, Any] | None:
+    looked = [part.cache for part in parts if part.cache]
+    if not looked:
+        return None
+    return {
+        "state": cache.worst(entry["state"] for entry in looked),
+        "resident_bytes": sum(entry["resident_bytes"] for entry in looked),
+        "bytes": sum(entry["bytes"] for entry in looked),
+    }
+
+
+def _totals(parts: list[RankPhase], kinds: list[str]) -> dict[str, dict[str, int]]:
+    whole: dict[str, dict[str, int]] = {}
+    for part in parts:
+        for entry in part.totals:
+            into = whole.setdefault(kinds[entry["kind"]], {"count": 0, "bytes": 0, "errors": 0})
+            for name in into:
+                into[name] += entry[name]
+    return whole
+
+
+def _histograms(parts: list[RankPhase], kinds: list[str]) -> dict[str, list[list[int]]]:
+    """Per kind the exact counts of durations over all ranks, as pairs (bucket, count).
+
+    Empty where every operation was kept. Where only some ranks kept all, theirs are counted into the buckets.
+    """
+    from iosonde.engine import _native
+
+    if all(part.recorded_all for part in parts):
+        return {}
+    whole: dict[str, dict[int, int]] = {}
+    for part in parts:
+        binned = part.histograms
+        if part.recorded_all and part.operations is not None:
+            binned = _binned(part.operations, _native.bucket_edges_ns())
+        for kind, pairs in binned.items():
+            into = whole.setdefault(kinds[int(kind)], {})
+            for bucket, count in pairs:
+                into[bucket] = into.get(bucket, 0) + count
+    return {kind: [[bucket, counts[bucket]] for bucket in sorted(counts)] for kind, counts in whole.items()}
+
+
+def _binned(operations: Any, edges_ns: Any) -> dict[str, list[list[int]]]:
+    binned = {}
+    for kind in np.unique(operations["kind"]):
+        durations = operations["duration_ns"][operations["kind"] == kind]
+        buckets, counts = np.unique(np.searchsorted(edges_ns, durations, "right") - 1, return_counts=True)
+        binned[str(kind)] = [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
+    return binned

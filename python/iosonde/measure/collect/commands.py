@@ -1,0 +1,195 @@
+"""The frames of a command step → its entry in the run, its times, what its output says, and what is missing."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError, UnknownFormatError
+from iosonde.core.types import Observation
+from iosonde.core.units import format_seconds, format_size
+from iosonde.measure import spool
+from iosonde.measure.items import STEP, Item
+from iosonde.measure.rank import command
+from iosonde.measure.spec import SINGLE
+from iosonde.measure.spool import RankPhase
+
+from . import aggregate, phase_entry, rates
+
+# (importer or AUTO, name, content) → what an importer says of it; raises IosondeError, UnknownFormatError of AUTO.
+Parse = Callable[[str, str, bytes], list[Any]]
+
+# The importer that recognises the output, if one does.
+AUTO = "auto"
+
+# Longer outputs are kept, and not read: no tool prints so much about itself.
+PARSED_BYTES = 256 * 2**20
+# In memory while a run is made; what is larger goes from file to file.
+RAW_BYTES = 64 * 2**10
+_TAIL = 2000
+_CURE = "(parse: none keeps how long it took, and asks for no more)"
+
+
+def raw_name(item: Item, rank: int) -> str:
+    """The file in ``raw/`` of a run that holds what a command printed on one rank."""
+    return f"{item['stage'].replace('_', '-')}-{item['number']:02d}-rank-{rank:04d}.out"
+
+
+def raw(folder: Path, item: Item, frame: int, ranks: list[int]) -> dict[str, bytes | Path]:
+    """What was printed, by name, also by a command that never came to its end; nothing for a rank that printed
+    nothing."""
+    kept: dict[str, bytes | Path] = {}
+    for rank in ranks:
+        path = spool.output_of(folder, rank, frame)
+        if path.exists() and (size := path.stat().st_size):
+            kept[raw_name(item, rank)] = path.read_bytes() if size <= RAW_BYTES else path
+    return kept
+
+
+def faults(folder: Path, item: Item, frame: int, parts: list[RankPhase]) -> list[str]:
+    """One sentence for each rank whose command did not end well."""
+    said = []
+    for part in parts:
+        why = _why(item, part.command)
+        if why:
+            tail = _tail(spool.output_of(folder, part.rank, frame)) if not part.command["fault"] else ""
+            said.append(f"{item['label']}: rank {part.rank}: {why}{tail}")
+    return said
+
+
+def _why(item: Item, ended: dict[str, Any]) -> str:
+    limit = item["timeout_s"] or command.DEFAULT_TIMEOUT_S
+    if ended["ended_by"] == "timeout":
+        return f"the command ran longer than {format_seconds(limit)} and was ended"
+    if ended["ended_by"] == "output":
+        return f"the command printed more than {format_size(command.OUTPUT_BYTES)} and was ended"
+    if ended["fault"]:
+        return str(ended["fault"])
+    if ended["signal"]:
+        return f"the command was ended by signal {ended['signal']} ({_signal(ended['signal'])})"
+    if ended["exit_code"] not in item["expect"]:
+        return f"the command ended with exit code {ended['exit_code']}"
+    return ""
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+def _tail(path: Path) -> str:
+    """The last line that a person can read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
+    except OSError:
+        return ""
+    readable = [line for line in lines if line and line.isprintable()]
+    return f": {readable[-1][:200]}" if readable else ""
+
+
+def entry(
+    index: int, item: Item, parts: list[RankPhase], times: rates.Timeline, offsets: dict[int, int],
+    places: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
+    made = phase_entry.entry(index, item["label"], parts, times, offsets, places) | {
+        "stage": item["stage"],
+        "command": item["command"],
+        "on": item["on"],
+        "parse": item["parse"],
+        "measures": None,
+        "shared": False,
+        "distinct_bytes": None,
+        "recorded_all": False,
+        "cache": None,
+        "histograms": {},
+        "totals": {},
+    }
+    for rank, part in zip(made["ranks"], parts, strict=True):
+        rank |= {
+            "operations": 0,
+            "bytes": 0,
+            "errors": 0 if part.stopped == "count" else 1,
+            "output": raw_name(item, part.rank) if part.command["output_bytes"] else None,
+            **{key: value for key, value in part.command.items() if key not in ("started_ns", "ended_ns")},
+        }
+    return made
+
+
+def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
+    """Times of the command on each rank, from the first start to the last end, and CPU times of each and all."""
+    if item["stage"] != STEP:
+        return []
+    own = (times.ended_ns - times.started_ns) / 1e9
+    rows = [Observation(item["label"], "seconds", float(own[i]), "s", part.rank) for i, part in enumerate(parts)]
+    if times.comparable:
+        rows.append(Observation(item["label"], "seconds", times.span_ns / 1e9, "s"))
+    for metric, key in (("user_seconds", "user_s"), ("system_seconds", "system_s")):
+        used = [float(part.command[key]) for part in parts]
+        rows += [Observation(item["label"], metric, used[i], "s", part.rank) for i, part in enumerate(parts)]
+        rows.append(Observation(item["label"], metric, sum(used), "s"))
+    return rows
+
+
+def parsed(
+    folder: Path, item: Item, frame: int, parts: list[RankPhase], parse: Parse
+) -> tuple[dict[int, list[Any]], list[str], str]:
+    """(rank → what its output says, what could not be read, why nothing was).
+
+    With AUTO an output that nobody recognises is no fault where it is so on all ranks: the command is no tool that
+    prints results. Where other ranks' outputs are recognised it is one.
+    """
+    found: dict[int, list[Any]] = {}
+    missing = []
+    unknown: dict[int, str] = {}
+    for part in parts:
+        name = f"{item['label']}, rank {part.rank}"
+        try:
+            content = _content(spool.output_of(folder, part.rank, frame))
+            if item["parse"] == AUTO and not content.strip():
+                unknown[part.rank] = "it prints nothing"
+                continue
+            executions = parse(item["parse"], name, content)
+        except UnknownFormatError as error:
+            unknown[part.rank] = error.message.removeprefix(f"{name}: ")
+            continue
+        except IosondeError as error:
+            missing.append(_unread(item, part.rank, error.message.removeprefix(f"{name}: ")))
+            continue
+        lacking = [note.sentence for execution in executions for note in execution.missing]
+        if lacking or not any(execution.rows for execution in executions):
+            missing.append(f"{item['label']}: rank {part.rank}: {'; '.join(lacking) or 'its output holds no result'}")
+        found[part.rank] = executions
+    if item["parse"] == AUTO and unknown and not found and not missing:
+        return found, missing, next(iter(unknown.values()))
+    return found, missing + [_unread(item, rank, why) for rank, why in unknown.items()], ""
+
+
+def _unread(item: Item, rank: int, why: str) -> str:
+    return f"{item['label']}: rank {rank}: its output cannot be read: {why} {_CURE}"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > PARSED_BYTES:
+            raise IosondeError(f"it is {format_size(size)}, more than is read ({format_size(PARSED_BYTES)})")
+        return path.read_bytes()
+    except OSError as error:
+        raise IosondeError(f"it is gone: {error.strerror}") from error
+
+
+def results(
+    item: Item, found: dict[int, list[Any]], prefix: str, times: rates.Timeline, whole: bool
+) -> aggregate.Totals:
+    """The tool's numbers of every rank and, where no rank is missing, of the whole."""
+    span_s = times.span_ns / 1e9 if times.comparable else None
+    if item["on"] == SINGLE and not whole:
+        return aggregate.Totals()
+    return aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)

@@ -1,0 +1,205 @@
+"""From the ranks' parts of a phase to its rates. When the clock stops is part of the number's name.
+
+``last_done``     done ÷ (last end − first start): what the whole job waited for; the default everywhere
+``first_done``    what was done when the first rank finished ÷ (that moment − first start), the operation in
+                  flight counted pro rata (the "stonewalled" number of other tools)
+``sum_of_ranks``  the sum of each rank's own rate over its own time: what older tools print; never lower than
+                  what the job got
+``overlap``       the rate while every rank was active, operations cut at the edges counted pro rata; only where
+                  every operation was recorded, else absent
+
+The first, second and fourth need clocks that can be compared: where the clock error is above 1 % of the phase
+only ``sum_of_ranks`` is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import STATUS_OK
+from iosonde.core.types import Observation
+from iosonde.measure.spool import RankPhase
+from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+
+COMPARABLE_ERROR = 0.01
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """When the ranks of one phase ran, on rank 0's clock. All in ns; ``error_ns`` is the clocks' own."""
+
+    started_ns: npt.NDArray[np.int64]
+    ended_ns: npt.NDArray[np.int64]
+    error_ns: int
+
+    @property
+    def span_ns(self) -> int:
+        """From the first start to the last end."""
+        return int(self.ended_ns.max() - self.started_ns.min())
+
+    @property
+    def start_spread_ns(self) -> int:
+        """Between the first and the last rank's first operation."""
+        return int(self.started_ns.max() - self.started_ns.min())
+
+    @property
+    def end_spread_ns(self) -> int:
+        """Between the first and the last rank's last operation."""
+        return int(self.ended_ns.max() - self.ended_ns.min())
+
+    @property
+    def all_active_ns(self) -> int:
+        """How long every rank was active; 0 if they never all were."""
+        return max(0, int(self.ended_ns.min() - self.started_ns.max()))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether times of different ranks may be set against each other."""
+        return self.error_ns <= COMPARABLE_ERROR * max(self.span_ns, 1)
+
+
+def timeline(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> Timeline:
+    """The parts' starts and ends, moved to rank 0's clock by ``offset_ns`` (rank → its clock − rank 0's)."""
+    starts = np.array([part.started_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
+    ends = np.array([part.ended_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
+    return Timeline(starts, ends, error_ns)
+
+
+def observations(
+    operation: str,
+    plan: PhasePlan,
+    parts: list[RankPhase],
+    times: Timeline,
+    kinds: list[str],
+    repetition: int,
+) -> list[Observation]:
+    """Every rate of one timed phase: of the whole, and of each rank over its own time.
+
+    ``parts`` and ``times`` are in the same order and hold only ranks that did something.
+    """
+    kind = kinds.index(plan.counted_kind)
+    bandwidth = plan.measures == BANDWIDTH
+    unit = "bytes/s" if bandwidth else "operations/s"
+    done = np.array([_done(part, kind, bandwidth) for part in parts], float)
+    seconds = (times.ended_ns - times.started_ns) / 1e9
+    count = sum(part.total(kind, "count") - part.total(kind, "errors") for part in parts)
+    if not done.sum() or (seconds <= 0).any():
+        return []
+    whole: dict[str, float] = {"sum_of_ranks": float((done / seconds).sum())}
+    if times.comparable:
+        whole["last_done"] = float(done.sum() / times.span_ns * 1e9)
+        whole |= _from_records(parts, times, kind, bandwidth)
+    includes = _includes(parts, kind, kinds)
+    rows = [
+        Observation(operation, f"{plan.measures}_{clock}", value, unit, None, repetition, count, includes)
+        for clock, value in whole.items()
+    ]
+    rows += [
+        Observation(
+            operation,
+            f"{plan.measures}_own",
+            float(done[i] / seconds[i]),
+            unit,
+            part.rank,
+            repetition,
+            part.total(kind, "count") - part.total(kind, "errors"),
+            includes,
+        )
+        for i, part in enumerate(parts)
+    ]
+    if plan.counts_moved:
+        rows += _moved(operation, parts, repetition)
+    made_durable = {"fsync", "fdatasync", "close"} & set(includes.split(","))
+    if bandwidth and plan.counted_kind == "write" and times.comparable and made_durable:
+        rows += _buffered(operation, parts, times, kind, repetition)
+    return rows
+
+
+def bytes_moved(parts: list[RankPhase]) -> int | None:
+    """What all ranks moved, wanted or not: the holes of sieves too, and what was read to be written back. None where
+    the system does not tell."""
+    moved = 0
+    for part in parts:
+        if part.extra_bytes is None:
+            return None
+        moved += part.extra_bytes + sum(entry["bytes"] for entry in part.totals)
+    return moved
+
+
+def _moved(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
+    useful = sum(entry["bytes"] for part in parts for entry in part.totals)
+    found = {"bytes_useful_sum_of_ranks": useful, "bytes_moved_sum_of_ranks": bytes_moved(parts)}
+    return [
+        Observation(operation, name, float(value), "bytes", None, repetition)
+        for name, value in found.items()
+        if value is not None
+    ]
+
+
+def _done(part: RankPhase, kind: int, bandwidth: bool) -> int:
+    if bandwidth:
+        return part.total(kind, "bytes")
+    return part.total(kind, "count") - part.total(kind, "errors")
+
+
+def _includes(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
+    others = {entry["kind"] for part in parts for entry in part.totals} - {counted}
+    return ",".join(kinds[kind] for kind in sorted(others))
+
+
+def _from_records(parts: list[RankPhase], times: Timeline, kind: int, bandwidth: bool) -> dict[str, float]:
+    """``first_done`` and ``overlap``: both count what was done inside a window."""
+    if not all(part.recorded_all and part.operations is not None for part in parts):
+        return {}
+    first_start, first_end = int(times.started_ns.min()), int(times.ended_ns.min())
+    rates = {}
+    if first_end > first_start:
+        done = _done_between(parts, times, kind, bandwidth, first_start, first_end)
+        rates["first_done"] = done / (first_end - first_start) * 1e9
+    last_start = int(times.started_ns.max())
+    if first_end > last_start:
+        done = _done_between(parts, times, kind, bandwidth, last_start, first_end)
+        rates["overlap"] = done / (first_end - last_start) * 1e9
+    return rates
+
+
+def _done_between(
+    parts: list[RankPhase], times: Timeline, kind: int, bandwidth: bool, low_ns: int, high_ns: int
+) -> float:
+    """Bytes or operations done in a window; an operation across its edge counts by the share inside."""
+    total = 0.0
+    for part, began_ns in zip(parts, times.started_ns, strict=True):
+        rows: Any = part.operations
+        rows = rows[(rows["kind"] == kind) & (rows["status"] == STATUS_OK)]
+        # To rank 0's clock; differences stay small enough for int64.
+        start = rows["start_ns"].astype(np.int64) + (int(began_ns) - part.started_ns)
+        duration = rows["duration_ns"].astype(np.int64)
+        inside = np.minimum(start + duration, high_ns) - np.maximum(start, low_ns)
+        share = np.clip(inside / np.maximum(duration, 1), 0.0, 1.0)
+        total += float((share * rows["size"]).sum() if bandwidth else share.sum())
+    return total
+
+
+def _buffered(operation: str, parts: list[RankPhase], times: Timeline, kind: int, repetition: int) -> list[Observation]:
+    """The same bytes without fsync and close: a different metric, under a different name."""
+    first, last, done, count = [], [], 0, 0
+    for part, began_ns in zip(parts, times.started_ns, strict=True):
+        shift = int(began_ns) - part.started_ns
+        for entry in part.totals:
+            if entry["kind"] == kind:
+                first.append(entry["first_start_ns"] + shift)
+                last.append(entry["last_end_ns"] + shift)
+                done += entry["bytes"]
+                count += entry["count"]
+    name = buffered(operation)
+    seconds = (max(last) - min(first)) / 1e9
+    return [Observation(name, "bandwidth_last_done", done / seconds, "bytes/s", None, repetition, count, "")]
+
+
+def buffered(operation: str) -> str:
+    """What a write is called of which fsync and close are not in the time."""
+    return operation.replace("write", "write_buffered", 1) if "write" in operation else f"{operation}_buffered"

@@ -1,0 +1,167 @@
+"""What one node does alone: its disk beyond the cache, copies in memory, CPU time for each byte of the I/O path."""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import SystemFaultError
+from iosonde.core.workload import Files, Phase, Step, Workload
+from iosonde.measure.rank import cache
+from iosonde.ranks.machine import reading
+
+TRANSFER = 2**20
+DEPTH = 8  # transfers under way at once: one at a time leaves most disks idle half of the time
+COPIES = 3
+_LEAST_COPY = 64 * 2**20
+_POSIX = {"name": "posix"}
+_RING = {"name": "io_uring", "queue_depth": DEPTH}
+
+
+def disk(root: Path, size: int) -> dict[str, Any]:
+    """Write a file of ``size`` bytes and read it, past this node's page cache: {"write", "read"} in bytes/s, "way".
+
+    With O_DIRECT, several transfers under way where io_uring is allowed. Where O_DIRECT is refused: buffered with
+    fsync, and the cache dropped before the read. The clock includes open, fsync and close. Raises SystemFaultError.
+    """
+    refused: list[str] = []
+    ways = ((_RING, ("direct",), f"O_DIRECT, {DEPTH} at a time"), (_POSIX, ("direct",), "O_DIRECT"), (_POSIX, (), ""))
+    for backend, flags, way in ways:
+        try:
+            with _Files(root, "disk-", size, backend, flags) as files:
+                written = files.run(0)
+                cold = "" if flags else files.drop()
+                return {"write": size / written, "read": size / files.run(1), "way": way or cold}
+        except _RefusedError as error:
+            refused.append(str(error))
+    raise SystemFaultError(f"the disk below {root} cannot be measured: {refused[-1]}", "try it with: iosonde doctor")
+
+
+def cpu_per_byte(root: Path, size: int) -> dict[str, float]:
+    """CPU seconds for each byte that this process writes (with fsync) and reads (cold) through the page cache.
+
+    User and system time of the process, by getrusage(2). What kernel threads do for it (write-back, a network file
+    system's daemons) is not charged to it. Raises SystemFaultError.
+    """
+    try:
+        with _Files(root, "cpu-", size, _POSIX, ()) as files:
+            writing = _cpu_s(files, 0)
+            files.drop()
+            return {"write": writing / size, "read": _cpu_s(files, 1) / size}
+    except _RefusedError as error:
+        raise SystemFaultError(f"cannot write and read below {root}: {error}", "look at its space") from error
+
+
+def memory_copy(threads: int, free_bytes: int) -> float:
+    """bytes/s that ``threads`` copy together from arrays to arrays that no cache holds; memory moves twice as much."""
+    import numpy as np
+
+    size = copy_bytes(last_level_cache_bytes(), threads, free_bytes)
+    sources = [np.ones(size, np.uint8) for _ in range(threads)]
+    places = [np.zeros(size, np.uint8) for _ in range(threads)]
+    ready, spans = threading.Barrier(threads), []
+
+    def copy(index: int) -> None:
+        np.copyto(places[index], sources[index])
+        ready.wait()
+        started = time.monotonic_ns()
+        for _ in range(COPIES):
+            np.copyto(places[index], sources[index])  # numpy lets go of the GIL meanwhile
+        spans.append((started, time.monotonic_ns()))
+
+    workers = [threading.Thread(target=copy, args=(index,)) for index in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    seconds = (max(end for _, end in spans) - min(start for start, _ in spans)) / 1e9
+    return threads * COPIES * size / seconds
+
+
+def copy_bytes(cache_bytes: int, threads: int, free_bytes: int) -> int:
+    """The length of each thread's array: four times the cache in all, at most a quarter of the free memory."""
+    wanted = max(_LEAST_COPY, 4 * cache_bytes) // threads
+    return max(1, min(wanted, free_bytes // (8 * threads)))
+
+
+def last_level_cache_bytes(root: Path = Path("/sys/devices/system/cpu")) -> int:
+    """All last-level caches of this node together; 0 where the kernel does not tell."""
+    found: dict[tuple[int, str], int] = {}
+    for index in root.glob("cpu[0-9]*/cache/index*"):
+        level, size = reading.number(index / "level"), reading.text(index / "size") or ""
+        if level and size.endswith("K") and size[:-1].isdigit():
+            found[level, reading.text(index / "shared_cpu_list") or ""] = int(size[:-1]) * 1024
+    last = max((level for level, _ in found), default=0)
+    return sum(size for (level, _), size in found.items() if level == last)
+
+
+class _RefusedError(Exception):
+    """The engine or the file system did not do it in this way."""
+
+
+class _Files:
+    """One file, written (phase 0) and read (phase 1) by the engine; removed at the end."""
+
+    def __init__(self, root: Path, name: str, size: int, backend: dict[str, Any], flags: Sequence[str]) -> None:
+        from iosonde.engine import _native
+
+        self._path = root / f"{name}000000"
+        begin = {"write": [Step("create")], "read": [Step("open")]}
+        end = {"write": [Step("fsync"), Step("close")], "read": [Step("close")]}
+        phases = tuple(
+            Phase(
+                kind,
+                Files(name),
+                (*begin[kind], Step(kind, transfer_size=TRANSFER, size=size), *end[kind]),
+                open_flags=tuple(flags),
+            )
+            for kind in ("write", "read")
+        )
+        try:
+            self._session = _native.Session(Workload(str(root), (phases,), backend=backend).to_json(), 0, record=False)
+        except (_native.EngineError, OSError) as error:
+            raise _RefusedError(str(error)) from error
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session.close()
+        self._path.unlink(missing_ok=True)
+
+    def run(self, phase: int) -> float:
+        """Seconds of the phase. Raises _RefusedError for its first error."""
+        from iosonde.engine import _native
+
+        try:
+            self._session.prepare(phase)
+            (record,) = self._session.run(phase)
+        except (_native.EngineError, OSError) as error:
+            raise _RefusedError(str(error)) from error
+        if record.stopped != "count":
+            raise _RefusedError(str(record.errors[0]["text"]) if record.errors else record.stopped)
+        return float((record.ended_ns - record.started_ns) / 1e9)
+
+    def drop(self) -> str:
+        """Let the page cache go of the file; how far that is known, in words."""
+        root, names = self._path.parent, [self._path.name]
+        state = cache.after_drop(root, names, cache.drop(root, names))["state"]
+        words = {cache.COLD_VERIFIED: "verified", cache.COLD_REQUESTED: "not verified", cache.WARM: "kept it"}
+        return f"fsync, cache dropped ({words[str(state)]})"
+
+
+def _cpu_s(files: _Files, phase: int) -> float:
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    files.run(phase)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cores() -> int:
+    """CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,197 @@
+"""What one rank does in one repetition of a probe: ``python -m iosonde.measure.probe.program ASSIGNMENT``.
+
+First every node alone: memory, disk, CPU time; then the network, pair by pair. Only one rank of a host measures the
+host. Rank 0 leaves all results in one file for the parent.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.measure.target import space
+from iosonde.measure.target.workspace import Workspace
+from iosonde.ranks import binding, machine, mpi
+from iosonde.ranks.heartbeat import Heartbeat
+
+from . import local, network, tcp
+
+# Made by the parent in the folder: who sees it shares the folder with the parent.
+PARENT_MARK = "parent"
+BEATS = "beats"
+RESULT = "result.json"
+# How a rank begins its last sentence on stderr: the parent does not see the files of other nodes.
+SAID = "iosonde: "
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One repetition. ``target`` is the directory to measure (empty: no disk), in which only the workspace of
+    ``experiment`` is written to; ``size`` the bytes that each node writes and reads there.
+
+    ``addresses``: how other programs reach the node of each rank. ``in_turn``: one node after the other, where all
+    write to the same servers. ``only_clean``: nothing is measured, and the workspace is removed on every node.
+    """
+
+    target: str
+    experiment: str
+    folder: str
+    ranks: int
+    size: int
+    in_turn: bool
+    addresses: tuple[str, ...] = ()
+    only_clean: bool = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """The only place on the target that is written to; it need not be there."""
+        return Workspace(Path(self.target) / f"iosonde-{self.experiment}", self.experiment)
+
+    def to_word(self) -> str:
+        """One word that needs no quoting, whatever shells and launchers it passes through."""
+        return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
+
+    @staticmethod
+    def from_word(word: str) -> Assignment:
+        """The inverse of ``to_word``."""
+        return Assignment(**json.loads(base64.urlsafe_b64decode(word)))
+
+
+def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
+    """Everything this rank does. Raises IosondeError for what is wrong with any of the nodes."""
+    folder = Path(assignment.folder)
+    (folder / BEATS).mkdir(parents=True, exist_ok=True)
+    # Said by all at once: what another node finds wrong must reach the parent too.
+    wrong = next((error for error in ranks.all_gather(_unfit(assignment, ranks, folder)) if error), None)
+    if wrong:
+        raise wrong
+    relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    with Heartbeat(folder / BEATS, ranks.rank, relays=relays) as heart:
+        node = _node(assignment, ranks, heart)
+        heart.enter("network")
+        everywhere = os.sched_getaffinity(0)
+        binding.bind(ranks)
+        pairs = network.measure(ranks)
+        os.sched_setaffinity(0, everywhere)
+        heart.enter("network, TCP")
+        slowest = min((min(pair["forth"], pair["back"]) for pair in pairs), default=0.0)
+        links = tcp.measure(ranks, assignment.addresses, ranks.broadcast(slowest))
+        nodes = [one for one in ranks.gather(node) or () if one]
+        if ranks.rank == 0:
+            hosts = [host.name for host in ranks.hosts]
+            beside = folder / f"{RESULT}.new"
+            beside.write_text(
+                json.dumps({"pairs": pairs, "tcp": links, "nodes": nodes, "hosts": hosts, "node_of": ranks.node_of})
+            )
+            beside.rename(folder / RESULT)
+    ranks.wait_for_all()
+    if ranks.local_rank == 0 and not (folder / PARENT_MARK).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unfit(assignment: Assignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
+    """Why this rank cannot take part; None if it can."""
+    here = ranks.hosts[ranks.rank].name
+    if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
+        return LaunchError(
+            f"rank 0 runs on {here} and cannot see {folder} of the node that started it",
+            "start iosonde on the first of the nodes, or set TMPDIR to a shared directory",
+        )
+    try:
+        if assignment.target and ranks.local_rank == 0:
+            space.check(Path(assignment.target), space.Need(assignment.size, 4), space.Limits())
+    except IosondeError as error:
+        return type(error)(f"on {here}: {error.message}", error.hint)
+    return None
+
+
+def _node(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
+    """This node's part; None for further ranks of a node. All ranks go through the same barriers."""
+    found: dict[str, Any] | None = None
+    if ranks.local_rank == 0:
+        heart.enter("memory copy")
+        free, cores = machine.available_bytes() or machine.memory_bytes() // 2, local.cores()
+        found = {
+            "rank": ranks.rank,
+            "host": ranks.hosts[ranks.rank].name,
+            "cores": cores,
+            "copy_one": local.memory_copy(1, free),
+            "copy_all": local.memory_copy(cores, free),
+        }
+    ranks.wait_for_all()
+    if assignment.target:
+        for turn in range(ranks.size if assignment.in_turn else 1):
+            if found is not None and turn == (ranks.rank if assignment.in_turn else 0):
+                found |= _disk(assignment, ranks.rank, heart)
+            ranks.wait_for_all()
+    return found
+
+
+def _disk(assignment: Assignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
+    name = f"rank-{rank}"
+    with _workspace(assignment) as workspace:
+        place = workspace.trial(name)
+        try:
+            heart.enter("disk")
+            found: dict[str, Any] = {"disk": local.disk(place, assignment.size)}
+            heart.enter("CPU time")
+            return found | {"cpu": local.cpu_per_byte(place, max(local.TRANSFER, assignment.size // 4))}
+        finally:
+            workspace.remove_trial(name)
+
+
+@contextmanager
+def _workspace(assignment: Assignment) -> Iterator[Workspace]:
+    """The parent's where this node shares the target with it; else one of this node's own, removed at the end."""
+    if assignment.workspace.is_ours():
+        yield assignment.workspace
+        return
+    own = Workspace.create(Path(assignment.target), assignment.experiment)
+    try:
+        yield own
+    finally:
+        own.remove()
+
+
+def main() -> None:
+    """Entry point of a rank. What goes wrong is left in the folder as one sentence; the parent shows it."""
+    assignment = Assignment.from_word(sys.argv[1])
+    ranks = None
+    try:
+        if assignment.only_clean:
+            shutil.rmtree(assignment.folder, ignore_errors=True)
+            assignment.workspace.remove()
+            return
+        ranks = mpi.connect(assignment.ranks)
+        run(assignment, ranks)
+    except Exception as error:
+        _leave(Path(assignment.folder), error)
+        if ranks:
+            ranks.abort(3)
+        raise
+
+
+def _leave(folder: Path, error: Exception) -> None:
+    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_one_line(error), "")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+    os.write(2, f"{SAID}on {mpi.this_host().name}: {message}. {hint}\n".encode(errors="replace"))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""A probe's repetition → Run: start the ranks, watch them, and make of what they found observations and facts.
+
+Each repetition starts the ranks anew and is a run of its own, so that n counts trials as everywhere. Its observations
+are rows of single ranks: a probe describes nodes, and adds nothing to the totals of a campaign in the same store.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.hardware import SOURCE
+from iosonde.core.types import Observation, Run
+from iosonde.ranks import watchdog
+from iosonde.ranks.launch import Launcher
+
+from . import network
+from .program import BEATS, PARENT_MARK, RESULT, SAID, Assignment
+
+FACT = "probe"
+CLEAN_S = 60.0
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all repetitions share. ``target`` is None where no disk is measured; ``facts`` go into each run."""
+
+    experiment: str
+    launcher: Launcher
+    nodes: int
+    target: Path | None
+    size: int
+    in_turn: bool
+    facts: dict[str, Any]
+    idle_s: float
+    on_tick: Callable[[Any], None] | None = None
+
+
+def run(bench: Bench, repetition: int, run_id: str) -> Run:
+    """One repetition. One that failed is a Run too, with ``missing`` saying what it lacks.
+
+    Raises KeyboardInterrupt after having ended the ranks and removed what they left on any node.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"iosonde-probe-{bench.experiment}-"))
+    assignment = Assignment(
+        target=str(bench.target or ""),
+        experiment=bench.experiment,
+        folder=str(folder),
+        ranks=bench.nodes,
+        size=bench.size,
+        in_turn=bench.in_turn,
+        addresses=bench.launcher.addresses(bench.nodes),
+    )
+    started_at, started = datetime.now(UTC), time.monotonic()
+    found: dict[str, Any] = {}
+    try:
+        (folder / PARENT_MARK).touch()
+        outcome = watchdog.watch(
+            _command(bench, assignment),
+            heartbeat_dir=folder / BEATS,
+            idle_s=bench.idle_s,
+            on_tick=bench.on_tick,
+            ranks=bench.nodes,
+        )
+        if (folder / RESULT).exists():
+            found = json.loads((folder / RESULT).read_text())
+        missing = _why(folder, outcome, bool(found))
+    finally:
+        if not found and bench.target and bench.nodes > 1 and bench.launcher.name != "local":
+            _clean(bench, assignment)
+        shutil.rmtree(folder, ignore_errors=True)
+    return Run(
+        id=run_id,
+        experiment=bench.experiment,
+        source=SOURCE,
+        started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        seconds=time.monotonic() - started,
+        factors={"nodes": bench.nodes, "ranks_per_node": 1, "ranks": bench.nodes, "repetition": repetition,
+                 "block": repetition},
+        observations=observations(found) if found else [],
+        facts=bench.facts | {"order": repetition, "hosts": found.get("hosts", []), "nodes": found.get("node_of", []),
+                             FACT: {"pairs": found.get("pairs", []), "tcp": _without_outputs(found),
+                                    "nodes": found.get("nodes", [])}},
+        missing=missing,
+        raw=outputs(found),
+    )  # fmt: skip
+
+
+def observations(found: dict[str, Any]) -> list[Observation]:
+    """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first rank."""
+    rows = [row for pair in found["pairs"] for row in _of_pair(pair)]
+    rows += [row for link in found.get("tcp", []) if not link["error"] for row in _of_link(link)]
+    for node in found["nodes"]:
+        rows += [
+            Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
+            for operation, metric, value, unit, includes in _of_node(node)
+        ]
+    return rows
+
+
+def _of_pair(pair: dict[str, Any]) -> Iterable[Observation]:
+    a, b = pair["a"], pair["b"]
+    yield Observation(f"network_to_{b}", "latency", pair["sweep"][0][1], "s", rank=a)
+    yield Observation(f"network_to_{b}", "bandwidth", pair["forth"], "bytes/s", rank=a)
+    yield Observation(f"network_to_{a}", "bandwidth", pair["back"], "bytes/s", rank=b)
+    for size, half_trip_s in pair["sweep"][1:]:
+        yield Observation(f"pingpong_with_{b}", f"half_round_trip_{size}", half_trip_s, "s", rank=a)
+
+
+def _of_link(link: dict[str, Any]) -> Iterable[Observation]:
+    yield Observation(f"tcp_to_{link['b']}", "bandwidth", link["forth"], "bytes/s", rank=link["a"])
+    yield Observation(f"tcp_to_{link['a']}", "bandwidth", link["back"], "bytes/s", rank=link["b"])
+
+
+def outputs(found: dict[str, Any]) -> dict[str, bytes | Path]:
+    """What iperf3 printed, by the name that it has in ``raw/``."""
+    return {
+        f"iperf3-{link['a']:04d}-{link['b']:04d}-{way}.json": text.encode()
+        for link in found.get("tcp", [])
+        for way, text in zip(("forth", "back"), link["outputs"], strict=False)
+    }
+
+
+def _without_outputs(found: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in link.items() if key != "outputs"} for link in found.get("tcp", [])]
+
+
+def _of_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, str]]:
+    yield "memory_copy", "one_core", node["copy_one"], "bytes/s", ""
+    yield "memory_copy", "all_cores", node["copy_all"], "bytes/s", ""
+    if "disk" in node:
+        yield "disk_write", "bandwidth", node["disk"]["write"], "bytes/s", "open,fsync,close"
+        yield "disk_read", "bandwidth", node["disk"]["read"], "bytes/s", "open,close"
+        yield "cpu_write", "seconds_per_byte", node["cpu"]["write"], "s/byte", "open,fsync,close"
+        yield "cpu_read", "seconds_per_byte", node["cpu"]["read"], "s/byte", "open,close"
+
+
+def expected_seconds(nodes: int, repetitions: int) -> float:
+    """How long the network part takes at most on links that are not slow: every pair, every size, both streams."""
+    pairs, parts = nodes * (nodes - 1) // 2, len(network.SIZES) + 2
+    return repetitions * pairs * parts * network.BUDGET_NS / 1e9
+
+
+def _command(bench: Bench, assignment: Assignment) -> list[str]:
+    program = [sys.executable, "-m", "iosonde.measure.probe.program", assignment.to_word()]
+    return bench.launcher.command(bench.nodes, 1, program)
+
+
+def _clean(bench: Bench, assignment: Assignment) -> None:
+    """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
+    with tempfile.TemporaryDirectory(prefix="iosonde-probe-clean-") as beats:
+        command = _command(bench, replace(assignment, only_clean=True))
+        watchdog.watch(command, heartbeat_dir=Path(beats), deadline_s=CLEAN_S, ranks=bench.nodes)
+
+
+def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
+    """In words, why the ranks did not come to their end; empty if they did."""
+    if finished and not outcome.exit_code:
+        return []
+    for path in sorted(folder.glob("error-*.json")):
+        try:
+            error = json.loads(path.read_text())
+        except ValueError:
+            return [f"a rank failed and could not say why: is {folder.parent} full?"]
+        return [f"{error['message']}. {error['hint']}".strip()]
+    if outcome.timed_out:
+        return [f"no rank got on for {outcome.seconds:.0f} s; {'; '.join(outcome.sentences()[:5])}"]
+    lines = [line.strip() for line in outcome.stderr_tail.splitlines() if line.strip()]
+    if ours := [line for line in lines if line.startswith(SAID)]:
+        return [ours[0].removeprefix(SAID)]
+    told = [line for line in lines if not line.startswith(("[mpiexec@", "[proxy:", "=", "--"))] or lines
+    how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
+    return [f"the ranks ended with {how}: {(told or ['no message'])[-1][:200]}"]

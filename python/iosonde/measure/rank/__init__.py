@@ -1,0 +1,1 @@
+"""What runs on a node: one rank of a trial, its phases, its commands, its caches."""

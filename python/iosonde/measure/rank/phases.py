@@ -1,0 +1,133 @@
+"""The phases of a native workload as one rank runs them: prepare, wait, run the engine, leave the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.workload import Files
+from iosonde.measure import spool
+from iosonde.measure.assignment import Assignment
+from iosonde.measure.items import Part
+from iosonde.measure.workloads.phase_plan import PhasePlan
+from iosonde.ranks import binding, mpi
+from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
+
+from . import cache, hooks, sessions, wear_out
+
+# All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
+START_DELAY_NS = 1_000_000
+
+
+def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int) -> bool:
+    """All phases in order, as long as all ranks are well; whether they were to the end. ``budget``: the most
+    operations that a timed phase records one by one."""
+    warm = part.item["settings"].get("cache") == "warm"
+    for index, plan in enumerate(part.plans, part.first):
+        heart.enter(f"{plan.operation} (preparing)")
+        well = _phase(index, plan, assignment, warm, ranks, heart, budget if plan.timed else 0)
+        ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
+        if ranks.all_max(0 if well else 1):
+            return False
+    return True
+
+
+def _phase(
+    index: int, plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks, heart: Heartbeat, budget: int
+) -> bool:
+    """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
+    looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
+    if plan.phase is None:
+        _stand_by(index, plan, assignment, ranks, heart)
+        return True
+    session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
+    try:
+        session.prepare(0)
+        heart.enter(plan.operation, WAITING)
+        ranks.wait_for_all()
+        heart.enter(plan.operation, RUNNING, session.operations_done)
+        start_at_ns = start_together(ranks) if plan.timed else 0
+        (record,) = session.run(0, start_at_ns)
+        if plan.wears_out:
+            record = _worn_out(session, record, ranks)
+    finally:
+        heart.enter(plan.operation, WAITING)
+        session.close()
+    part = spool.RankPhase(
+        rank=ranks.rank,
+        phase=index,
+        started_ns=record.started_ns,
+        ended_ns=record.ended_ns,
+        stopped=record.stopped,
+        recorded_all=record.complete,
+        totals=record.totals,
+        errors=record.errors[:10],
+        cache=looked,
+        histograms=_histograms(record),
+        extra_bytes=record.extra_bytes,
+        hints=sessions.hints_of(plan, session),
+        operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
+    )
+    spool.write(Path(assignment.spool), part)
+    return record.stopped != "error"
+
+
+def _stand_by(index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> None:
+    """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
+    says that it did (``started_ns`` 0), for else the phase would lack this rank."""
+    heart.enter(plan.operation, WAITING)
+    ranks.wait_for_all()
+    if plan.timed:
+        start_together(ranks)
+    if plan.wears_out:
+        ranks.all_max(0)
+    nothing = spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
+    spool.write(Path(assignment.spool), nothing)
+
+
+def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
+    """The record with what this rank did on top, to reach what the fastest one had done at the time limit."""
+    done = sum(entry["count"] for entry in record.totals)
+    most = ranks.all_max(done)
+    if done == most or record.stopped == "error":
+        return record
+    (more,) = session.wear_out(0, most)
+    return wear_out.join(record, more)
+
+
+def start_together(ranks: mpi.Ranks) -> int:
+    """The agreed moment on this rank's clock, or 0 (start at once) where ranks share cores."""
+    if binding.crowded(ranks):
+        ranks.barrier()
+        return 0
+    return ranks.agree_start(START_DELAY_NS)
+
+
+def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks) -> dict[str, Any]:
+    """Bring the caches into the state that was asked for, and say what state they are in."""
+    root, hook = Path(assignment.root), assignment.regime.before_reads
+    if warm:
+        return cache.resident(root, _names(plan.reads))
+    # Dirty pages cannot be dropped: every node writes out its own first, also those that others will read.
+    if ranks.local_rank == 0:
+        cache.write_out(root)
+    ranks.barrier()
+    if hook and ranks.local_rank == 0:
+        hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
+    ranks.barrier()
+    dropped = cache.drop(root, _names(plan.reads))
+    # A page that another rank is just letting go of would be counted as kept.
+    ranks.barrier()
+    return cache.after_drop(root, _names(plan.reads), dropped)
+
+
+def _names(reads: Iterable[Files]) -> list[str]:
+    return [f"{files.template}{files.first + i:06d}{files.suffix or ''}" for files in reads for i in range(files.count)]
+
+
+def _histograms(record: Any) -> dict[str, list[list[int]]]:
+    return {
+        str(kind): [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
+        for kind, (buckets, counts) in record.histograms.items()
+    }

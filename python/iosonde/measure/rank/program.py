@@ -1,0 +1,205 @@
+"""What one rank does in one trial: ``python -m iosonde.measure.rank.program ASSIGNMENT``.
+
+Caches and factors are brought into the state that was asked for, then every step is done in order, with its result left
+in the spool. The ranks agree after each whether to go on. Everything that a rank decides it decides from the
+assignment, so all ranks decide alike.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.measure import items, spool
+from iosonde.measure.assignment import Assignment, Sealed
+from iosonde.measure.workloads import envelope
+from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target, watchdog
+from iosonde.ranks.beats import write_hosts
+from iosonde.ranks.heartbeat import Heartbeat
+
+from . import command, commands, controls, phases, trial_root
+
+# Made by the parent in the spool: who sees it shares the spool with the parent.
+PARENT_MARK = "parent"
+BEATS = "beats"
+
+
+def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
+    """All steps of this rank. Raises IosondeError for what is wrong with this node as a whole."""
+    folder = Path(assignment.spool)
+    beats = folder / BEATS
+    beats.mkdir(parents=True, exist_ok=True)
+    if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
+        raise LaunchError(
+            f"rank 0 runs on {ranks.hosts[0].name} and cannot see {folder} of the node that started it",
+            "start iosonde on the first of the nodes, or give a shared directory with --spool",
+        )
+    nodes = list(ranks.node_of)
+    hosts = [host.name for host in ranks.hosts]
+    shift, reader = envelope.reader_shift(nodes)
+    parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
+    before = clocks.estimate(ranks)
+    load = machine.LoadSampler() if ranks.local_rank == 0 else None
+    cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
+    # One rank of a node that does not share the parent's spool speaks for all of them.
+    relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
+    if ranks.local_rank == 0:
+        leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
+    if ranks.rank == 0:
+        write_hosts(beats, hosts)
+    with Heartbeat(beats, ranks.rank, relays=relays) as heart:
+        bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
+        faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
+        if assignment.root and not faults:  # a mount that failed is said by its own sentence
+            trial_root.check_visible(assignment.root)
+        finished = not faults and _all(parts, assignment, ranks, heart, cpus)
+        loads = ranks.gather(load.result() if load else None) or []
+        after = clocks.estimate(ranks)
+        heart.enter("collect")
+        _collect(folder, ranks)
+        if ranks.rank == 0:
+            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads}
+            _write_places(folder, nodes, hosts, reader, before, after, about)
+    ranks.wait_for_all()
+    if ranks.local_rank == 0:
+        _leave_nothing(folder)
+
+
+def _target_unseen(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
+    """Which nodes do not see the trial's directory; the same on all ranks. A target that hangs is named by the beat."""
+    if not assignment.root:
+        return []
+    heart.enter("looking at the target")
+    return same_target.compare(ranks, Path(assignment.root))
+
+
+def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
+    """Set-up, steps, tear-down: after a failure only what tears down; whether all went well."""
+    if any(part.item["kind"] == items.COMMAND for part in parts):
+        _enter_directory(assignment)
+        commands.write_machinefile(assignment, ranks)
+    # Of the run's budget every rank and every timed phase has the same part.
+    budget = max(1, assignment.max_operations // (ranks.size * items.timed_phases(parts)))
+    well = True
+    for part in parts:
+        if not well and part.item["stage"] != items.TEAR_DOWN:
+            continue
+        if part.item["kind"] == items.COMMAND:
+            done = commands.run(part, assignment, ranks, heart, cpus)
+            done = not ranks.all_max(0 if done else 1)
+        else:
+            done = phases.run(part, assignment, ranks, heart, budget)
+        well = well and done
+    ranks.wait_for_all()
+    if ranks.local_rank == 0:
+        command.end_trial(assignment.spool)
+    return well
+
+
+def _enter_directory(assignment: Assignment) -> None:
+    """Commands run where iosonde was started, on every node."""
+    try:
+        os.chdir(assignment.directory)
+    except OSError as error:
+        raise LaunchError(
+            f"commands run in {assignment.directory}, which {mpi.this_host().name} cannot enter: {error.strerror}",
+            "start iosonde in a directory that is there on every node",
+        ) from error
+
+
+def _collect(folder: Path, ranks: mpi.Ranks) -> None:
+    """Bring what ranks on other nodes left to rank 0's spool, unless they wrote into the same one."""
+
+    shared = (folder / PARENT_MARK).exists()
+    if ranks.nodes > 1:
+        ranks.stream_to_root(
+            () if shared else spool.pieces(folder, ranks.rank),
+            lambda _, piece: spool.put(folder, piece),
+        )
+
+
+def _leave_nothing(folder: Path) -> None:
+    """On a node that does not share the parent's spool: what was sent home need not stay here."""
+    if not (folder / PARENT_MARK).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_places(
+    folder: Path,
+    nodes: list[int],
+    hosts: list[str],
+    reader: str,
+    before: clocks.Clocks,
+    after: clocks.Clocks,
+    about: dict[str, Any],
+) -> None:
+    """What is known about the ranks as a whole; its presence says that the ranks came to their end."""
+    loads = [{"host": hosts[rank], **load} for rank, load in enumerate(about["loads"]) if load]
+    places = about | {
+        "nodes": nodes,
+        "hosts": hosts,
+        "reader": reader,
+        "offset_ns": {str(rank): offset for rank, offset in enumerate(before.offset_ns)},
+        "error_ns": max(before.worst_error_ns, after.worst_error_ns),
+        "drift_ns": [late - early for early, late in zip(before.offset_ns, after.offset_ns, strict=True)],
+        "at_ns": [before.at_ns, after.at_ns],
+        "loads": loads,
+    }
+    beside = folder / "places.tmp"
+    beside.write_text(json.dumps(places))
+    beside.rename(folder / "places.json")
+
+
+def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
+    """After ranks died: one process per node ends their commands and brings what was finished to rank 0's spool."""
+    folder = Path(assignment.spool)
+    command.end_trial(assignment.spool)
+    shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
+    here = () if shared else spool.ranks_in(folder)
+    outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
+    ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
+    leftovers.remove_recorded(folder / BEATS)
+    _leave_nothing(folder)
+
+
+def main() -> None:
+    """Entry point of a rank. What goes wrong is left in the spool as one sentence, and said on stderr, which reaches
+    the parent from other nodes too; the parent shows it."""
+    assignment = Assignment.from_word(sys.argv[1])
+    ranks = None
+    try:
+        ranks = mpi.connect(assignment.ranks)
+        if isinstance(assignment, Sealed):
+            assignment = assignment.opened(ranks)
+        (rescue if assignment.only_collect else run)(assignment, ranks)
+    except Exception as error:
+        _leave(Path(assignment.spool), error)
+        if ranks:
+            ranks.abort(3)
+        raise
+
+
+def _leave(folder: Path, error: Exception) -> None:
+    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
+    if not (folder / PARENT_MARK).exists():
+        os.write(2, f"{watchdog.SAID}{mpi.this_host().name}: {message}. {hint}".strip().encode() + b"\n")
+
+
+def _in_words(error: Exception) -> str:
+    """Where and what, without Python's own spelling where the system spoke."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""A trial's directory as a rank reaches it: from the target by descriptors, following no link in what we made.
+
+So nobody who replaces the workspace while it is measured can lead a rank to another place.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.measure.target.faults import fault
+
+_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def opened(root: str) -> Iterator[str]:
+    """A name for ``TARGET/iosonde-ID/TRIAL`` that leads to this very directory, as long as the block lasts.
+
+    Raises TargetFaultError where a link or something else is in its place, or where the target fails.
+    """
+    place = Path(root)
+    descriptors: list[int] = []
+    try:
+        try:
+            descriptors.append(os.open(place.parents[1], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+            descriptors.append(os.open(place.parent.name, _DIRECTORY, dir_fd=descriptors[-1]))
+            descriptors.append(os.open(place.name, _DIRECTORY, dir_fd=descriptors[-1]))
+        except OSError as error:
+            raise _why(error, place) from error
+        # The engine opens it by this name with O_NOFOLLOW: the last component is no link.
+        yield f"/proc/self/fd/{descriptors[-1]}/."
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def check_visible(root: str) -> None:
+    """Raises TargetError where this node does not see the trial's directory."""
+    try:
+        with opened(root):
+            return
+    except TargetFaultError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise TargetError(
+                f"{root} is not visible on this node", "mount the target at the same path on every node"
+            ) from None
+        raise
+
+
+def _why(error: OSError, place: Path) -> TargetFaultError:
+    if error.errno in (errno.ENOTDIR, errno.ELOOP):
+        return TargetFaultError(
+            f"{place} is no longer the directory that this experiment made: it was replaced", "look who writes there"
+        )
+    if error.errno == errno.ENOENT:
+        return TargetFaultError(
+            f"{place} is gone: it was removed, or {place.parents[1]} is no longer mounted", "look who did that"
+        )
+    return fault(error, place.parents[1], f"opening {place}")

@@ -1,0 +1,120 @@
+"""The main process's hands on the target: all that it does there is done by a helper, which can be left behind.
+
+A target that does not answer raises a TargetFaultError, which says what hangs and since when, within ``limit_s``.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import TargetFaultError
+from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
+
+from .space import Limits, Need
+
+# For a target that just held ranks which even SIGKILL could not end: it gets no more time than to have come back.
+SUSPECT_S = 2.0
+
+
+class Keeper:
+    """One for a command. ``on_wait`` is told while something is waited for."""
+
+    def __init__(self, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
+        self._helper = Helper("iosonde.measure.target.work", limit_s, on_wait)
+
+    def __enter__(self) -> Keeper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._helper.close()
+
+    def limit(self, seconds: float) -> None:
+        """Wait no longer than so for any answer, from now on."""
+        self._helper.limit_s = min(self._helper.limit_s, seconds)
+
+    def resolve(self, path: Path) -> Path:
+        """The absolute path without links."""
+        whole = os.path.abspath(path)
+        return Path(self._helper.call("resolve", whole, f"finding {whole}", path=whole))
+
+    def check(self, target: Path, need: Need, limits: Limits, quota_free_bytes: int | None = None) -> None:
+        """See ``target.check``."""
+        self._helper.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
+                          limits=asdict(limits), quota_free_bytes=quota_free_bytes)  # fmt: skip
+
+    def facts(self, target: Path) -> dict[str, Any]:
+        """What is known of the target's file system: mount, quota, devices, filesystem."""
+        what = f"asking for the mount and the quota of {target}"
+        found: dict[str, Any] = self._helper.call("facts", str(target), what, path=str(target))
+        return found
+
+    def workspace(self, target: Path, experiment: str) -> KeptWorkspace:
+        """That of an experiment, which is not there yet."""
+        return KeptWorkspace(target / f"iosonde-{experiment}", experiment, self)
+
+    def left(self, target: Path, experiments: list[str]) -> list[str]:
+        """Those of which a workspace is there."""
+        what = f"looking for what earlier experiments left in {target}"
+        found: list[str] = self._helper.call("left", str(target), what, target=str(target), experiments=experiments)
+        return found
+
+    def remove_left(self, target: Path, experiment: str) -> None:
+        """Remove what an earlier experiment, which nobody measures now, could not remove at its end."""
+        self._helper.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
+                          experiment=experiment)  # fmt: skip
+
+    def on(self, workspace: KeptWorkspace, operation: str, what: str, **more: Any) -> None:
+        """An operation on a workspace."""
+        self._helper.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
+                          experiment=workspace.experiment, **more)  # fmt: skip
+
+
+@dataclass
+class KeptWorkspace:
+    """A ``Workspace`` that a helper looks after. ``begun``: something of it may be there. ``lost``: why nothing can be
+    done with it any more: its target does not answer, or was changed by others."""
+
+    path: Path
+    experiment: str
+    keeper: Keeper
+    begun: bool = False
+    lost: str = ""
+
+    def create(self, *, resumed: bool, hold: bool) -> None:
+        """See ``Workspace.create``."""
+        self._do("create", f"making {self.path}", resumed=resumed, hold=hold)
+        self.begun = True
+
+    def trial(self, name: str) -> Path:
+        """See ``Workspace.trial``."""
+        self._do("trial", f"making {name} in {self.path}", name=name)
+        return self.path / name
+
+    def verify(self, name: str) -> None:
+        """See ``Workspace.verify``."""
+        self._do("verify", f"looking at {self.path / name}", name=name)
+
+    def suspect(self) -> None:
+        """Ranks hung on it: do not wait long for it any more."""
+        self.keeper.limit(SUSPECT_S)
+
+    def remove_trial(self, name: str) -> None:
+        """See ``Workspace.remove_trial``."""
+        self._do("remove_trial", f"removing {self.path / name}", left=str(self.path / name), name=name)
+
+    def remove(self) -> None:
+        """See ``Workspace.remove``. Not tried any more where the target is lost: what is left was named then."""
+        if self.begun and not self.lost:
+            self._do("remove", f"removing {self.path}", left=str(self.path))
+
+    def _do(self, operation: str, what: str, left: str = "", **more: Any) -> None:
+        try:
+            self.keeper.on(self, operation, what, **more)
+        except TargetFaultError as error:
+            self.lost = error.message
+            if left and isinstance(error, NoAnswerError):
+                raise TargetFaultError(f"{error.message}; {left} is left there", error.hint) from None
+            raise

@@ -1,0 +1,114 @@
+"""Whether a target can hold what is to be measured; nothing is started before that is known.
+
+This touches the target: the main process has it done by another one (``keeper``).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import InputError, TargetError
+from iosonde.core.units import format_size
+from iosonde.ranks.machine import mount
+
+from .faults import GONE, fault
+
+# Metadata, journal and rounding to blocks come on top of the data itself.
+SPACE_MARGIN = 1.05
+
+
+@dataclass(frozen=True)
+class Need:
+    """What one trial has on the target at once, and how long the whole campaign is expected to take."""
+
+    bytes: int
+    files: int
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the user allows; None is no limit."""
+
+    max_bytes: int | None = None
+    max_files: int | None = None
+    max_seconds: float | None = None
+
+
+def check(target: Path, need: Need, limits: Limits, quota_free_bytes: int | None = None) -> None:
+    """Refuse a target that cannot hold ``need``. Raises TargetError or InputError, having written nothing."""
+    _check_directory(target)
+    check_limits(need, limits)
+    space = _statvfs(target)
+    free, inodes = mount.free_bytes(space), mount.free_inodes(space)
+    if (
+        quota_free_bytes is not None
+        and quota_free_bytes < need.bytes * SPACE_MARGIN
+        and (free is None or quota_free_bytes < free)
+    ):
+        raise TargetError(
+            f"{target}: the quota leaves {format_size(quota_free_bytes)}, a trial needs {format_size(need.bytes)}",
+            "choose smaller sizes (--large-size, --small-files) or free some of the quota",
+        )
+    if free is not None and free < need.bytes * SPACE_MARGIN:
+        raise TargetError(
+            f"{target}: {format_size(free)} free, a trial needs {format_size(need.bytes)}",
+            "choose smaller sizes (--large-size, --small-files), fewer ranks, or another target",
+        )
+    if inodes is not None and inodes < need.files:
+        raise TargetError(
+            f"{target}: {inodes} free inodes, a trial needs {need.files}",
+            "choose fewer --small-files or another target",
+        )
+
+
+def _check_directory(target: Path) -> None:
+    try:
+        mode = target.stat().st_mode
+    except OSError as error:
+        if error.errno in GONE:
+            raise fault(error, target) from error
+        hint = "make the directory first" if error.errno == errno.ENOENT else "run as a user who may see it"
+        raise TargetError(f"{target}: {os.strerror(error.errno or 0)}", hint) from error
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        raise TargetError(
+            f"the name of {target} is not UTF-8", "rename it, or mount it elsewhere (mount --bind)"
+        ) from error
+    if not stat.S_ISDIR(mode):
+        raise TargetError(f"{target} is not a directory", "give the directory to measure, not a file in it")
+    if not os.access(target, os.W_OK | os.X_OK):
+        raise TargetError(f"{target}: no permission to write", "choose a directory that you may write in")
+    if _statvfs(target).f_flag & os.ST_RDONLY:
+        raise TargetError(f"{target} is on a read-only mount", "choose a target that can be written")
+
+
+def _statvfs(target: Path) -> os.statvfs_result:
+    try:
+        return os.statvfs(target)
+    except OSError as error:
+        raise fault(error, target) from error
+
+
+def check_limits(need: Need, limits: Limits) -> None:
+    """Refuse what passes a limit. Raises InputError."""
+    if limits.max_bytes is not None and need.bytes > limits.max_bytes:
+        raise InputError(
+            f"a trial needs {format_size(need.bytes)}, --max-bytes is {format_size(limits.max_bytes)}",
+            "choose smaller sizes or raise --max-bytes",
+        )
+    if limits.max_files is not None and need.files > limits.max_files:
+        raise InputError(
+            f"a trial needs {need.files} files, --max-files is {limits.max_files}",
+            "choose fewer --small-files or raise --max-files",
+        )
+    if limits.max_seconds is not None and need.seconds > limits.max_seconds:
+        raise InputError(
+            f"the campaign needs about {need.seconds:.0f} s, --max-seconds is {limits.max_seconds:.0f}",
+            "choose fewer repetitions, smaller sizes, or raise --max-seconds",
+        )

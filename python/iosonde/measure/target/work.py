@@ -1,0 +1,85 @@
+"""What is done on the target for the main process, by a helper that may hang in its stead (``ranks.helper_program``).
+
+Plain values go in and come out.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from . import space
+from .workspace import Workspace
+
+_workspaces: dict[str, Workspace] = {}
+
+
+def resolve(path: str) -> str:
+    """The path without links."""
+    return str(Path(path).resolve())
+
+
+def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota_free_bytes: int | None) -> None:
+    """See ``space.check``."""
+    space.check(Path(path), space.Need(**need), space.Limits(**limits), quota_free_bytes)
+
+
+def facts(path: str) -> dict[str, Any]:
+    """What is known of the file system."""
+    from iosonde.ranks.machine import target_facts
+
+    return target_facts(Path(path))
+
+
+def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:
+    """See ``Workspace.create``."""
+    made = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
+    _workspaces[path] = made
+
+
+def trial(path: str, experiment: str, name: str) -> None:
+    """See ``Workspace.trial``."""
+    _workspace(path, experiment).trial(name)
+
+
+def verify(path: str, experiment: str, name: str) -> None:
+    """See ``Workspace.verify``."""
+    _workspace(path, experiment).verify(name)
+
+
+def remove_trial(path: str, experiment: str, name: str) -> None:
+    """See ``Workspace.remove_trial``."""
+    _workspace(path, experiment).remove_trial(name)
+
+
+def remove(path: str, experiment: str) -> None:
+    """See ``Workspace.remove``."""
+    _workspace(path, experiment).remove()
+
+
+def left(target: str, experiments: list[str]) -> list[str]:
+    """Those of which something is left."""
+    return [one for one in experiments if os.path.lexists(f"{target}/iosonde-{one}")]
+
+
+def remove_left(target: str, experiment: str) -> None:
+    """Remove what an earlier experiment of ours could not remove at its end."""
+    Workspace(Path(target) / f"iosonde-{experiment}", experiment).remove(resumed=True)
+
+
+def progress() -> int:
+    """How far the removal of a tree is."""
+    from iosonde.engine import _native
+
+    return _native.removed()
+
+
+def _workspace(path: str, experiment: str) -> Workspace:
+    """The one that is held; after a helper was left behind, the one that its marker says is ours."""
+    return _workspaces.setdefault(path, Workspace(Path(path), experiment, made=True))
+
+
+OPERATIONS = {
+    one.__name__: one for one in (resolve, check, facts, create, trial, verify, remove_trial, remove, left, remove_left)
+}

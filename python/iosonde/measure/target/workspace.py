@@ -1,0 +1,328 @@
+"""The only place on a target where a measurement may write: ``TARGET/iosonde-<id>/``.
+
+Nothing is made or removed in it by a path. The target is opened, the workspace in it without following a link, and
+looked at: it must be the very directory that was made (device and inode, while it is held open), or its marker must
+name our experiment. What is done then is relative to that descriptor, so that nobody who moves or links names meanwhile
+can lead it elsewhere. Where the user's commands may unmount the target the descriptor is not kept between two steps.
+
+This touches the target: the main process has it done by another one (``keeper``).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from iosonde.core.errors import TargetError, TargetFaultError
+
+from .faults import fault, words
+
+MARKER = ".iosonde-workspace"
+Identity = tuple[int, int]
+# Without following a link, and without opening anything at the server.
+_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_TRIAL = re.compile(r"trial-\d{4,}|rank-\d+")
+
+
+@dataclass
+class Workspace:
+    """``TARGET/iosonde-<id>/``: made by us, marked by us, removed by us. It need not be there yet.
+
+    ``made``: this campaign has made it, so that another directory in its place is one that was put there.
+    """
+
+    path: Path
+    experiment: str
+    made: bool = False
+    _held: int = field(default=-1, init=False, repr=False)
+    _trials: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def target(self) -> Path:
+        """The directory it lies in."""
+        return self.path.parent
+
+    @staticmethod
+    def create(target: Path, experiment: str, *, resumed: bool = False, hold: bool = False) -> Workspace:
+        """Make it, or take over what an interrupted campaign of the same experiment left (emptied).
+
+        ``resumed``: a store says that this experiment began here; then what has lost its marker, and holds nothing but
+        directories with the names of trials, is ours too. ``hold``: keep it open, so that it can be told from any other
+        directory; its file system cannot be unmounted then. Raises TargetError if something that is not ours is in the
+        way, TargetFaultError if the target fails.
+        """
+        workspace = Workspace(target / f"iosonde-{experiment}", experiment)
+        try:
+            with workspace._target_open() as parent:
+                try:
+                    os.mkdir(workspace.path.name, 0o700, dir_fd=parent)
+                except FileExistsError:
+                    workspace._remove(parent, resumed)
+                    os.mkdir(workspace.path.name, 0o700, dir_fd=parent)
+                workspace._held = workspace._open_in(parent)
+                workspace._mark(parent)
+                workspace.made = True
+        except OSError as error:
+            workspace.let_go()
+            raise TargetError(
+                f"cannot make {workspace.path}: {words(error)}", "check permission and free space of the target"
+            ) from error
+        if not hold:
+            workspace.let_go()
+        return workspace
+
+    def let_go(self) -> None:
+        """Keep nothing open: its file system may be unmounted."""
+        for descriptor in (*self._trials.values(), self._held):
+            if descriptor >= 0:
+                with suppress(OSError):
+                    os.close(descriptor)
+        self._trials.clear()
+        self._held = -1
+
+    def is_ours(self) -> bool:
+        """Whether it is a real directory whose marker names our experiment. Raises TargetFaultError where that cannot
+        be read."""
+        try:
+            with self._target_open() as parent, self._open(parent):
+                return True
+        except (TargetError, FileNotFoundError):
+            return False
+        except OSError as error:
+            raise fault(error, self.target, f"reading the marker of {self.path}") from error
+
+    def trial(self, name: str) -> Path:
+        """Make the directory of one trial, emptied of what a killed attempt left."""
+        with self._ours(f"making {name} in {self.path}") as here:
+            try:
+                os.mkdir(name, 0o700, dir_fd=here)
+            except FileExistsError:
+                if stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+                    raise TargetError(
+                        f"{self.path / name} is a symbolic link", "somebody planted it: look who writes there"
+                    ) from None
+                _remove(here, name, None, self.path / name)
+                os.mkdir(name, 0o700, dir_fd=here)
+            if self._held >= 0:
+                self._trials[name] = os.open(name, _DIRECTORY, dir_fd=here)
+        return self.path / name
+
+    def verify(self, name: str) -> None:
+        """Look whether the trial's directory is still the one that was made for it, at its place.
+
+        Raises TargetFaultError if it is not: what was measured meanwhile may have been measured elsewhere.
+        """
+        with self._ours(f"looking at {self.path / name}") as here:
+            held = self._trials.get(name)
+            try:
+                found = os.stat(name, dir_fd=here, follow_symlinks=False)
+            except FileNotFoundError:
+                if held is None:
+                    return  # a command of the user's may remove it: it is theirs
+                raise TargetFaultError(f"{self.path / name} {_REMOVED}", _WHO) from None
+            if not stat.S_ISDIR(found.st_mode) or (held is not None and _identity(found) != _identity(os.fstat(held))):
+                raise TargetFaultError(f"{self.path / name} {_REPLACED}", _WHO)
+
+    def suspect(self) -> None:
+        """Ranks hung on the target: nothing changes for who waits himself."""
+
+    def remove_trial(self, name: str) -> None:
+        """Remove one trial's directory and all below it, following no link."""
+        held = self._trials.pop(name, None)
+        with self._ours(f"removing {name}", self.path / name) as here:
+            try:
+                wanted = None if held is None else _identity(os.fstat(held))
+            finally:
+                if held is not None:
+                    os.close(held)  # an open directory of some network file systems cannot be removed whole
+            _remove(here, name, wanted, self.path / name)
+
+    def remove(self, resumed: bool = False) -> None:
+        """Remove the whole workspace. ``resumed``: as of ``create``. Raises TargetError if it is not ours,
+        TargetFaultError if the target fails.
+        """
+        try:
+            with self._target_open() as parent:
+                self._remove(parent, resumed)
+        except OSError as error:
+            raise fault(error, self.target, f"removing {self.path.name}", str(self.path)) from error
+        finally:
+            self.let_go()
+
+    # Inside
+
+    @contextmanager
+    def _target_open(self) -> Iterator[int]:
+        descriptor = os.open(self.target, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def _ours(self, doing: str, left: Path | None = None) -> Iterator[int]:
+        """The workspace, open and known to be ours. Turns errors of the system into TargetFaultError."""
+        try:
+            with self._target_open() as parent, self._open(parent) as here:
+                yield here
+        except FileNotFoundError as error:
+            raise TargetFaultError(
+                f"{self.path} is gone: it was removed, or {self.target} is no longer mounted", "look who did that"
+            ) from error
+        except OSError as error:
+            raise fault(error, self.target, doing, str(left) if left else "") from error
+
+    @contextmanager
+    def _open(self, parent: int) -> Iterator[int]:
+        """Raises TargetError if it is not ours, FileNotFoundError if it is not there."""
+        here = self._open_in(parent)
+        try:
+            self._check(parent, here)
+            yield here
+        finally:
+            os.close(here)
+
+    def _open_in(self, parent: int) -> int:
+        try:
+            return os.open(self.path.name, _DIRECTORY, dir_fd=parent)
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                raise self._other() from None
+            raise
+
+    def _check(self, parent: int, here: int) -> None:
+        found = os.fstat(here)
+        if self._held >= 0:
+            if _identity(found) != _identity(os.fstat(self._held)):
+                raise self._other()
+        elif found.st_dev != os.fstat(parent).st_dev or not self._names_us(here):
+            raise self._other()
+
+    def _names_us(self, here: int) -> bool:
+        """Whether the marker does. Raises OSError where that cannot be read, which says nothing about whose it is."""
+        try:
+            handle = os.open(MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ELOOP):
+                return False
+            raise
+        try:
+            return os.read(handle, 256) == self.experiment.encode()
+        finally:
+            os.close(handle)
+
+    def _mark(self, parent: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            handle = os.open(MARKER, flags, 0o600, dir_fd=self._held)
+            try:
+                os.write(handle, self.experiment.encode())
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+        except OSError as error:
+            with suppress(OSError):
+                os.unlink(MARKER, dir_fd=self._held)
+            with suppress(OSError):
+                os.rmdir(self.path.name, dir_fd=parent)
+            raise TargetError(
+                f"cannot write in {self.path}: {words(error)}", "free some space on the target"
+            ) from error
+
+    def _remove(self, parent: int, resumed: bool) -> None:
+        try:
+            here = self._open_in(parent)
+        except FileNotFoundError:
+            if self._held >= 0 and os.fstat(self._held).st_nlink:
+                raise TargetFaultError(
+                    f"{self.path} is gone: it was moved, or {self.target} is no longer mounted{self._now_at()}; "
+                    "what is in it was not removed",
+                    _WHO,
+                ) from None
+            return
+        try:
+            found = os.fstat(here)
+            if not self._was_just_begun(here) and not (resumed and self._has_only_trials(here)):
+                self._check(parent, here)
+        finally:
+            os.close(here)
+        _remove(parent, self.path.name, _identity(found), self.path)
+
+    def _was_just_begun(self, here: int) -> bool:
+        """Whether a kill fell between making the directory and marking it: there is nothing in it yet."""
+        names = _names(here)
+        if names != [MARKER]:
+            return not names
+        marker = os.stat(MARKER, dir_fd=here, follow_symlinks=False)
+        return stat.S_ISREG(marker.st_mode) and marker.st_size == 0
+
+    def _has_only_trials(self, here: int) -> bool:
+        """Whether all that is in it has names that we give, and is ours by its owner: a file system that heals itself
+        may bring back directories that were being removed, without the marker."""
+        others = [name for name in _names(here) if name != MARKER]
+        found = [os.stat(name, dir_fd=here, follow_symlinks=False) for name in others]
+        return all(_TRIAL.fullmatch(name) for name in others) and all(
+            stat.S_ISDIR(one.st_mode) and one.st_uid == os.geteuid() for one in found
+        )
+
+    def _other(self) -> TargetError | TargetFaultError:
+        """The error for a directory (or whatever has the workspace's name) that is not ours."""
+        if self.made:
+            return TargetFaultError(
+                f"{self.path} {_REPLACED}{self._now_at()}; what has its name now is not touched", _WHO
+            )
+        return TargetError(
+            f"{self.path} was not made by this experiment, and stays as it is", "remove it yourself if it is not needed"
+        )
+
+    def _now_at(self) -> str:
+        """Where the directory that we made is now, in words, as far as the kernel knows."""
+        with suppress(OSError):
+            place = os.readlink(f"/proc/self/fd/{self._held}")
+            if place != str(self.path):
+                return f" (it is {place} now)"
+        return ""
+
+
+_REPLACED = "is no longer the directory that this experiment made: it was replaced"
+_REMOVED = "was removed while it was measured"
+_WHO = "look who writes there"
+
+
+def _identity(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino
+
+
+def _is_another(directory: int, name: str, wanted: Identity) -> bool:
+    """Whether the name belongs to another directory, and not the file system that says ESTALE."""
+    with suppress(OSError):
+        return _identity(os.stat(name, dir_fd=directory, follow_symlinks=False)) != wanted
+    return False
+
+
+def _names(here: int) -> list[str]:
+    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=here)
+    try:
+        return os.listdir(listed)
+    finally:
+        os.close(listed)
+
+
+def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> None:
+    """Remove ``name`` in an open directory, if it is ``wanted``; ``path`` is said where it is not."""
+    from iosonde.engine import _native
+
+    try:
+        _native.remove_tree_at(directory, name, wanted)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno == errno.ESTALE and wanted and _is_another(directory, name, wanted):
+            raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
+        raise

@@ -1,0 +1,86 @@
+"""Another tool's command line as a workload of our own engine: one file for each tool.
+
+A translator says all that it cannot do, one sentence for each option, and lists what it ignores with the reason. What
+it gives is run and recorded like any native workload; its numbers by the tool's own definitions come from
+``stats.definitions``. Each module is also the workload's producer (see ``workloads``).
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields
+from importlib import import_module
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.measure.workloads.settings import SettingError, read_count
+
+TOOLS = ("ior", "mdtest", "iozone")
+_LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "srun", "orterun", "prterun")
+
+
+@dataclass(frozen=True)
+class Translation:
+    """``workload`` is the name that ``workloads.find`` knows, ``settings`` its Settings.
+
+    ``repetitions``, ``target`` (a directory) and ``ranks`` are what the command itself asks for; None if it leaves
+    them open. ``ignored``: option → why it changes nothing here. ``notes``: what differs from the tool, in words.
+    """
+
+    workload: str
+    settings: Any
+    repetitions: int | None = None
+    target: str | None = None
+    ranks: int | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_settings(settings: Any) -> None:
+    """Check the types of a Settings as an experiment file may give them: sizes as ``1MiB`` become bytes, lists tuples.
+
+    Raises SettingError.
+    """
+    for field in fields(settings):
+        name, value = field.name, getattr(settings, field.name)
+        if field.type == "int":
+            object.__setattr__(settings, name, read_count(name, value, size=True, least=0))
+        elif field.type == "bool" and not isinstance(value, bool):
+            raise SettingError((name,), f"{name} is {value!r}", "write true or false")
+        elif field.type == "str" and not isinstance(value, str):
+            raise SettingError((name,), f"{name} is {value!r}", "write a word")
+        elif field.type == "tuple[str, ...]":
+            if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
+                raise SettingError((name,), f"{name} is {value!r}", "write a list of words")
+            object.__setattr__(settings, name, tuple(value))
+    if settings.cache not in ("cold", "warm"):
+        raise SettingError(("cache",), f"cache regime '{settings.cache}' is unknown", "use cold or warm")
+
+
+def known_words(name: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
+    """Raises SettingError for a word that is none of the ``known``."""
+    for word in words:
+        if word not in known:
+            raise SettingError((name,), f"{name}: '{word}' is unknown", f"there are: {', '.join(known)}")
+
+
+def translate(command: str) -> Translation:
+    """The workload of a command line as ``ior -w -t 1m -b 1g -F``.
+
+    Raises InputError for a tool or an option that cannot be done.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"'{command}' is no command line: {error}", "close its quotes") from error
+    tool = PurePath(words[0]).name if words else ""
+    if tool in _LAUNCHERS:
+        raise InputError(
+            f"'{tool}' starts processes, which iosonde does itself",
+            "give the tool's part of the line, and --nodes and --ranks-per-node",
+        )
+    if tool not in TOOLS:
+        raise InputError(f"'{tool}' cannot be run natively", f"there are: {', '.join(TOOLS)}; without --native it runs")
+    translation: Translation = import_module(f"{__name__}.{tool}").translate(words[1:])
+    return translation

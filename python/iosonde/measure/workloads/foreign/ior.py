@@ -1,0 +1,263 @@
+"""``ior -a POSIX …`` as phases: write and read, each with its open, its accesses, fsync (``-e``) and close.
+
+Offsets are IOR's (src/ior.c, WriteOrRead): in a file per process the segments lie one after the other; in the shared
+file segment s of rank r is block s × ranks + r. ``-z`` takes every transfer once, in an order drawn from a seed; in the
+shared file the transfers are dealt to the ranks by chance, as IOR does.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.workload import Files, Phase, Step
+from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+
+from . import Translation, read_settings
+from .options import Option, read
+
+# Where every transfer (or segment) needs a step of its own, so many at most.
+MOST_STEPS = 65_536
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run of IOR does. Sizes in bytes, ``block_size`` and ``segments`` per task.
+
+    ``shift``: how many nodes away a task's reader is (0: it reads its own, -C); ``random_reader`` (-Z) draws it.
+    ``cache`` is ``warm`` (what is there stays, as IOR does) or ``cold`` (dropped before the read phase).
+    """
+
+    transfer_size: int = 262144
+    block_size: int = 1048576
+    segments: int = 1
+    file_per_process: bool = False
+    write: bool = True
+    read: bool = True
+    check_write: bool = False
+    verify: bool = False
+    fsync: bool = False
+    fsync_per_write: bool = False
+    random_order: bool = False
+    shift: int = 0
+    random_reader: bool = False
+    direct: bool = False
+    unique_directories: bool = False
+    cache: str = "warm"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        read_settings(self)
+        if self.transfer_size < 1 or self.segments < 1 or self.block_size < self.transfer_size:
+            raise InputError("ior: -t, -b and -s must be at least 1, and -b not below -t", "as -t 1m -b 16m -s 1")
+        if self.block_size % self.transfer_size:
+            raise InputError(
+                f"ior: the block (-b, {self.block_size} B) is no multiple of the transfer (-t, {self.transfer_size} B)",
+                "choose -b as a multiple of -t",
+            )
+        steps = self.segments * (self.block_size // self.transfer_size if self._single else 1)
+        if steps > MOST_STEPS and (self._single or not self._regular):
+            raise InputError(
+                f"ior: {steps} transfers or segments of a task, each placed by itself, are more than {MOST_STEPS}",
+                "choose fewer segments (-s), or larger transfers (-t)",
+            )
+
+    @property
+    def _single(self) -> bool:
+        """Whether each transfer is a step of its own."""
+        return self.random_order or self.fsync_per_write
+
+    @property
+    def _regular(self) -> bool:
+        return self.file_per_process or self.segments == 1 or self.block_size == self.transfer_size
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return asdict(self)
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """What one trial has on the target at once."""
+    return settings.block_size * settings.segments * ranks
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """Files and directories."""
+    own = ranks if settings.file_per_process else 1
+    return own + 2 + (ranks if settings.unique_directories else 0)
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial; what is read has to be written first."""
+    return bytes_needed(settings, ranks) * (1 + settings.read + settings.check_write)
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return ranks * (2 + settings.read + settings.check_write)
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank``; every rank has the same number of them."""
+    plans = [_plan(settings, "write", rank, rank, ranks, timed=settings.write)]
+    if settings.check_write:
+        other = (rank + (settings.shift + 1) * max(shift, 1)) % ranks if settings.shift else rank
+        plans.append(_plan(settings, "check_write", other, rank, ranks, timed=False))
+    if settings.read:
+        plans.append(_plan(settings, "read", _reader(settings, rank, ranks, shift), rank, ranks, timed=True))
+    return plans
+
+
+def _reader(settings: Settings, rank: int, ranks: int, shift: int) -> int:
+    """Whose data this rank reads. ``shift`` reaches the next node."""
+    if settings.random_reader:
+        away = settings.shift * max(shift, 1)
+        return (rank + random.Random(f"{settings.seed} {rank}").randrange(min(away, ranks - 1), ranks)) % ranks
+    return (rank + settings.shift * max(shift, 1)) % ranks
+
+
+def _plan(settings: Settings, name: str, data_of: int, rank: int, ranks: int, timed: bool) -> PhasePlan:
+    kind = "write" if name == "write" else "read"
+    if settings.file_per_process:
+        folder = f"ior/{data_of:08d}" if settings.unique_directories else "ior"
+        files = Files(f"{folder}/testFile.", 1, first=data_of)
+    else:
+        files = Files("ior/testFile.", 1)
+    data = _accesses(settings, kind, data_of, ranks)
+    last = (Step("fsync"),) if settings.fsync and kind == "write" else ()
+    steps = (Step("create" if kind == "write" else "open"), *data, *last, Step("close"))
+    phase = Phase(
+        name, files, steps,
+        open_flags=("direct",) if settings.direct else (),
+        verify=settings.verify or settings.check_write,
+    )  # fmt: skip
+    shared = not settings.file_per_process
+    distinct = bytes_needed(settings, ranks) if shared else 0
+    reads = (files,) if kind == "read" else ()
+    return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads, shared=shared, distinct_bytes=distinct)
+
+
+def _accesses(settings: Settings, kind: str, rank: int, ranks: int) -> tuple[Step, ...]:
+    block, transfer, segments = settings.block_size, settings.transfer_size, settings.segments
+    if settings._single:
+        steps = [Step(kind, transfer, base=at, size=transfer) for at in _offsets(settings, rank, ranks)]
+        if settings.fsync_per_write and kind == "write":
+            return tuple(step for access in steps for step in (access, Step("fsync")))
+        return tuple(steps)
+    if settings.file_per_process or segments == 1:
+        base = 0 if settings.file_per_process else rank * block
+        return (Step(kind, transfer, base=base, size=block * segments, offsets="seq"),)
+    if block == transfer:
+        stride = {"stride": {"hole": (ranks - 1) * block}}
+        size = ((segments - 1) * ranks + 1) * block
+        return (Step(kind, transfer, base=rank * block, size=size, count=segments, offsets=stride),)
+    return tuple(
+        Step(kind, transfer, base=(segment * ranks + rank) * block, size=block, offsets="seq")
+        for segment in range(segments)
+    )
+
+
+def _offsets(settings: Settings, rank: int, ranks: int) -> list[int]:
+    """Where each transfer goes, in order: the same order in every segment, as in IOR."""
+    block, transfer = settings.block_size, settings.transfer_size
+    if settings.file_per_process:
+        inside, span = list(range(0, block, transfer)), block
+    elif settings.random_order:
+        deal = random.Random(settings.seed)
+        inside = [at for at in range(0, block * ranks, transfer) if deal.randrange(ranks) == rank]
+        span = block * ranks
+    else:
+        inside, span = list(range(rank * block, (rank + 1) * block, transfer)), block * ranks
+    if settings.random_order:
+        random.Random(f"{settings.seed} {rank}").shuffle(inside)
+    return [segment * span + at for segment in range(settings.segments) for at in inside]
+
+
+_TEXT = "it changes what IOR prints, nothing that it does"
+_OPTIONS = {
+    **{name: Option(True) for name in ("-a", "-b", "-i", "-o", "-Q", "-s", "-t", "-X", "--random-offset-seed")},
+    **{name: Option() for name in ("-B", "-C", "-e", "-F", "-r", "-R", "-u", "-w", "-W", "-Y", "-z", "-Z",
+                                   "--posix.odirect")},
+    "-A": Option(True, ignored=_TEXT),
+    "-j": Option(True, ignored=_TEXT),
+    "-v": Option(ignored=_TEXT),
+    "-O": Option(True),
+    "-k": Option(ignored="the read phase finds the file; what a measurement made it removes"),
+    "-K": Option(ignored="what a measurement made it removes"),
+    "-m": Option(ignored="every repetition has files of its own anyway"),
+    "-x": Option(ignored="a transfer that comes back short is an error here, and not tried again"),
+    "-l": Option(True, ignored="what is written is incompressible here, in every transfer anew"),
+    "-G": Option(True, ignored="what is verified here is known by the experiment's seed"),
+    "-c": Option(cannot="POSIX has no collective calls"),
+    "-d": Option(True, cannot="trials follow each other without a fixed delay"),
+    "-D": Option(True, cannot="a time limit would end the phase before its fsync and close"),
+    "-E": Option(cannot="every repetition has new files"),
+    "-f": Option(True, cannot="a script holds several tests: give one command line"),
+    "-g": Option(cannot="there is no barrier inside a phase, between open, access and close"),
+    "-M": Option(True, cannot="no memory is hogged; --cache and --before-reads keep caches out"),
+    "-N": Option(True, cannot="--nodes and --ranks-per-node say how many tasks there are"),
+    "-T": Option(True, cannot="--budget ends a campaign"),
+    "-y": Option(cannot="there is one target"),
+}  # fmt: skip
+_QUIET = ("summaryformat", "summaryfile", "saverankperformancedetailscsv", "saveperopdatacsv", "verbose")
+
+
+def translate(words: list[str]) -> Translation:
+    """From IOR's options. Raises InputError."""
+    given = read("ior", words, _OPTIONS)
+    if given.text("-a", "POSIX").upper() != "POSIX":
+        given.refuse("-a", f"the engine does POSIX calls, not {given.text('-a')}")
+    for directives in given.values.get("-O", ()):
+        for directive in directives.split(","):
+            if directive.partition("=")[0].lower() not in _QUIET:
+                given.refuse(f"-O {directive.partition('=')[0]}", "unknown here")
+    if given.times("-z") > 1:
+        given.refuse("-z -z", "offsets that may overlap")
+    if given.has("-C") and given.has("-Z"):
+        given.refuse("-C -Z", "IOR allows one of them")
+    if given.has("-Z") and given.has("-z") and not given.has("-F"):
+        given.refuse("-Z -z", "IOR allows both with -F only")
+    if given.times("-Z") > 1:
+        given.refuse("-Z -Z", "a shuffle of all tasks")
+    given.check()
+    asked = any(given.has(name) for name in ("-w", "-r", "-R", "-W"))
+    read_back = given.has("-r") or given.has("-R") or not asked
+    settings = Settings(
+        transfer_size=given.size("-t", 262144),
+        block_size=given.size("-b", 1048576),
+        segments=given.size("-s", 1),
+        file_per_process=given.has("-F"),
+        write=given.has("-w") or not asked,
+        read=read_back,
+        check_write=given.has("-W"),
+        verify=given.has("-R"),
+        fsync=given.has("-e"),
+        fsync_per_write=given.has("-Y"),
+        random_order=given.has("-z"),
+        shift=given.number("-Q", 1) if given.has("-C") or given.has("-Z") else 0,
+        random_reader=given.has("-Z"),
+        direct=given.has("-B") or given.has("--posix.odirect"),
+        unique_directories=given.has("-u") and given.has("-F"),
+        seed=given.number("--random-offset-seed", given.number("-X", 0)),
+    )
+    path = given.text("-o")
+    return Translation(
+        workload="ior",
+        settings=settings,
+        repetitions=given.number("-i", 1) if given.has("-i") else None,
+        target=str(PurePath(path).parent) if path else None,
+        ignored=tuple(given.ignored.items()),
+        notes=_notes(settings),
+    )
+
+
+def _notes(settings: Settings) -> tuple[str, ...]:
+    notes = []
+    if not settings.write:
+        notes.append("the file that is read is written before, outside the clock")
+    if settings.random_order or settings.random_reader:
+        notes.append(f"orders and readers are drawn by our own generator from seed {settings.seed}, not by IOR's")
+    return tuple(notes)

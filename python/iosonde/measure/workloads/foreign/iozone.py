@@ -1,0 +1,226 @@
+"""``iozone -t N -i 0 -i 1 …`` (throughput mode), or one process with ``-s`` and ``-r``, as phases of each test.
+
+Each process has a file of its own and goes through it record by record. IOzone flushes a written file after its clock
+has stopped (with ``-e`` before): the fsync is in every writing phase here and in the record, and IOzone's definition
+leaves it out or in. Random tests take every record once, in an order drawn from a seed.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.workload import Files, Phase, Step
+from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+
+from . import Translation, known_words, read_settings
+from .options import Given, Option, read
+
+MOST_STEPS = 65_536
+# Number of -i → the tests in order (name, kind).
+TESTS = {
+    0: (("write", "write"), ("rewrite", "write")),
+    1: (("read", "read"), ("reread", "read")),
+    2: (("random_read", "read"), ("random_write", "write")),
+    3: (("backward_read", "read"),),
+    4: (("record_rewrite", "write"),),
+    5: (("stride_read", "read"),),
+}
+_AGAIN = ("rewrite", "reread")
+_KINDS = {name: kind for tests in TESTS.values() for name, kind in tests}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run of IOzone does. Sizes in bytes, per process. ``inside``: what of fsync and close its clock
+    contains (-e, -c); it changes the definition of IOzone's number and not the work. ``cache`` is ``warm`` (what is
+    there stays, as IOzone does) or ``cold`` (dropped before each reading test)."""
+
+    file_size: int = 512 * 1024
+    record_size: int = 4096
+    tests: tuple[str, ...] = ("write", "rewrite", "read", "reread")
+    stride: int = 17
+    inside: tuple[str, ...] = ()
+    synchronous: bool = False
+    direct: bool = False
+    verify: bool = False
+    cache: str = "warm"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        read_settings(self)
+        known_words("tests", self.tests, tuple(_KINDS))
+        known_words("inside", self.inside, ("fsync", "close"))
+        if self.record_size < 1 or self.file_size < self.record_size or self.file_size % self.record_size:
+            raise InputError(
+                f"iozone: the file (-s, {self.file_size} B) is no multiple of the record (-r, {self.record_size} B)",
+                "choose -s as a multiple of -r; numbers without a letter are in KiB",
+            )
+        if self.file_size // self.record_size > MOST_STEPS and any(name.startswith("random") for name in self.tests):
+            raise InputError(
+                f"iozone: -i 2 with more than {MOST_STEPS} records in a file", "choose larger records or smaller files"
+            )
+        if self.stride < 1:
+            raise InputError("iozone: -j must be at least 1", "as -j 17")
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return asdict(self) | {"tests": list(self.tests), "inside": list(self.inside)}
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """What one trial has on the target at once."""
+    return settings.file_size * ranks
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """Files and directories."""
+    return ranks + 2
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial."""
+    return settings.file_size * ranks * (len(settings.tests) + ("write" not in settings.tests))
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return ranks * (len(settings.tests) + 2)
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank``. IOzone's processes read what they wrote: ``shift`` is not used."""
+    plans = [] if "write" in settings.tests else [_plan(settings, "write", rank, timed=False)]
+    return plans + [_plan(settings, name, rank, timed=True) for name in settings.tests]
+
+
+def _plan(settings: Settings, name: str, rank: int, timed: bool) -> PhasePlan:
+    kind = _KINDS[name]
+    first = Step("create" if name == "write" else "open")
+    last = (Step("fsync"), Step("close")) if kind == "write" else (Step("close"),)
+    flags = [flag for flag, wanted in (("direct", settings.direct), ("sync", settings.synchronous)) if wanted]
+    files = Files("iozone/iozone.DUMMY.", 1, first=rank)
+    phase = Phase(
+        name, files, (first, *_records(settings, name, kind, rank), *last),
+        open_flags=tuple(flags), verify=settings.verify,
+    )  # fmt: skip
+    return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads=(files,) if kind == "read" else ())
+
+
+def _records(settings: Settings, name: str, kind: str, rank: int) -> tuple[Step, ...]:
+    size, record = settings.file_size, settings.record_size
+    count = size // record
+    if name.startswith("random"):
+        places = list(range(count))
+        random.Random(f"{settings.seed} {name} {rank}").shuffle(places)
+        return tuple(Step(kind, record, base=place * record, size=record) for place in places)
+    if name == "record_rewrite":
+        return (Step(kind, record, size=record, count=count, offsets="off0"),)
+    if name == "stride_read":
+        stride = {"stride": {"hole": (settings.stride - 1) * record}}
+        sweeps = range(min(settings.stride, count))
+        return tuple(
+            Step(kind, record, base=at * record, size=size - at * record, count=-(-(count - at) // settings.stride),
+                 offsets=stride)
+            for at in sweeps
+        )  # fmt: skip
+    return (Step(kind, record, size=size, offsets="reverse" if name == "backward_read" else "seq"),)
+
+
+_TEXT = "it changes what IOzone prints, nothing that it does"
+_AUTO = "one file and record size a run; an experiment file has factors for series"
+_CPU = "ranks are bound to cores of their own anyway"
+_OPTIONS = {
+    **{name: Option(True) for name in ("-i", "-s", "-r", "-t", "-f", "-F", "-j")},
+    **{name: Option() for name in ("-T", "-c", "-e", "-o", "-I", "-+n", "-+d")},
+    **{name: Option(ignored=_TEXT) for name in ("-R", "-M", "-Q", "-O", "-N", "-C", "-+u", "-+q")},
+    "-b": Option(True, ignored=_TEXT),
+    "-w": Option(ignored="what a measurement made it removes"),
+    "-x": Option(ignored="the record tells both: until the first process is done, and to the end"),
+    "-S": Option(True, ignored="the processor's cache is not purged"),
+    "-L": Option(True, ignored="buffers are aligned to 4096 bytes"),
+    "-P": Option(True, ignored=_CPU),
+    "-+A": Option(True, ignored="no advice is given to the kernel"),
+    "-a": Option(cannot=_AUTO),
+    "-A": Option(cannot=_AUTO),
+    "-z": Option(cannot=_AUTO),
+    **{name: Option(True, cannot=_AUTO) for name in ("-n", "-g", "-y", "-q")},
+    **{name: Option(True, cannot="--nodes 1,2,4 measures a series") for name in ("-l", "-u")},
+    "-+m": Option(True, cannot="--hosts, --nodes and --launcher say where it runs"),
+    "-B": Option(cannot="files are not mapped"),
+    "-D": Option(cannot="files are not mapped"),
+    "-G": Option(cannot="files are not mapped"),
+    "-Z": Option(cannot="files are not mapped"),
+    "-E": Option(cannot="no test of its own for pread: the engine always uses it"),
+    "-H": Option(True, cannot="no POSIX asynchronous I/O"),
+    "-k": Option(True, cannot="no POSIX asynchronous I/O"),
+    "-J": Option(True, cannot="no computing between records"),
+    "-K": Option(cannot="no jitter of access patterns"),
+    "-m": Option(cannot="one buffer"),
+    "-p": Option(cannot="the processor's cache is not purged"),
+    "-U": Option(True, cannot="--before-reads 'COMMAND' remounts"),
+    "-V": Option(True, cannot="-+d verifies"),
+    "-W": Option(cannot="files are not locked"),
+    "-X": Option(True, cannot="no telemetry files"),
+    "-Y": Option(True, cannot="no telemetry files"),
+    "-+r": Option(cannot="no O_RSYNC"),
+}
+
+
+def translate(words: list[str]) -> Translation:
+    """From IOzone's options. Raises InputError."""
+    listed = []
+    if "-F" in words:  # takes as many names as there are processes
+        place = words.index("-F") + 1
+        while place < len(words) and not words[place].startswith("-"):
+            listed.append(words.pop(place))
+        words.insert(place, " ".join(listed))
+    given = read("iozone", words, _OPTIONS)
+    tests = _tests(given)
+    given.check()
+    inside = tuple(name for flag, name in (("-e", "fsync"), ("-c", "close")) if given.has(flag))
+    settings = Settings(
+        file_size=given.size("-s", 512 * 1024, unit=1024),
+        record_size=given.size("-r", 4096, unit=1024),
+        tests=tests,
+        stride=given.number("-j", 17),
+        inside=inside,
+        synchronous=given.has("-o"),
+        direct=given.has("-I"),
+        verify=given.has("-+d"),
+    )
+    path = listed[0] if listed else given.text("-f")
+    if len({str(PurePath(name).parent) for name in listed}) > 1:
+        raise InputError("iozone -F: the files lie in several directories", "there is one target: give one")
+    return Translation(
+        workload="iozone",
+        settings=settings,
+        repetitions=None,
+        target=str(PurePath(path).parent) if path else None,
+        ranks=given.number("-t", 1),
+        ignored=tuple(given.ignored.items()),
+        notes=_notes(given, settings),
+    )
+
+
+def _tests(given: Given) -> tuple[str, ...]:
+    """The tests in IOzone's order, whatever the order of the options."""
+    asked = [int(text) if text.isdigit() else -1 for text in given.values.get("-i", ["0", "1"])]
+    for number in sorted({number for number in asked if number not in TESTS}):
+        given.refuse(f"-i {number}", "stdio, mixed and pread tests are not there (0 to 5 are)")
+    names = [name for number, tests in TESTS.items() if number in asked for name, _ in tests]
+    return tuple(name for name in names if not (given.has("-+n") and name in _AGAIN))
+
+
+def _notes(given: Given, settings: Settings) -> tuple[str, ...]:
+    notes = []
+    if given.has("-T"):
+        notes.append("threads (-T) are processes here")
+    if "write" not in settings.tests:
+        notes.append("the files are written before, outside the clock")
+    if any(name.startswith("random") for name in settings.tests):
+        notes.append("the random order is drawn by our own generator, not by IOzone's")
+    return tuple(notes)

@@ -1,0 +1,258 @@
+"""``mdtest …`` as phases: create, stat, read and remove of directories and files in mdtest's tree.
+
+As in src/mdtest.c: item i of a task lies in directory i ÷ (items per directory) of a tree of ``branches`` (-b) and
+``depth`` (-z); with ``-u`` each task has a tree of its own; with ``-N`` stat, read and removal are of the items of the
+1st, 2nd and 3rd neighbour at that distance. The tree itself is made outside the clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
+
+from . import Translation, known_words, read_settings
+from .options import Option, read
+
+PHASES = ("create", "stat", "read", "remove")
+MOST_NAMES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run of mdtest does. Items per task, sizes in bytes; ``phases`` are those that are timed.
+
+    ``cache`` is ``warm`` (what is there stays, as mdtest does) or ``cold`` (data is dropped before files are read).
+    """
+
+    items: int = 100
+    files: bool = True
+    directories: bool = True
+    unique_directories: bool = False
+    branches: int = 1
+    depth: int = 0
+    leaf_only: bool = False
+    write_bytes: int = 0
+    read_bytes: int = 0
+    fsync: bool = False
+    stride: int = 0
+    random_stat: bool = False
+    verify: bool = False
+    cache: str = "warm"
+    phases: tuple[str, ...] = PHASES
+
+    def __post_init__(self) -> None:
+        read_settings(self)
+        known_words("phases", self.phases, PHASES)
+        if self.branches < 1:
+            raise InputError("mdtest: a tree has at least one branch", "give -b 1 or more")
+        if self.items < 1:
+            raise InputError("mdtest: there are no items", "say how many each task makes: -n 1000")
+        if self.items // self._leaves < 1:
+            raise InputError(
+                f"mdtest: {self.items} items in {self._leaves} directories leave some of them empty",
+                "raise -n, or lower -b and -z",
+            )
+        if self.items > MOST_NAMES and self._leaves > 1:
+            raise InputError(f"mdtest: more than {MOST_NAMES} items of a task in a tree", "lower -n or -I")
+        if self.cache == "cold" and self._leaves > 1:
+            raise InputError("mdtest: cold reads of a tree of directories cannot be had", "leave out -b and -z")
+        if self.read_bytes > self.write_bytes:
+            raise InputError(
+                f"mdtest: -e {self.read_bytes} reads more than -w {self.write_bytes} writes", "choose -e not above -w"
+            )
+
+    @property
+    def tree(self) -> int:
+        """Directories of one tree."""
+        return _holding(self.branches, self.depth, leaf_only=False)
+
+    @property
+    def _leaves(self) -> int:
+        """Directories of one tree that hold items."""
+        return _holding(self.branches, self.depth, self.leaf_only)
+
+    @property
+    def per_directory(self) -> int:
+        """Items in each directory that holds any."""
+        return self.items // self._leaves
+
+    @property
+    def made(self) -> int:
+        """Items of one task: as many as fill the directories evenly."""
+        return self.per_directory * self._leaves
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return asdict(self) | {"phases": list(self.phases)}
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """What one trial has on the target at once."""
+    return settings.made * settings.write_bytes * ranks if settings.files else 0
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """Files and directories at once: those of one kind are removed before the next are made."""
+    kinds = 1 if "remove" in settings.phases else settings.files + settings.directories
+    return kinds * settings.made * ranks + settings.tree * (ranks if settings.unique_directories else 1) + 4
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial."""
+    each = settings.write_bytes + (settings.read_bytes if "read" in settings.phases else 0)
+    return settings.made * each * ranks if settings.files else 0
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens, looks at or removes an item."""
+    return ranks * settings.made * (settings.files * 4 + settings.directories * 3)
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank``; every rank has the same number of them. ``shift`` reaches the next node."""
+    neighbour = settings.stride * max(shift, 1)
+    plans = []
+    for what, wanted in (("directory", settings.directories), ("file", settings.files)):
+        if not wanted:
+            continue
+        for name, steps in _steps(settings, what):
+            if name != "create" and name not in settings.phases:
+                continue
+            owner = (rank + PHASES.index(name) * neighbour) % ranks
+            title = f"{what}_{_TITLES[name]}"
+            order = "shuffled" if settings.random_stat and name in ("stat", "read") else "listed"
+            items = _items(settings, what, owner)
+            phase = Phase(title, items, steps, order=order, verify=settings.verify)
+            reads = (items,) if name == "read" and isinstance(items, Files) else ()
+            plans.append(PhasePlan(title, phase, RATE, steps[0].kind, name in settings.phases, reads))
+    return plans
+
+
+_TITLES = {"create": "creation", "stat": "stat", "read": "read", "remove": "removal"}
+
+
+def _steps(settings: Settings, what: str) -> list[tuple[str, tuple[Step, ...]]]:
+    if what == "directory":
+        return [("create", (Step("mkdir"),)), ("stat", (Step("stat"),)), ("remove", (Step("rmdir"),))]
+    written, got = settings.write_bytes, settings.read_bytes
+    write = (Step("write", written, size=written, offsets="seq"),) if written else ()
+    fsync = (Step("fsync"),) if settings.fsync and written else ()
+    fetch = (Step("read", got, size=got, offsets="seq"),) if got else ()
+    return [
+        ("create", (Step("create"), *write, *fsync, Step("close"))),
+        ("stat", (Step("stat"),)),
+        ("read", (Step("open"), *fetch, Step("close"))),
+        ("remove", (Step("unlink"),)),
+    ]
+
+
+def _items(settings: Settings, what: str, owner: int) -> Files | FileNames:
+    base = f"mdtest/mdtest_tree.{owner}.0" if settings.unique_directories else "mdtest/mdtest_tree.0"
+    stem = f"{'dir' if what == 'directory' else 'file'}.mdtest.{owner}."
+    if settings._leaves == 1:
+        return Files(
+            f"{base}/{_directory(settings, settings.tree - 1 if settings.leaf_only else 0)}{stem}", settings.made
+        )
+    first = settings.tree - settings._leaves if settings.leaf_only else 0
+    return FileNames(
+        tuple(
+            f"{base}/{_directory(settings, first + directory)}{stem}{directory * settings.per_directory + item}"
+            for directory in range(settings._leaves)
+            for item in range(settings.per_directory)
+        )
+    )
+
+
+def _directory(settings: Settings, number: int) -> str:
+    """The path of a directory below the tree's own (number 0): its parent is (number − 1) ÷ branches."""
+    path = ""
+    while number > 0:
+        path = f"mdtest_tree.{number}/{path}"
+        number = (number - 1) // settings.branches
+    return path
+
+
+_TEXT = "it changes what mdtest prints, nothing that it does"
+_TASKS = "--nodes and --ranks-per-node say how many tasks there are"
+_OPTIONS = {
+    **{name: Option(True) for name in ("-a", "-b", "-d", "-e", "-i", "-I", "-n", "-N", "-w", "-z")},
+    **{name: Option() for name in ("-C", "-D", "-E", "-F", "-L", "-r", "-R", "-T", "-u", "-X", "--verify-read", "-y")},
+    **{name: Option(ignored=_TEXT) for name in ("-P", "-v", "-Z", "--print-all-procs", "--showRankStatistics")},
+    "-V": Option(True, ignored=_TEXT),
+    "--saveRankPerformanceDetails": Option(True, ignored=_TEXT),
+    "--savePerOpDataCSV": Option(True, ignored=_TEXT),
+    "--random-seed": Option(True, ignored="the order is drawn from the experiment's seed"),
+    "-G": Option(True, ignored="what is written is incompressible here"),
+    "-t": Option(ignored="the tree is made outside the clock, and its time is not in a rate"),
+    "-B": Option(True, cannot="between phases there is always a barrier"),
+    "-c": Option(cannot="every task makes its own items"),
+    "-f": Option(True, cannot=_TASKS),
+    "-l": Option(True, cannot=_TASKS),
+    "-s": Option(True, cannot=_TASKS),
+    "-k": Option(cannot="files are made by open, not by mknod"),
+    "-p": Option(True, cannot="trials follow each other without a fixed delay"),
+    "-S": Option(cannot="every task has files of its own"),
+    "-U": Option(cannot="directories are not renamed"),
+    "-W": Option(True, cannot="a time limit would leave tasks with different numbers of items"),
+    "-x": Option(True, cannot="there is no stonewall, and so no file of its state"),
+    "-Y": Option(cannot="no sync of the whole node ends a phase; -y syncs each file"),
+    "--verify-write": Option(cannot="what was written is checked when it is read: --verify-read"),
+    "--run-cmd-before-phase": Option(True, cannot="an experiment file has steps for commands"),
+    "--run-cmd-after-phase": Option(True, cannot="an experiment file has steps for commands"),
+}
+
+
+def translate(words: list[str]) -> Translation:
+    """From mdtest's options. Raises InputError."""
+    given = read("mdtest", words, _OPTIONS)
+    if given.text("-a", "POSIX").upper() != "POSIX":
+        given.refuse("-a", f"the engine does POSIX calls, not {given.text('-a')}")
+    if given.has("-n") and given.has("-I"):
+        given.refuse("-n -I", "several test directories; give one of them")
+    if "@" in given.text("-d"):
+        given.refuse("-d", "there is one target")
+    given.check()
+    flags = {"-C": "create", "-T": "stat", "-E": "read", "-r": "remove"}
+    branches, depth = given.number("-b", 1), given.number("-z", 0)
+    files_only, directories_only = given.has("-F"), given.has("-D")
+    leaf_only = given.has("-L")
+    settings = Settings(
+        items=given.size("-n", 0) or given.size("-I", 0) * _holding(max(branches, 1), depth, leaf_only),
+        files=files_only or not directories_only,
+        directories=directories_only or not files_only,
+        unique_directories=given.has("-u"),
+        branches=max(branches, 1),
+        depth=depth,
+        leaf_only=leaf_only,
+        write_bytes=given.size("-w", 0),
+        read_bytes=given.size("-e", 0),
+        fsync=given.has("-y"),
+        stride=given.number("-N", 0),
+        random_stat=given.has("-R"),
+        verify=given.has("-X") or given.has("--verify-read"),
+        phases=tuple(name for flag, name in flags.items() if given.has(flag)) or PHASES,
+    )
+    return Translation(
+        workload="mdtest",
+        settings=settings,
+        repetitions=given.number("-i", 1) if given.has("-i") else None,
+        target=given.text("-d") or None,
+        ignored=tuple(given.ignored.items()),
+        notes=_notes(settings),
+    )
+
+
+def _holding(branches: int, depth: int, leaf_only: bool) -> int:
+    """Directories that hold items."""
+    return branches**depth if leaf_only else sum(branches**level for level in range(depth + 1))
+
+
+def _notes(settings: Settings) -> tuple[str, ...]:
+    notes = ["Tree creation and Tree removal are not timed"]
+    if "create" not in settings.phases:
+        notes.append("the items are made before, outside the clock")
+    return tuple(notes)

@@ -1,0 +1,259 @@
+"""Non-contiguous access: pieces of a file with holes between them, by one of four methods.
+
+``naive`` is one read or write for each piece. ``sieve`` moves the pieces by large accesses of ``sieve_buffer`` bytes
+that take the holes along (docs/workload.md). ``mpiio_independent`` and ``mpiio_collective`` leave it to the MPI
+library, with its hints. The question, and the grid of access and hole sizes, are those of Kunkel, "Analysis of I/O
+Phenomena using Statistics and Machine Learning" (2017). Pure functions: the parent and every rank compute the same
+plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from iosonde.core.units import format_size
+from iosonde.core.workload import Files, MpiIo, Phase, Step
+
+from .phase_plan import BANDWIDTH, PhasePlan
+from .settings import SettingError, read_count
+
+NAIVE, SIEVE, INDEPENDENT, COLLECTIVE = METHODS = ("naive", "sieve", "mpiio_independent", "mpiio_collective")
+SEGMENTED, INTERLEAVED = LAYOUTS = ("segmented", "interleaved")
+READ, WRITE = "read", "write"
+# One call of the kernel moves no more.
+MOST_BYTES = 0x7FFFF000
+_MAKE_TRANSFER = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes in bytes. ``file_size`` is over all ranks, holes and all; each rank has an equal share of the pieces:
+    in a segment of its own, or, ``interleaved``, every R-th one. ``call_size``: the most that one call of MPI-IO moves.
+    ``hints`` are MPI-IO's; where they do not say otherwise, ``sieve_buffer`` is the size of its buffers too.
+    """
+
+    access_size: int = 64 * 2**10
+    hole_size: int = 64 * 2**10
+    method: str = NAIVE
+    operations: tuple[str, ...] | str = (WRITE, READ)
+    sieve_buffer: int = 4 * 2**20
+    file_size: int = 64 * 2**20
+    layout: str = SEGMENTED
+    call_size: int = 16 * 2**20
+    hints: Mapping[str, str] = field(default_factory=dict)
+    cache: str = "cold"
+    verify: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("access_size", "hole_size", "sieve_buffer", "file_size", "call_size"):
+            least = 0 if name == "hole_size" else 1
+            object.__setattr__(self, name, read_count(name, getattr(self, name), size=True, least=least))
+            if name != "file_size" and getattr(self, name) > MOST_BYTES:
+                raise SettingError((name,), f"{name} is {getattr(self, name)} B", f"it must be at most {MOST_BYTES} B")
+        operations = (self.operations,) if isinstance(self.operations, str) else tuple(self.operations)
+        object.__setattr__(self, "operations", operations)
+        if not operations or len(set(operations)) < len(operations):
+            said = f"operations are {list(operations)}"
+            raise SettingError(("operations",), said, f"give {WRITE}, {READ}, or both in one list")
+        for operation in operations:
+            _one_of("operations", operation, (READ, WRITE))
+        _one_of("method", self.method, METHODS)
+        _one_of("layout", self.layout, LAYOUTS)
+        _one_of("cache", self.cache, ("cold", "warm"))
+        if not isinstance(self.verify, bool):
+            raise SettingError(("verify",), f"verify is {self.verify!r}", "write true or false")
+        if not isinstance(self.hints, Mapping):
+            raise SettingError(("hints",), f"hints are {self.hints!r}", "give names with values")
+        object.__setattr__(self, "hints", _hints(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return asdict(self) | {"operations": list(self.operations)}
+
+    @property
+    def period(self) -> int:
+        """From one piece to the next."""
+        return self.access_size + self.hole_size
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """One rank's: ``count`` pieces, ``period`` bytes from one to the next, the first at ``base``; its holes end at
+    ``end``."""
+
+    base: int
+    count: int
+    period: int
+    end: int
+
+
+def pieces_of(settings: Settings, rank: int, ranks: int) -> Pieces:
+    """Which pieces are this rank's; all ranks have the same number. Raises SettingError if it is 0."""
+    if settings.layout == SEGMENTED:
+        segment = settings.file_size // ranks
+        base = rank * segment
+        found = Pieces(base, _fit(segment, settings), settings.period, base + segment)
+    else:
+        count = _fit(settings.file_size, settings) // ranks
+        found = Pieces(rank * settings.period, count, settings.period * ranks, settings.file_size)
+    if found.count < 1:
+        raise SettingError(
+            ("file_size",),
+            f"no piece of {format_size(settings.access_size)} for each of {ranks} ranks fits into a file of "
+            f"{format_size(settings.file_size)}",
+            "make file_size larger, or access_size and hole_size smaller",
+        )
+    return found
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """The most that one trial has on the target at once: a file for each operation, holes and all."""
+    return len(settings.operations) * settings.file_size
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """The most files and directories that one trial has on the target at once."""
+    return len(settings.operations) + 2
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial over all ranks, the making of the files and the holes of sieves too."""
+    useful = ranks * pieces_of(settings, 0, ranks).count * settings.access_size
+    moved = 0
+    for operation in settings.operations:
+        through = (2 if operation == WRITE else 1) * settings.file_size
+        moved += settings.file_size + (through if settings.method == SIEVE else useful)
+    return moved
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial creates, opens or removes a file."""
+    return len(settings.operations) * (3 * ranks + 2)
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank`` out of ``ranks``, in order; every rank has the same number of them.
+
+    Each operation has a file of its own that exists whole before: a write changes it, and a read finds no hole of the
+    file system's.
+    """
+    pieces = pieces_of(settings, rank, ranks)
+    made = []
+    for operation in settings.operations:
+        made += _make(settings, operation, rank, ranks, shift)
+        made.append(_access(settings, operation, pieces, ranks))
+        if operation == WRITE and settings.verify:
+            made += _check(settings, pieces)
+    return made
+
+
+def _files(operation: str) -> Files:
+    return Files(f"shared/{operation}", 1)
+
+
+def _make(settings: Settings, operation: str, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The whole file, in equal parts, each by another rank than the one that works in it, if there are more nodes.
+
+    What shall be verified after a write is zeros before, so that it is seen what was written and what was not.
+    """
+    files, to_check = _files(operation), settings.verify and operation == WRITE
+    create = Phase(f"create_{operation}_file", files, (Step("create"), Step("close")))
+    part = settings.file_size // ranks
+    who = (rank - shift) % ranks
+    size = part if who < ranks - 1 else settings.file_size - part * (ranks - 1)
+    data = Step(WRITE, transfer_size=min(_MAKE_TRANSFER, size), base=who * part, size=size)
+    fill = Phase(
+        f"make_{operation}_file",
+        files,
+        (Step("open"), data, Step("fsync"), Step("close")),
+        content="zeros" if to_check else "incompressible",
+        verify=settings.verify and not to_check,
+    )
+    return [
+        PhasePlan(create.name, create if rank == 0 else None, timed=False),
+        PhasePlan(fill.name, fill, timed=False),
+    ]
+
+
+def _access(settings: Settings, operation: str, pieces: Pieces, ranks: int) -> PhasePlan:
+    phase = (_native if settings.method in (NAIVE, SIEVE) else _mpi_io)(settings, operation, pieces)
+    return PhasePlan(
+        operation,
+        phase,
+        BANDWIDTH,
+        operation,
+        # A write may have to read what it does not change: its cache matters as well.
+        reads=(_files(operation),),
+        distinct_bytes=ranks * pieces.count * settings.access_size,
+        counts_moved=True,
+    )
+
+
+def _native(settings: Settings, operation: str, pieces: Pieces) -> Phase:
+    sieve = {"buffer": settings.sieve_buffer} if settings.method == SIEVE else None
+    data = _strided(operation, settings.access_size, pieces, sieve)
+    ends = (Step("fsync"), Step("close")) if operation == WRITE else (Step("close"),)
+    return Phase(operation, _files(operation), (Step("open"), data, *ends), verify=settings.verify)
+
+
+def _mpi_io(settings: Settings, operation: str, pieces: Pieces) -> MpiIo:
+    return MpiIo(
+        operation,
+        f"{_files(operation).template}000000",
+        operation,
+        base=pieces.base,
+        piece=settings.access_size,
+        hole=pieces.period - settings.access_size,
+        count=pieces.count,
+        per_call=max(1, settings.call_size // settings.access_size),
+        collective=settings.method == COLLECTIVE,
+        hints=dict(settings.hints),
+        verify=settings.verify,
+    )
+
+
+def _check(settings: Settings, pieces: Pieces) -> list[PhasePlan]:
+    """After a write: this rank's pieces hold what it wrote, the holes behind them what was there before."""
+    files = _files(WRITE)
+    wrote = Phase("check_pieces", files, (_strided(READ, settings.access_size, pieces),), verify=True)
+    last_end = pieces.base + (pieces.count - 1) * pieces.period + settings.period
+    whole = pieces.count - (last_end > pieces.end)
+    holes = Pieces(pieces.base + settings.access_size, whole, pieces.period, pieces.end)
+    if not settings.hole_size or not whole:
+        return [PhasePlan(wrote.name, wrote, timed=False)]
+    kept = Phase("check_holes", files, (_strided(READ, settings.hole_size, holes),), content="zeros", verify=True)
+    return [PhasePlan(wrote.name, wrote, timed=False), PhasePlan(kept.name, kept, timed=False)]
+
+
+def _strided(kind: str, length: int, pieces: Pieces, sieve: dict[str, int] | None = None) -> Step:
+    return Step(
+        kind,
+        transfer_size=length,
+        base=pieces.base,
+        size=(pieces.count - 1) * pieces.period + length,
+        offsets={"stride": {"hole": pieces.period - length}},
+        sieve=sieve,
+    )
+
+
+def _fit(size: int, settings: Settings) -> int:
+    """How many pieces fit, the last one without its hole."""
+    return 0 if size < settings.access_size else (size - settings.access_size) // settings.period + 1
+
+
+def _hints(settings: Settings) -> dict[str, str]:
+    """Those that are given to the library: none for the methods that do not use it."""
+    if settings.method in (NAIVE, SIEVE):
+        return {}
+    buffer = str(settings.sieve_buffer)
+    names = ("cb_buffer_size",) if settings.method == COLLECTIVE else ("ind_rd_buffer_size", "ind_wr_buffer_size")
+    return dict.fromkeys(names, buffer) | {
+        str(name): str(value) for name, value in settings.hints.items() if value not in (None, "")
+    }
+
+
+def _one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise SettingError((name,), f"{name}: '{value}' is unknown", f"use one of: {', '.join(known)}")

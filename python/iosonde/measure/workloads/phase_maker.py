@@ -1,0 +1,244 @@
+"""One phase of the workload ``phases``: data as people write it → the plan of one rank, or where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.problems import nearest
+from iosonde.core.units import parse_seconds
+from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.measure.collect.rates import buffered
+from iosonde.measure.placeholders import fill
+
+from .arithmetic import whole_number
+from .phase_plan import BANDWIDTH, RATE, PhasePlan
+from .settings import SettingError
+
+READS = ("read", "mmap_read")
+WRITES = ("write", "append", "mmap_write")
+_MAKES = (*WRITES, "create", "truncate")
+_DURABLE = ("fsync", "fdatasync", "close")
+_DURABLE_FLAGS = ("sync", "dsync", "direct")
+NO_FLAG = "buffered"  # for a factor whose other levels are flags
+_STEP_KEYS = {field.name for field in fields(Step)} - {"ns"} | {"time"}
+_SIZES = ("transfer_size", "base", "size")
+_OURS = {"by", "timed", "measures", "counts", "backend", "wear_out", "time_limit"}
+_PHASE_KEYS = {field.name for field in fields(Phase)} - {"time_limit_ns"} | _OURS
+_ONE_OF = {"order": ("listed", "shuffled"), "on_error": ("stop", "continue"), "by": ("all", "first"),
+           "measures": (RATE, BANDWIDTH)}  # fmt: skip
+
+
+class PhaseMaker:
+    """One phase as data → its plan, with the path to whatever is wrong."""
+
+    def __init__(self, known: Mapping[str, int], path: tuple[str | int, ...]) -> None:
+        self.known, self.path = known, path
+
+    def plan(self, given: Any, made_by_first: set[str]) -> PhasePlan:
+        """The plan of a phase. ``made_by_first`` are the templates of files that rank 0 made in phases before; those
+        of this phase are added. Raises SettingError."""
+        self._keys((), given, _PHASE_KEYS, ("name", "files", "steps"))
+        for key, words in _ONE_OF.items():
+            if key in given and given[key] not in words:
+                raise self._error((key,), f"'{given[key]}' is not one of {', '.join(words)}")
+        steps = self._steps(given["steps"])
+        phase = Phase(
+            name=str(given["name"]),
+            files=self._files(given["files"]),
+            steps=steps,
+            order=given.get("order", "listed"),
+            passes=self._number(given, "passes", 1, least=0),
+            time_limit_ns=self._time(given, "time_limit"),
+            max_operations=self._number(given, "max_operations"),
+            on_error=given.get("on_error", "stop"),
+            arrival=given.get("arrival"),
+            open_flags=tuple(flag for flag in given.get("open_flags", ()) if flag != NO_FLAG),
+            content=given.get("content", "incompressible"),
+            verify=bool(given.get("verify", False)),
+            memory_size=self._number(given, "memory_size"),
+            alignment=self._number(given, "alignment", 4096),
+        )
+        if phase.passes == 0 and not (phase.time_limit_ns or phase.max_operations):
+            raise self._error(("passes",), "a phase of 0 passes never ends", "give time_limit or max_operations")
+        if given.get("wear_out") and not phase.time_limit_ns:
+            raise self._error(("wear_out",), "there is no time limit to go on from", "give time_limit too")
+        return self._plan(given, phase, made_by_first)
+
+    def _plan(self, given: Mapping[str, Any], phase: Phase, made_by_first: set[str]) -> PhasePlan:
+        kinds = kinds_of(phase.steps)
+        moving = [kind for kind in kinds if kind in (*READS, *WRITES)]
+        measures = given.get("measures", BANDWIDTH if moving else RATE)
+        counted = given.get("counts") or _counted(measures, kinds, moving)
+        if counted not in kinds:
+            raise self._error(("counts",), f"no step is a {counted}", f"there are: {', '.join(kinds)}")
+        if measures == BANDWIDTH and counted not in moving:
+            raise self._error(("measures",), f"{counted} moves no bytes", "measure its rate")
+        where = phase.files.template if isinstance(phase.files, Files) else phase.files.names[0]
+        first_only = given.get("by") == "first"
+        if first_only:
+            made_by_first.add(where)
+        only_reads = set(kinds) & set(READS) and not set(kinds) & set(_MAKES)
+        reads = (phase.files,) if only_reads and isinstance(phase.files, Files) else ()
+        return PhasePlan(
+            operation=_operation(phase, counted, kinds),
+            phase=None if first_only and self.known["RANK"] else phase,
+            measures=measures,
+            counted_kind=counted,
+            timed=bool(given.get("timed", True)),
+            reads=reads,
+            shared=bool(only_reads) and where in made_by_first,
+            backend=self._backend(given.get("backend", "posix")),
+            wears_out=bool(given.get("wear_out", False)),
+        )
+
+    def _files(self, given: Any) -> Files | FileNames:
+        if isinstance(given, str):
+            return Files(self._text(given))
+        if isinstance(given, dict) and "names" in given:
+            self._keys(("files",), given, {"names"}, ())
+            return FileNames(tuple(self._text(name) for name in given["names"]))
+        self._keys(("files",), given, {"template", "count", "first", "suffix"}, ("template",))
+        return Files(
+            self._text(given["template"]),
+            self._number(given, "count", 1, at=("files",)),
+            self._number(given, "first", 0, at=("files",), least=0),
+            given.get("suffix"),
+        )
+
+    def _steps(self, given: Any) -> tuple[Step, ...]:
+        if not isinstance(given, (list, tuple)) or not given:
+            raise self._error(("steps",), "there are no steps", "give a list, as [create, write, fsync, close]")
+        return tuple(self._step(("steps", place), step) for place, step in enumerate(given))
+
+    def _step(self, at: tuple[str | int, ...], given: Any) -> Step:
+        from iosonde.engine import _native
+
+        given = {"kind": given} if isinstance(given, str) else given
+        self._keys(at, given, _STEP_KEYS, ("kind",))
+        kind = given["kind"]
+        if kind != "mix" and kind not in _native.KINDS:
+            raise self._error(
+                (*at, "kind"), f"there is no operation '{kind}'", nearest(str(kind), (*_native.KINDS, "mix"))
+            )
+        if kind in (*READS, *WRITES) and "transfer_size" not in given:
+            raise self._error(at, f"{kind} needs a transfer_size", "give the bytes of one operation, as 1MiB")
+        sizes = {
+            key: self._number(given, key, at=at, least=0 if key == "base" else 1) for key in _SIZES if key in given
+        }
+        parts = given.get("of")
+        return Step(
+            kind=kind,
+            **sizes,
+            count=self._number(given, "count", at=at),
+            offsets=self._pattern(given, "offsets", at),
+            memory=self._pattern(given, "memory", at),
+            to=self._to(given.get("to"), kind, at),
+            ns=self._time(given, "time", at),
+            ns_per_byte=given.get("ns_per_byte"),
+            of=self._mix(parts, at) if parts is not None or kind == "mix" else None,
+            sieve=self._sieve(given.get("sieve"), (*at, "sieve")),
+        )
+
+    def _sieve(self, given: Any, at: tuple[str | int, ...]) -> dict[str, int] | None:
+        if given is None:
+            return None
+        self._keys(at, given, {"buffer"}, ("buffer",))
+        return {"buffer": self._number(given, "buffer", at=at)}
+
+    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[dict[str, Any], ...]:
+        if not isinstance(parts, (list, tuple)) or not parts:
+            raise self._error((*at, "of"), "a mix needs parts", "write of: [{weight: 7, step: {kind: read, …}}, …]")
+        made = []
+        for place, part in enumerate(parts):
+            here = (*at, "of", place)
+            self._keys(here, part, {"weight", "step"}, ("weight", "step"))
+            step = asdict(self._step((*here, "step"), part["step"]))
+            made.append({"weight": self._number(part, "weight", at=here), "step": step})
+        return tuple(made)
+
+    def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
+        if kind == "truncate":
+            return self._number({"to": given}, "to", at=at, least=0)
+        return None if given is None else self._text(str(given))
+
+    def _pattern(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:
+        pattern = given.get(key)
+        if not isinstance(pattern, dict):
+            return pattern
+        return {
+            name: {inner: self._number(values, inner, at=(*at, key, name), least=0) for inner in values}
+            for name, values in pattern.items()
+        }
+
+    def _backend(self, given: Any) -> dict[str, Any]:
+        backend = {"name": given} if isinstance(given, str) else given
+        if not isinstance(backend, dict) or backend.get("name") not in ("posix", "io_uring"):
+            raise self._error(("backend",), "there is no such back end", "posix, or {name: io_uring, queue_depth: 32}")
+        depth = (
+            {"queue_depth": self._number(backend, "queue_depth", at=("backend",))} if "queue_depth" in backend else {}
+        )
+        return {**backend, **depth}
+
+    def _text(self, text: Any) -> str:
+        return fill(str(text), self.known)
+
+    def _number(self, given: Any, key: str, default: Any = None, at: tuple[str | int, ...] = (), least: int = 1) -> Any:
+        value = given.get(key, default) if isinstance(given, dict) else given
+        if value is None:
+            return None
+        try:
+            number = whole_number(self._text(value) if isinstance(value, str) else value)
+        except InputError as error:
+            raise self._error((*at, key), error.message, error.hint) from None
+        if number < least:
+            raise self._error((*at, key), f"{number} is less than {least}", f"it must be at least {least}")
+        return number
+
+    def _time(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...] = ()) -> int | None:
+        if given.get(key) is None:
+            return None
+        try:
+            return round(parse_seconds(given[key]) * 1e9)
+        except InputError as error:
+            raise self._error((*at, key), error.message, error.hint) from None
+
+    def _keys(self, at: tuple[str | int, ...], given: Any, known: set[str], needed: tuple[str, ...]) -> None:
+        if not isinstance(given, dict):
+            raise self._error(at, f"expected keys with values, found {given!r}", "see docs/experiment.md")
+        for key in given:
+            if key not in known:
+                raise self._error((*at, key), "there is no such key", nearest(str(key), sorted(known)))
+        for key in needed:
+            if key not in given:
+                raise self._error(at, f"the key '{key}' is missing", "see docs/experiment.md")
+
+    def _error(self, at: tuple[str | int, ...], message: str, hint: str = "see docs/experiment.md") -> SettingError:
+        return SettingError((*self.path, *at), message, hint)
+
+
+def kinds_of(steps: tuple[Step, ...]) -> list[str]:
+    """The kinds of operation of steps, those inside a mix too, each once."""
+    kinds = []
+    for step in steps:
+        kinds += [part["step"]["kind"] for part in step.of] if step.of else [step.kind]
+    return list(dict.fromkeys(kinds))
+
+
+def _counted(measures: str, kinds: list[str], moving: list[str]) -> str:
+    """Bytes are those of the first kind that moves any; a rate is of whole files where they are closed."""
+    if measures == BANDWIDTH and moving:
+        return moving[0]
+    if moving:
+        return "close" if "close" in kinds else moving[0]
+    return kinds[0]
+
+
+def _operation(phase: Phase, counted: str, kinds: list[str]) -> str:
+    """A write that nothing makes durable goes by the name of one."""
+    durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
+    if counted not in WRITES or durable or "buffered" in phase.name:
+        return phase.name
+    return buffered(phase.name)

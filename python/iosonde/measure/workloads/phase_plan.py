@@ -1,0 +1,35 @@
+"""One phase of one rank, as every native workload plans it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.core.workload import Files, MpiIo, Phase
+
+RATE = "rate"
+BANDWIDTH = "bandwidth"
+
+
+@dataclass(frozen=True)
+class PhasePlan:
+    """One phase of one rank. ``phase`` is None for a rank that has nothing to do in it.
+
+    ``operation`` is the name in the results; ``measures`` is RATE (files per second, counted by the successes
+    of ``counted_kind``) or BANDWIDTH (bytes per second); ``reads`` are the files whose cache matters before it.
+    ``distinct_bytes`` is how much different data the phase touches over all ranks. ``backend`` is as of ``Workload``.
+    A phase that ``wears_out`` goes on after its time limit until every rank has done as much as the fastest one.
+    ``counts_moved``: the bytes that were moved, holes and all, are a result too.
+    """
+
+    operation: str
+    phase: Phase | MpiIo | None
+    measures: str = RATE
+    counted_kind: str = "close"
+    timed: bool = True
+    reads: tuple[Files, ...] = ()
+    shared: bool = False
+    distinct_bytes: int = 0
+    backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
+    wears_out: bool = False
+    counts_moved: bool = False

@@ -1,0 +1,121 @@
+"""A native workload of one's own: the phases of docs/workload.md as data, over file names that know the rank.
+
+In names and numbers ``${RANK}`` is the rank, ``${RANKS}`` their number, ``${PEER}`` the rank whose files this one
+reads so that, where there are several nodes, nobody reads what its own node wrote, ``${PART}`` the rank modulo
+``parts``: the directory of this rank where files are spread over several servers. Numbers may be computed of them:
+``base: ${RANK} * 64MiB``. Pure functions: the parent and every rank compute the same plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.workload import FileNames, Files, Step
+
+from .phase_maker import READS, WRITES, PhaseMaker
+from .phase_plan import PhasePlan
+from .settings import SettingError, read_count
+
+OWN_NAMES = ("RANK", "RANKS", "PEER", "PART")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``phases`` as docs/experiment.md has them; ``cache`` before reads is cold or warm, as the envelope's; files are
+    spread over ``parts`` directories by ``${PART}``."""
+
+    phases: Any
+    cache: str = "cold"
+    parts: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", read_count("parts", self.parts))
+        if self.cache not in ("cold", "warm"):
+            raise SettingError(("cache",), f"cache regime '{self.cache}' is unknown", "use cold or warm")
+        if not isinstance(self.phases, (list, tuple)) or not self.phases:
+            raise SettingError(
+                ("phases",), "there are no phases", "give a list of phases, each with name, files, steps"
+            )
+        plan(self, 0, 2, 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for run.json and for the ranks."""
+        return {"phases": list(self.phases), "cache": self.cache, "parts": self.parts}
+
+
+def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+    """The phases of ``rank`` out of ``ranks``, in order. Raises SettingError for what means nothing."""
+    known = {"RANK": rank, "RANKS": ranks, "PEER": (rank + shift) % ranks, "PART": rank % settings.parts}
+    made_by_first: set[str] = set()
+    return [
+        PhaseMaker(known, ("phases", place)).plan(given, made_by_first) for place, given in enumerate(settings.phases)
+    ]
+
+
+def bytes_needed(settings: Settings, ranks: int) -> int:
+    """The most that one trial has on the target at once, as if nothing were removed."""
+    return sum(count * extent for count, extent in _files(settings, ranks).values())
+
+
+def files_needed(settings: Settings, ranks: int) -> int:
+    """The most files and directories at once, as if nothing were removed."""
+    found = _files(settings, ranks)
+    return sum(count for count, _ in found.values()) + 3 * len(found)
+
+
+def bytes_moved(settings: Settings, ranks: int) -> int:
+    """Bytes written and read by one trial; a phase that only a time limit ends counts one pass."""
+    moved = 0
+    for rank in range(ranks):
+        for one in plan(settings, rank, ranks, 0):
+            if one.phase is not None:
+                per_file = sum(_moved(step) for step in one.phase.steps)
+                moved += max(one.phase.passes, 1) * _count(one.phase.files) * per_file
+    return moved
+
+
+def files_touched(settings: Settings, ranks: int) -> int:
+    """How often a trial walks over a file, removal included."""
+    plans = [one for rank in range(ranks) for one in plan(settings, rank, ranks, 0) if one.phase is not None]
+    walked = sum(max(one.phase.passes, 1) * _count(one.phase.files) for one in plans if one.phase)
+    return walked + sum(count for count, _ in _files(settings, ranks).values())
+
+
+def _count(files: Files | FileNames) -> int:
+    return files.count if isinstance(files, Files) else len(files.names)
+
+
+def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
+    """Every group of files that any rank makes: how many, and how long each gets."""
+    found: dict[Any, tuple[int, int]] = {}
+    for rank in range(ranks):
+        for one in plan(settings, rank, ranks, 0):
+            if one.phase is None:
+                continue
+            files, passes = one.phase.files, max(one.phase.passes, 1)
+            extent = max((_extent(step, passes) for step in one.phase.steps), default=0)
+            count, longest = found.get(files, (0, 0))
+            found[files] = (max(count, _count(files)), max(longest, extent))
+    return found
+
+
+def _extent(step: Step, passes: int) -> int:
+    """How long a file gets by a step."""
+    if step.of:
+        return max(_extent(Step(**part["step"]), passes) for part in step.of)
+    if step.kind == "truncate":
+        return int(step.to or 0)
+    if step.kind not in WRITES:
+        return 0
+    length = (step.base or 0) + (step.size or (step.count or 1) * (step.transfer_size or 0))
+    return length * passes if step.kind == "append" else length
+
+
+def _moved(step: Step) -> int:
+    if step.of:
+        sizes = [(part["weight"], part["step"].get("transfer_size") or 0) for part in step.of]
+        return (step.count or 1) * sum(weight * size for weight, size in sizes) // sum(weight for weight, _ in sizes)
+    if step.kind not in (*READS, *WRITES):
+        return 0
+    return (step.count * (step.transfer_size or 0)) if step.count else step.size or step.transfer_size or 0

@@ -1,0 +1,31 @@
+"""What every workload does with the settings that people write: read them, and refuse one with the way to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+
+Key = tuple[str | int, ...]
+
+
+class SettingError(InputError):
+    """A setting that a workload refuses; ``path`` leads to it."""
+
+    def __init__(self, path: Key, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.path = path
+
+
+def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int:
+    """A whole number, or with ``size`` also a size as ``64KiB``, in bytes. Raises SettingError."""
+    try:
+        number = parse_size(value) if isinstance(value, str) and (size or value.isdecimal()) else value
+    except InputError as error:
+        raise SettingError((name,), f"{name}: {error.message}", error.hint) from None
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise SettingError((name,), f"{name} is {value!r}", "give a size as 64KiB" if size else "give a whole number")
+    if number < least:
+        raise SettingError((name,), f"{name} is {number}", f"it must be at least {least}")
+    return number
