@@ -34,7 +34,7 @@ class Check(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a finding."""
-        return [finding.to_json() for finding in self.examination.findings]
+        return [finding.flat() for finding in self.examination.findings]
 
     @property
     def problem(self) -> bool:
@@ -54,7 +54,7 @@ class Noise(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a metric."""
-        return [metric.to_json() for metric in self.passport.metrics]
+        return [metric.flat() for metric in self.passport.metrics]
 
 
 @dataclass(frozen=True)

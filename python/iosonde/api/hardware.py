@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -130,7 +131,9 @@ def _fields(given: Mapping[str, Any]) -> dict[str, str]:
 
 def in_base_units(value: str | float, read: Callable[..., Any]) -> str:
     """A text as it is; a number as a text that ``read`` takes."""
-    return value if isinstance(value, str) else f"{level_text(value)}{_BASE_UNITS.get(read, '')}"
+    if isinstance(value, str):
+        return value
+    return f"{Decimal(level_text(value)):f}{_BASE_UNITS.get(read, '')}"  # without an exponent
 
 
 class TimeOptions(DataOptions, total=False):
