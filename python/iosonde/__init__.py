@@ -12,36 +12,54 @@ The commands' answers are functions here, with the same words::
     ranking.plot()                           # the figure; in a notebook it shows itself
     iosonde.run("sweep.yaml", target="/mnt/x", store="results")
 
-Errors are :class:`IosondeError` with the sentence and the hint that the command shows. Nothing prints, and nothing
-heavy is imported before it is needed.
+Errors are :class:`IosondeError` with the sentence and the hint that the command shows; what the command says on
+stderr is an :class:`IosondeWarning`. Nothing prints, and nothing heavy is imported before it is needed.
+
+A function has its command's name, but where that is a keyword (``import``: ``import_files``) or a part of this package
+(``report``: ``write_report``; ``explain``: ``explain_finding``): after ``import iosonde.report`` the name is the part.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .api import advise, anova, check, compare, fit, noise, open, rank, regress, run, scale, summary, verify
-    from .core.errors import IosondeError
+    from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
+    from .api.decide import advise, describe, fit, held_out, predict, validate
+    from .api.hardware import bound, time_model, upgrade
+    from .api.measuring import plan, probe, run
+    from .api.sharing import export, import_files, parse, printed, show, show_as, show_run
+    from .api.understand import anova, explain_difference, queue, rank, rank_published, regress, scale
+    from .api.words import open
+    from .core.errors import IosondeError, IosondeWarning
 
+# Module → what the package has of it; imported when it is first asked for (PEP 562).
+_HOMES = {
+    "api.words": ("open",),
+    "api.measuring": ("run", "plan", "probe"),
+    "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
+    "api.understand": ("rank", "rank_published", "regress", "anova", "scale", "queue", "explain_difference"),
+    "api.hardware": ("bound", "time_model", "upgrade"),
+    "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
+    "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "printed", "export"),
+    "core.errors": ("IosondeError", "IosondeWarning"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
-    "IosondeError", "advise", "anova", "check", "compare", "fit", "noise", "open", "rank", "regress", "run", "scale",
-    "summary", "verify",
+    "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "compare", "describe", "doctor",
+    "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files", "noise", "open", "parse",
+    "plan", "predict", "printed", "probe", "queue", "rank", "rank_published", "regress", "run", "scale", "show",
+    "show_as", "show_run", "summary", "time_model", "upgrade", "validate", "verify",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name == "IosondeError":
-        from .core.errors import IosondeError
-
-        return IosondeError
-    if name in __all__:
-        from . import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
+    if name not in _HOME:
+        raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -110,8 +110,8 @@ def test_an_answer_draws_itself_and_says_where_it_cannot():
 def test_a_campaign_runs_from_python(tmp_path, capsys):
     (tmp_path / "target").mkdir()
     words = {"target": str(tmp_path / "target"), "store": str(tmp_path / "results"), "repetitions": 2}
-    made = iosonde.run("sleep 0.0${n}", levels=("n=1,2",), **words)
-    assert made.ended.measured == 4 and capsys.readouterr() == ("", "")
+    made = iosonde.run("sleep 0.0${n}", set={"n": [1, 2]}, **words)
+    assert made.outcome.ended.measured == 4 and capsys.readouterr() == ("", "")
     assert [row["n"] for row in iosonde.summary(made.store).to_dict()["groups"]] == [2, 2]
 
 

@@ -24,9 +24,10 @@ from iosonde.model.bound import words
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.shares import ABOVE, CURE, Share, share_of
 
-from . import waterfall
+from . import roofline, waterfall
 from .answer import Answer
 from .bound_inputs import Inputs, of_column
+from .roofline import CeilingLines
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -102,6 +103,10 @@ class Bounds(Answer):
     def sentence(self) -> str:
         """What part of the bound was delivered, what limits, and what cannot be."""
         return closing(self.shares, self.level)
+
+    def rooflines(self, against: str) -> list[CeilingLines]:
+        """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
+        return [roofline.alone(self.alone, against)] if self.alone else roofline.rooflines(self.shares, against)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde bound --json``."""

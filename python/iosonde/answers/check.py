@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.types import Role
 from iosonde.data import roles
@@ -32,7 +34,7 @@ class Check(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a finding."""
-        return [finding.to_json() for finding in self.examination.findings]
+        return [finding.flat() for finding in self.examination.findings]
 
     @property
     def problem(self) -> bool:
@@ -52,7 +54,7 @@ class Noise(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a metric."""
-        return [metric.to_json() for metric in self.passport.metrics]
+        return [metric.flat() for metric in self.passport.metrics]
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,17 @@ class Carried:
 
     bytes_per_s: float | None = None
     limit: float | None = None
+
+
+def carried(text: str, word: str = "--bound") -> Carried:
+    """What ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit says. Raises InputError, naming the
+    ``word``."""
+    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(found[2]) if found else ()
+    if not found or (found[2] and not readings) or not float(found[1]) > 0:
+        hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
+        raise InputError(f"{word} '{text}' is no rate", hint)
+    return Carried(float(found[1]) * min(readings)) if readings else Carried(limit=float(found[1]))
 
 
 def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried | None = None) -> Check:

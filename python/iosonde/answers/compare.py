@@ -107,6 +107,18 @@ class Sides:
         return combinations(sides, 2)
 
 
+def share_of(text: str) -> float:
+    """``2%`` or ``0.02`` → 0.02. Raises InputError."""
+    body, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        share = float(body) / (100 if percent else 1)
+    except ValueError:
+        raise InputError(f"'{text}' is not a share", "write it like 2% or 0.02") from None
+    if not 0 <= share < 1:
+        raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
+    return share
+
+
 @dataclass(frozen=True)
 class _Part:
     """The rows of one cell and the column that is compared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,13 +31,16 @@ class Parse(Answer):
             "evidence": {"line": claim.line, "text": claim.evidence, "score": claim.score},
             "also_claimed_by": {name: {"line": one.line, "score": one.score} for name, one in found.others.items()},
             "runs": [_run(run) for run in found.runs],
-            "results": self.records(),
+            "results": list(self._results()),
             "warnings": [_note(found, note) for note in found.warnings],
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a number, with the line that it stands in."""
-        return [_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows]
+        """One row a number, with its factors and the line that it stands in."""
+        return [{**row.pop("factors"), **row} for row in self._results()]
+
+    def _results(self) -> Iterator[dict[str, Any]]:
+        return (_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows)
 
 
 @dataclass(frozen=True)

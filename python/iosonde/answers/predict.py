@@ -13,7 +13,7 @@ from iosonde.model.fit.fitted import Model, Prediction, ask_all
 
 from .answer import Answer
 from .constraints import check_of
-from .model_file import read_model, rows_of, setting
+from .model_file import rows_of, setting
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,9 @@ def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictio
     return _asked(model, rows, level, lambda row: f"{table.place(row)}: ")
 
 
-def described(path: str) -> Described:
-    """What a model file holds, and which factors it follows. Raises InputError, DataError."""
-    model = read_model(path)
-    broken = check_of(model.constraints, model.features, path)
+def described(model: Model, name: str) -> Described:
+    """What a model, of the file ``name``, holds, and which factors it follows. Raises InputError, DataError."""
+    broken = check_of(model.constraints, model.features, name)
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))
 
 

@@ -26,6 +26,11 @@ class Printed:
         """Bytes."""
         return len(self.content) if isinstance(self.content, bytes) else self.content.stat().st_size
 
+    @property
+    def text(self) -> str:
+        """What it says; bytes that are no text become a replacement character."""
+        return b"".join(self.pieces()).decode(errors="replace")
+
     def pieces(self) -> Iterator[bytes]:
         """The bytes as they were, at most 1 MiB at a time."""
         if isinstance(self.content, bytes):

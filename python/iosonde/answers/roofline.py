@@ -53,7 +53,7 @@ def alone(made: Ceiling, against: str) -> CeilingLines:
 def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None) -> list[CeilingLines]:
     """One for each operation (``named``: as what), and each setting that has ceilings of its own. Raises InputError
     where the axis is the request size and nobody says one."""
-    field = AGAINST[against]
+    field = _field(against)
     titles = [named(one) if named else one.operation or one.metric for one in shares]
     systems: dict[str, set[System]] = {}
     for title, one in zip(titles, shares, strict=True):
@@ -66,6 +66,13 @@ def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], st
         _lines(f"{title}, {label}" if label else title, found[0].ceiling, found, against)
         for (title, label, _), found in panels.items()
     ]
+
+
+def _field(against: str) -> str:
+    """The field of a System that the axis shows. Raises InputError."""
+    if against not in AGAINST:
+        raise InputError(f"'{against}' is no axis of a roofline", f"take {', '.join(AGAINST)}")
+    return AGAINST[against]
 
 
 def _without(one: Share, field: str) -> System:
@@ -87,7 +94,7 @@ def _x(made: Ceiling, field: str) -> float:
 
 
 def _lines(title: str, made: Ceiling, shares: Sequence[Share], against: str) -> CeilingLines:
-    field = AGAINST[against]
+    field = _field(against)
     points = tuple(
         Mark(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
     )

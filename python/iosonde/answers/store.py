@@ -47,7 +47,7 @@ class StoreCheck(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """One row a problem."""
-        return [problem.to_json() for problem in self.problems]
+        return [problem.flat() for problem in self.problems]
 
 
 @dataclass(frozen=True)

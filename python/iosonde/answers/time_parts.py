@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_rate, parse_seconds
 from iosonde.model.time_model import PARTS, Part
@@ -43,6 +45,12 @@ def _with_shared_latency(parts: list[Part]) -> list[Part]:
     variants = {p.name for p in parts if p.variant}
     kept = [p for p in parts if not (p.name in variants and p.name in shared and not p.variant and not p.bytes_per_s)]
     return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in kept]
+
+
+def of_file(path: str) -> list[Part]:
+    """The parts in a YAML or JSON file. Raises InputError with the line."""
+    document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
+    return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
 
 
 def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[Part]:

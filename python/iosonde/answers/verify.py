@@ -28,6 +28,15 @@ class Verification(Answer):
         """As ``iosonde verify --json``."""
         return self.verified.to_json() | {"problems": [problem.to_json() for problem in self.damaged]}
 
+    def records(self) -> list[dict[str, Any]]:
+        """One row for each number that differs, decision whose seal is broken, and damaged file."""
+        made = self.verified
+        return [
+            *({"kind": "different", **one.to_json()} for one in made.different),
+            *({"kind": "decision", "what": f"{name}: {why}"} for name, why in made.decisions.items() if why),
+            *({"kind": "damaged", "what": problem.sentence} for problem in self.damaged),
+        ]
+
     @property
     def problem(self) -> bool:
         """Whether anything speaks against the store."""

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
-from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.importers import importers, read, understand
 from iosonde.importers.paths import joined, manifest_factors, pattern_factors
@@ -75,6 +75,21 @@ class Imported:
             ],
             "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a file."""
+        return [dict(vars(one)) for one in self.outcomes]
+
+    def check(self, one_by_one: bool = False) -> None:
+        """Raises DataError where nothing was imported, InputError where a file that was named ``one_by_one`` was
+        not."""
+        failed = self.failed
+        if failed and len(failed) == len(self.outcomes):
+            raise DataError(
+                f"nothing was imported: {failed[0].reason}", "'iosonde parse FILE' says more about one file"
+            )
+        if failed and one_by_one:
+            raise InputError(f"{len(failed)} of {len(self.outcomes)} files were not imported", "see the list above")
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,10 @@ class CampaignPlan:
             "cache": vars(spec.cache),
         }  # fmt: skip
 
+    def records(self) -> list[dict[str, Any]]:
+        """One row a trial."""
+        return self.to_dict()["trials"]  # type: ignore[no-any-return]
+
 
 def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
     """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError."""

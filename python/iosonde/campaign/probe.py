@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
-from iosonde.core.types import Experiment, Factor, Run
+from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe.local import TRANSFER
@@ -70,6 +70,17 @@ class Probed:
         """The stable JSON form."""
         found = hardware.to_json(self.made)
         return {"version": JSON_VERSION, "experiment": self.experiment, **found, "warnings": list(self.warnings)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a quantity of a pair of nodes, of a link, or of a node."""
+        parts = [(kind, " – ".join(one["hosts"]), one) for kind in ("pairs", "tcp") for one in self.made[kind]]
+        parts += [("nodes", one["host"], one) for one in self.made["nodes"]]
+        return [
+            {"of": kind, "where": where, "quantity": name, **value.flat("value")}
+            for kind, where, one in parts
+            for name, value in one.items()
+            if isinstance(value, Estimate)
+        ]
 
     def check(self) -> None:
         """Raises IncompleteError where a repetition was incomplete."""

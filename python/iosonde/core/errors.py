@@ -58,3 +58,7 @@ class IncompleteError(IosondeError):
     """The command finished, and found that what it looked at is incomplete. Exit code 1."""
 
     exit_code = 1
+
+
+class IosondeWarning(UserWarning):
+    """What a Python caller should know before believing an answer: the command line says it on stderr."""

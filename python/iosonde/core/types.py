@@ -121,6 +121,10 @@ class Finding:
         return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence,
                 "evidence": self.evidence, "action": self.action}  # fmt: skip
 
+    def flat(self) -> dict[str, str]:
+        """The form in tables, without its evidence."""
+        return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence, "action": self.action}
+
 
 @dataclass(frozen=True)
 class Observation:

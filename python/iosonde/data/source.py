@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,6 +115,19 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
     return Source(tables.filtered(tables.read_file(path), conditions), str(data), where=conditions)
+
+
+def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """What was opened, with further conditions. Raises InputError, DataError."""
+    if not where and experiment in (None, source.experiment):
+        return source
+    conditions = (*source.where, *parse_where(where))
+    if source.store is None:
+        return replace(source, table=tables.filtered(source.table, conditions), where=conditions)
+    if source.experiment not in (None, experiment) and experiment is not None:
+        raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
+                         "open it again")  # fmt: skip
+    return _open_store(source.name, conditions, experiment or source.experiment)
 
 
 def _open_store(data: str, conditions: Conditions, experiment: str | None) -> Source:

@@ -64,7 +64,9 @@ def command(
     new = None if against is None else asked.open(against)
     made = advise(source, asked.asked, how, None if workload is None else pairs_of(workload), new)
     if plot:
-        _draw(made, plot)
+        from iosonde.report.figures.depth import figure
+
+        write_figure(plot, figure(made))
     if directory is not None and system is not None:
         _write(made, Path(directory), system, dict(pair_of(text) for text in renamed))
     emit(made, lines(made), asked.as_json)
@@ -83,11 +85,3 @@ def _write(made: Advised, directory: Path, system: str, names: Mapping[str, str]
         raise InputError(f"cannot make the directory {directory}: {error.strerror}", "name another one") from error
     for name, content in files.items():
         talk(f"wrote {replace_file(directory / name, content.encode())}")
-
-
-def _draw(made: Advised, plot: str) -> None:
-    from iosonde.report.figures.depth import depth_figure
-
-    depths = made.advice.depths
-    losses, crossed = [one.loss for one in depths], [one.crossed for one in depths]
-    write_figure(plot, depth_figure(losses, crossed, made.advice.depth, made.advice.best_default))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
 
 _PLOTS = ("roofline", "waterfall")
-_MOST_PANELS = 12
 
 
 @click.command(epilog="Example: iosonde bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s")
@@ -60,18 +59,9 @@ def command(
 
 
 def _draw(made: Bounds, plot: str, kind: str, against: str) -> None:
-    """A panel for each operation and setting."""
-    from iosonde.answers import roofline
-    from iosonde.report.bound_content import Roofline, bars_of
-    from iosonde.report.figures.figure import together
-    from iosonde.report.figures.roofline import roofline_figure
-    from iosonde.report.figures.waterfall import waterfall_figure
+    from iosonde.report.figures.bound import MOST_PANELS, figure
 
-    if kind == "waterfall":
-        items = [waterfall_figure(bars_of(one)) for one in made.falls[:_MOST_PANELS]]
-    else:
-        lines = [roofline.alone(made.alone, against)] if made.alone else roofline.rooflines(made.shares, against)
-        if len(lines) > _MOST_PANELS:
-            talk(f"~ the first {_MOST_PANELS} of {len(lines)} panels are drawn: choose with --where")
-        items = [roofline_figure(Roofline(**vars(one))) for one in lines[:_MOST_PANELS]]
-    write_figure(plot, together(items, columns=2))
+    n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
+    if n_panels > MOST_PANELS:
+        talk(f"~ the first {MOST_PANELS} of {n_panels} panels are drawn: choose with --where")
+    write_figure(plot, figure(made, kind, against))

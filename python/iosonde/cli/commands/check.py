@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.output import emit, tell
-from iosonde.core.column_units import bytes_per_s
-from iosonde.core.errors import InputError
 
 
 @click.command(epilog="Example: iosonde check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s")
@@ -31,7 +27,7 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
     from iosonde.report.text import check as text
     from iosonde.report.text import noise as noise_text
 
-    carried = None if bound is None else answers.Carried(*_bound(bound))
+    carried = None if bound is None else answers.carried(bound)
     source = asked.open()
     tell("check", source.table)
     if noise:
@@ -40,13 +36,3 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
         return
     made = answers.check(source, asked.asked, asked.by, carried)
     emit(made, text.lines(made), asked.as_json)
-
-
-def _bound(text: str) -> tuple[float | None, float | None]:
-    """(bytes/s of ``117MB/s`` or ``1Gbit/s``, None), or (None, a plain number). Raises InputError."""
-    found = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
-    readings = bytes_per_s(found[2]) if found else ()
-    if not found or (found[2] and not readings) or not float(found[1]) > 0:
-        hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
-        raise InputError(f"--bound '{text}' is no rate", hint)
-    return (float(found[1]) * min(readings), None) if readings else (None, float(found[1]))

@@ -6,7 +6,6 @@ import click
 
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, tell
-from iosonde.core.errors import InputError
 
 
 @click.command(epilog="Example: iosonde compare runs.csv --response bandwidth --group version before after")
@@ -32,27 +31,15 @@ def command(
     against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
     needed.
     """
-    from iosonde.answers.compare import Sides, compare
+    from iosonde.answers.compare import Sides, compare, share_of
     from iosonde.answers.published_side import side_of
     from iosonde.report.text.compare import lines
 
     a = side_of(a_summary, "A") if a_summary else None
     b = side_of(b_summary, "B") if b_summary else None
-    sides = Sides(levels, group, asked.by, tuple(split_names(pair)), _share(margin), a, b)
+    sides = Sides(levels, group, asked.by, tuple(split_names(pair)), share_of(margin), a, b)
     source = None if asked.data is None else asked.open()
     if source is not None:
         tell("comparison", source.table)
     made = compare(source, asked.asked, sides)
     emit(made, lines(made), asked.as_json)
-
-
-def _share(text: str) -> float:
-    """``2%`` or ``0.02`` → 0.02. Raises InputError."""
-    body, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
-    try:
-        share = float(body) / (100 if percent else 1)
-    except ValueError:
-        raise InputError(f"'{text}' is not a share", "write it like 2% or 0.02") from None
-    if not 0 <= share < 1:
-        raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
-    return share

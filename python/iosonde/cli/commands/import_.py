@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from iosonde.cli.output import show, show_json
-from iosonde.core.errors import DataError, InputError
 
 
 @click.command(epilog="Example: iosonde import -r archive --store results --factors-from 'site={}/date={}/...'")
@@ -38,8 +37,4 @@ def command(
     plan.prepare()
     made = import_all(plan, paths, jobs)
     show_json(made.to_dict()) if as_json else show(lines(made, store))
-    failed = made.failed
-    if failed and len(failed) == len(made.outcomes):
-        raise DataError(f"nothing was imported: {failed[0].reason}", "'iosonde parse FILE' says more about one file")
-    if failed and not recursive:
-        raise InputError(f"{len(failed)} of {len(made.outcomes)} files were not imported", "see the list above")
+    made.check(one_by_one=not recursive)

@@ -34,7 +34,7 @@ def command(
     if describe:
         if settings or data:
             raise InputError("--describe takes no setting", f"write iosonde predict {shlex.quote(model)} --describe")
-        told = described(model)
+        told = described(read_model(model), model)
         emit(told, describe_text.lines(told), as_json)
         return
     fitted = read_model(model)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, talk
 from iosonde.core.units import parse_seconds, parse_size
-
-if TYPE_CHECKING:
-    from iosonde.model.time_model import Part
 
 _RATE = "[WHERE=]RATE"
 _TIME = "[WHERE=]TIME"
@@ -49,12 +43,12 @@ def command(
     With parts and DATA every row, or every read and write of a store, is put to its nearest condition.
     """
     from iosonde.answers.time_model import OneOperation, time_model
-    from iosonde.answers.time_parts import of_options
+    from iosonde.answers.time_parts import of_file, of_options
     from iosonde.report.text import time_model as text
 
     flags = {f"--{name.replace('_', '-')}": texts for name, texts in given.items()}
     operation = OneOperation(
-        [*(_of_file(parts) if parts else []), *of_options(flags)],
+        [*(of_file(parts) if parts else []), *of_options(flags)],
         state,
         split_names(only),
         [parse_size(one.strip()) for one in sizes.split(",")] if sizes else [],
@@ -64,12 +58,3 @@ def command(
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")
     emit(made, [*text.lines(made), *(text.mixtures(made) if mixture else ())], asked.as_json)
-
-
-def _of_file(path: str) -> list[Part]:
-    """The parts in a YAML or JSON file. Raises InputError with the line."""
-    from iosonde.answers.time_parts import of_document
-    from iosonde.core import yaml_text
-
-    document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
-    return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 
 from .figure import Figure
 from .vocabulary import BLUE, MUTED, VERMILION, Row, ends, flat, interval, layer, legend, names, number, short, view
 
+if TYPE_CHECKING:
+    from iosonde.answers.advise import Advised
+
 _LEARNED, _CROSSED = "learned from", "cross-validation"
+
+
+def figure(answer: Advised) -> Figure:
+    """Of the advice that was learned."""
+    made = answer.advice
+    losses, crossed = [one.loss for one in made.depths], [one.crossed for one in made.depths]
+    return depth_figure(losses, crossed, made.depth, made.best_default)
 
 
 def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:

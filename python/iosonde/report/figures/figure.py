@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from iosonde.core.whole_file import replace_file
 from iosonde.report.text import escape
 
-from .files import image
+from .files import format_of, image
 from .vocabulary import CONFIG, Spec
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -37,6 +39,10 @@ class Figure:
     def image(self, form: str) -> bytes:
         """The content of a file; ``form`` is ``png``, ``svg`` or ``pdf``."""
         return image(self.to_dict(), form)
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as ``.png``, ``.svg`` or ``.pdf``, whole or not at all. Raises InputError."""
+        return replace_file(Path(path), self.image(format_of(path)))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """What a notebook shows: the interactive figure, or the SVG where it cannot."""

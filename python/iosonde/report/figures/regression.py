@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale, significant
 from iosonde.report.model_content import ModelPlots
 
@@ -26,7 +27,9 @@ TITLES = ("Fit", "Residuals by prediction", "Residuals by experiment number", "N
 
 def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
     """The four diagnostic plots of a regression, or the one of ``kind``. Raises InputError where only sums are
-    known."""
+    known, and for another kind."""
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"there is no figure '{kind}' of a regression", f"take {', '.join(KINDS)}")
     return together(regression_figures(ModelPlots(**answer.plots()), "", kind), columns=2)
 
 

@@ -57,6 +57,19 @@ class MetricNoise:
             "smallest_difference": [{"n": n, "power": POWER, **e.flat("difference")} for n, e in self.smallest.items()],
         }  # fmt: skip
 
+    def flat(self) -> dict[str, Any]:
+        """The form in tables: ``difference_6`` is the smallest one that 6 trials a side see."""
+        parts = self.components
+        made: dict[str, Any] = {
+            "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
+            "n_trials": self.n_trials, "sd_log": self.sd_log,
+        }  # fmt: skip
+        for name in ("between", "within", "share"):
+            made |= {} if parts is None else getattr(parts, name).flat(name)
+        for n, estimate in self.smallest.items():
+            made |= estimate.flat(f"difference_{n}")
+        return made
+
 
 @dataclass(frozen=True)
 class Passport:

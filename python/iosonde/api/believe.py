@@ -1,0 +1,233 @@
+"""Can this be believed? Every number with its interval, findings, comparisons, and what this machine can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from .result import Result
+from .words import DataOptions, Names, Setting, asked, levels_of, names, nothing, takes, texts
+
+if TYPE_CHECKING:
+    from iosonde.answers.check import Check, Noise
+    from iosonde.answers.compare import Comparisons
+    from iosonde.answers.doctor import Doctor
+    from iosonde.answers.summary import Summary
+    from iosonde.answers.verify import Verification
+    from iosonde.stats.estimate.compare import Group
+
+
+@takes(DataOptions)
+def summary(data: Any, response: Names = None, by: Names = None, **options: Unpack[DataOptions]) -> Result[Summary]:
+    """Every number with its interval, how many trials are behind it, and what looks wrong.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    response : str or sequence of str, optional
+        Columns of a table; of a store operations or metrics; ``"log(Y)"``, ``"Y/nodes"``. A store needs none.
+    by : str or sequence of str, optional
+        The columns that make the cells; of a store by default the factors that its experiments declare.
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Summary]
+        One row a cell.
+
+    Examples
+    --------
+    >>> iosonde.summary("runs.csv", "real_s", by="replicas")
+    """
+    from iosonde.answers.summary import summary as answer
+    from iosonde.report.text.summary import lines
+
+    source, wanted = asked(data, response, None, options)
+    return Result(answer(source, wanted, names(by, "by")), lines)
+
+
+@takes(DataOptions)
+def check(
+    data: Any, response: Names = None, by: Names = None, *, bound: str | float | None = None,
+    **options: Unpack[DataOptions],
+) -> Result[Check]:  # fmt: skip
+    """What is suspicious in DATA, before any analysis of it is believed: findings with their evidence and cure.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    response : str or sequence of str, optional
+        The measured columns; by default what looks measured.
+    by : str or sequence of str, optional
+        The settings; by default those that are known of a store, or look like settings in a table.
+    bound : str or float, optional
+        What the hardware can carry: ``"117MB/s"``, ``"1Gbit/s"``, or a number in the response's own unit.
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Check]
+        One row a finding; ``.answer.problem`` is whether anything worse than a remark was found.
+    """
+    from iosonde.answers.check import carried
+    from iosonde.answers.check import check as answer
+    from iosonde.report.text.check import lines
+
+    source, wanted = asked(data, response, None, options)
+    limit = None if bound is None else carried(str(bound), "bound")
+    return Result(answer(source, wanted, names(by, "by"), limit), lines)
+
+
+@takes(DataOptions)
+def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack[DataOptions]) -> Result[Noise]:
+    """The noise passport: how often a comparison cries wolf on this very data, and how small a difference it sees.
+
+    It is ``iosonde check --noise``.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    response : str or sequence of str, optional
+        The measured columns; by default what looks measured.
+    by : str or sequence of str, optional
+        The settings; by default those that are known of a store, or look like settings in a table.
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Noise]
+        One row a metric.
+    """
+    from iosonde.answers.check import noise as answer
+    from iosonde.report.text.noise import lines
+
+    source, wanted = asked(data, response, None, options)
+    return Result(answer(source, wanted, names(by, "by")), lines)
+
+
+@takes(DataOptions)
+def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
+    """Every stored rate computed again from its operations, and the summary from those rates.
+
+    Parameters
+    ----------
+    store : path or Source
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Verification]
+        One row for each thing that does not come out again; ``.answer.problem`` is whether there is one.
+    """
+    from iosonde.answers.verify import verify as answer
+    from iosonde.report.text.verify import lines
+
+    source, wanted = asked(store, None, None, options)
+    return Result(answer(source, wanted.level), lines)
+
+
+class CompareOptions(DataOptions, total=False):
+    """What is compared, besides two sides of a column. A published side is a dict of what a paper prints: ``mean``,
+    ``n`` and ``sd``, or ``low``, ``high`` and ``level``."""
+
+    response: Annotated[Names, None]
+    by: Annotated[Names, None]
+    pair: Annotated[Names, None]
+    margin: Annotated[str | float, 0.02]
+    a_summary: Annotated[Setting | None, None]
+    b_summary: Annotated[Setting | None, None]
+
+
+@takes(CompareOptions)
+def compare(
+    data: Any = None, group: str | None = None, levels: Names = None, **options: Unpack[CompareOptions]
+) -> Result[Comparisons]:
+    """Is B different from A, by how much, and can these data tell at all?
+
+    Parameters
+    ----------
+    data : path, table or Source, optional
+        Not needed where both sides are published.
+    group : str, optional
+        The column that tells A from B. Without it A and B are two columns of a wide table.
+    levels : sequence of str, optional
+        Those that are meant: the first is the base. Without them all pairs.
+    **options
+        ``response``: what is compared; of a store everything without it. ``by``: within each combination of these
+        columns; of a store by default its other factors. ``pair``: columns whose equal values pair a trial of A with
+        one of B. ``margin``: what counts as practically equal, ``0.02`` or ``"2%"``. ``a_summary``, ``b_summary``: a
+        published side, as ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``clock``, ``experiment``,
+        ``level``.
+
+    Returns
+    -------
+    Result[Comparisons]
+        One row a comparison.
+
+    Examples
+    --------
+    >>> iosonde.compare("runs.csv", "version", ["before", "after"], response="bandwidth")
+    """
+    from iosonde.answers.compare import Sides, share_of
+    from iosonde.answers.compare import compare as answer
+    from iosonde.report.text.compare import lines
+
+    source, wanted = asked(data, options["response"], None, options) if data is not None else nothing(options)
+    sides = Sides(
+        levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),
+        share_of(str(options["margin"])), _published(options["a_summary"], "a"), _published(options["b_summary"], "b"),
+    )  # fmt: skip
+    return Result(answer(source, wanted, sides), lines)
+
+
+def _published(side: Setting | None, name: str) -> Group | None:
+    from iosonde.answers.published_side import side_of
+
+    if side is None:
+        return None
+    given = texts(side, f"{name}_summary")
+    return side_of(",".join(f"{key}={value}" for key, value in given.items()), name.upper())
+
+
+def doctor(target: str | Path | None = None) -> Result[Doctor]:
+    """What this machine can do, tried and not guessed, and what to install for the rest.
+
+    Two ranks are really started; in ``target`` a directory with one file of 1 MiB is made and removed.
+
+    Parameters
+    ----------
+    target : path, optional
+        Also try what works in this directory.
+
+    Returns
+    -------
+    Result[Doctor]
+        One row a check; ``.answer.missing`` names what everything needs and is not there.
+    """
+    from iosonde.answers.doctor import doctor as answer
+    from iosonde.report.text.doctor import lines
+
+    return Result(answer(None if target is None else Path(target)), lines)
+
+
+def explain_finding(code: str | None = None) -> str:
+    """The manual page of a finding: what it says, how it is known, when it is wrong, what to do.
+
+    It is ``iosonde explain CODE``; ``iosonde.explain`` is a part of the package.
+
+    Parameters
+    ----------
+    code : str, optional
+        As ``"S104"``. Without it the first line of every page.
+
+    Returns
+    -------
+    str
+    """
+    from iosonde.answers.explain import codes, page
+
+    return "\n".join(codes()) if code is None else page(code)

@@ -1,0 +1,252 @@
+"""What the hardware allows, computed from its numbers: the bound, the time of one operation, what to buy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from iosonde.core.errors import InputError
+from iosonde.core.system_words import FLAGS, READS
+from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
+
+from .result import Result
+from .words import DataOptions, Names, asked, checked, level_text, names, nothing, takes
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound import Bounds
+    from iosonde.answers.time_model import TimeModel
+    from iosonde.answers.upgrade import Upgrade
+    from iosonde.model.time_model import Part
+
+Word = str | float | None
+# A number without a unit is in base units: bytes/s, s, s/byte.
+_BASE_UNITS: dict[Callable[..., Any], str] = {parse_rate: "B/s", parse_seconds: "s", parse_per_byte: "s/B"}
+
+
+class BoundOptions(DataOptions, total=False):
+    """A system in the words of ``iosonde bound``: texts with a unit (``"117MB/s"``), numbers in base units, or columns
+    of DATA."""
+
+    clients: Annotated[Word, None]
+    servers: Annotated[Word, None]
+    disks: Annotated[Word, None]
+    net: Annotated[Word, None]
+    client_net: Annotated[Word, None]
+    server_net: Annotated[Word, None]
+    fabric: Annotated[Word, None]
+    disk: Annotated[Word, None]
+    disk_read: Annotated[Word, None]
+    disk_write: Annotated[Word, None]
+    cpu: Annotated[Word, None]
+    server_cpu: Annotated[Word, None]
+    memory_copy: Annotated[Word, None]
+    copies: Annotated[Word, None]
+    latency: Annotated[Word, None]
+    request: Annotated[Word, None]
+    queue_depth: Annotated[Word, None]
+    metadata_rate: Annotated[Word, None]
+    metadata_operations: Annotated[Word, None]
+    file_size: Annotated[Word, None]
+    replicas: Annotated[Word, None]
+    chunk: Annotated[Word, None]
+    stripe: Annotated[Word, None]
+    files: Annotated[Word, None]
+    operation: Annotated[str | None, None]
+    redundancy: Annotated[str | None, None]
+    erasure: Annotated[str | None, None]
+    placement: Annotated[str | None, None]
+    probe: Annotated[str | None, None]
+    amount: Annotated[Word, None]
+    client_memory: Annotated[Word, None]
+    server_memory: Annotated[Word, None]
+    unit: Annotated[str | None, None]
+
+
+@takes(BoundOptions)
+def bound(
+    data: Any = None, response: Names = None, by: Names = None, *, waterfall: bool = False,
+    **options: Unpack[BoundOptions],
+) -> Result[Bounds]:  # fmt: skip
+    """The most that the hardware can deliver, what limits it, and what share of it was measured.
+
+    Parameters
+    ----------
+    data : path, table or Source, optional
+        What was measured. Without it the bound of the system that the other words describe.
+    response : str or sequence of str, optional
+        The measured columns; of a store by default its rates.
+    by : str or sequence of str, optional
+        The settings; by default those that are known.
+    waterfall : bool, optional
+        Of a store: where the time between bound and result was lost.
+    **options
+        The system, in the words of ``iosonde bound --help``: ``clients``, ``servers``, ``disks``, ``net``,
+        ``client_net``, ``server_net``, ``fabric``, ``disk``, ``disk_read``, ``disk_write``, ``cpu``, ``server_cpu``,
+        ``memory_copy``, ``copies``, ``latency``, ``request``, ``queue_depth``, ``metadata_rate``,
+        ``metadata_operations``, ``file_size``, ``replicas``, ``chunk``, ``stripe``, ``files``: a text with its unit
+        (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
+        ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
+        ``amount``: how much data, the ``--data`` of the command; ``client_memory``, ``server_memory``; ``unit`` of
+        the response. And ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Bounds]
+        One row a cell, or a term of the bound. ``.plot(against="servers")`` draws the roofline against clients (or
+        servers, or request), ``.plot(kind="waterfall")`` the losses.
+
+    Examples
+    --------
+    >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
+    """
+    from iosonde.answers.bound import How
+    from iosonde.answers.bound import bound as answer
+    from iosonde.answers.bound_inputs import Said, read, words_of
+    from iosonde.report.figures.bound import figure
+    from iosonde.report.text.bound import lines
+
+    given: dict[str, Any] = dict(options)
+    if data is None and (options["where"] or response or by or options["unit"]):
+        raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
+    source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
+    words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
+    inputs = read(Said(_fields(given), words, options["probe"]), source.table if source else None, wanted.level)
+    sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
+             for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
+    made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)
+    amount = "" if given["amount"] is None else level_text(given["amount"])
+    return Result(made, lambda one: lines(one, amount), figure)
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, str]:
+    """Field of a System → its text, a number with its base unit."""
+    return {
+        field: in_base_units(given[flag[2:].replace("-", "_")], READS[field])
+        for field, flag in FLAGS.items()
+        if given[flag[2:].replace("-", "_")] is not None
+    }
+
+
+def in_base_units(value: str | float, read: Callable[..., Any]) -> str:
+    """A text as it is; a number as a text that ``read`` takes."""
+    if isinstance(value, str):
+        return value
+    return f"{Decimal(level_text(value)):f}{_BASE_UNITS.get(read, '')}"  # without an exponent
+
+
+class TimeOptions(DataOptions, total=False):
+    """One operation, and the parts of its time: texts with a unit (``"10GB/s"``, ``"50us"``), ``"numa=5GB/s"`` for a
+    place, numbers in base units, or several."""
+
+    mode_switch: Annotated[Word | Sequence[Word], None]
+    copy: Annotated[Word | Sequence[Word], None]
+    network: Annotated[Word | Sequence[Word], None]
+    network_latency: Annotated[Word | Sequence[Word], None]
+    device_copy: Annotated[Word | Sequence[Word], None]
+    device: Annotated[Word | Sequence[Word], None]
+    prepare: Annotated[Word | Sequence[Word], None]
+    parts: Annotated[str | Path | Mapping[str, Any] | None, None]
+    size: Annotated[Word | Sequence[Word], None]
+    observed: Annotated[Word | Sequence[Word], None]
+    state: Annotated[str, "prepared"]
+    only: Annotated[Names, None]
+
+
+@takes(TimeOptions)
+def time_model(
+    data: Any = None, response: Names = None, on: Names = None, by: Names = None, *, mixture: bool = False,
+    **options: Unpack[TimeOptions],
+) -> Result[TimeModel]:  # fmt: skip
+    """Where the time of one operation goes, t(size) = m + p + n + c + d, and which condition an observed time tells of.
+
+    Parameters
+    ----------
+    data : path, table or Source, optional
+        Times and sizes, to which the parts are fitted; with parts, what is put to the nearest condition.
+    response : str, optional
+        The column of times, whose name says the unit, as ``"time_us"``; of a store a metric.
+    on : str, optional
+        The column of sizes in bytes.
+    by : str or sequence of str, optional
+        The columns of conditions: one line is fitted for each.
+    mixture : bool, optional
+        The text also says of which two conditions an observed time may be a mixture.
+    **options
+        The parts: ``mode_switch`` (into the kernel and back), ``copy`` (to the page cache), ``network``,
+        ``network_latency``, ``device_copy`` (to the device's cache), ``device``, ``prepare`` (seek, or flush of an
+        erase block): ``"10GB/s"``, ``"0.3us"``, a number in base units, several as ``["5GB/s", "numa=3GB/s"]``; or all
+        as ``parts``, a file or a dict. ``size``: of the operation; ``observed``: what operations of that size took;
+        ``state``: whether the device has to prepare (``"prepared"``, ``"sequential"``); ``only``: these conditions. And
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[TimeModel]
+        One row a condition at a size, or of a group.
+
+    Examples
+    --------
+    >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
+    """
+    from iosonde.answers.time_model import OneOperation
+    from iosonde.answers.time_model import time_model as answer
+    from iosonde.report.text import time_model as text
+
+    source, wanted = asked(data, response, on, options) if data is not None else nothing(options)
+    operation = OneOperation(
+        _parts(dict(options)), options["state"], names(options["only"], "only"),
+        [parse_size(level_text(one)) for one in _several(options["size"])],
+        [parse_seconds(one) for one in _several(options["observed"])],
+    )  # fmt: skip
+    made = answer(source, wanted, operation, names(by, "by"))
+    return Result(made, lambda one: [*text.lines(one), *(text.mixtures(one) if mixture else ())])
+
+
+def _parts(given: Mapping[str, Any]) -> list[Part]:
+    """Those of a file or dict, then those of words."""
+    from iosonde.answers.time_parts import OPTIONS, of_document, of_file, of_options
+
+    document = given["parts"]
+    found = [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
+    reads = {flag: parse_rate if is_rate else parse_seconds for flag, (_, is_rate) in OPTIONS.items()}
+    words = {flag: [in_base_units(one, read) for one in _several(given[flag[2:].replace("-", "_")])]
+             for flag, read in reads.items()}  # fmt: skip
+    return [*found, *of_options(words)]
+
+
+def _several(value: Any) -> Sequence[Any]:
+    return () if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
+
+
+def upgrade(
+    cluster: str | Path, *, order: str = "gain", model: str | Path | None = None, level: float = 0.95
+) -> Result[Upgrade]:
+    """What to buy: changes of a cluster by gain, by money and by watt, and the change that would gain nothing.
+
+    Parameters
+    ----------
+    cluster : path
+        ``cluster.yaml``: the cluster today, limits, candidates (docs/commands/upgrade.md).
+    order : {"gain", "money", "watt"}, optional
+        Best by the gain itself, for each unit of money, or for each further watt.
+    model : path, optional
+        A model of ``fit``: what it predicts stands beside the bound.
+    level : float, optional
+        The confidence of every interval.
+
+    Returns
+    -------
+    Result[Upgrade]
+        One row a change; ``.plot()`` draws the cluster of today and what limits it.
+    """
+    from iosonde.answers.cluster_file import read_cluster
+    from iosonde.answers.upgrade import upgrade as answer
+    from iosonde.report.cluster_plot import cluster_plot
+    from iosonde.report.text.upgrade import lines
+
+    if order not in ("gain", "money", "watt"):
+        raise InputError(f"order='{order}' is no order", "take gain, money or watt")
+    found = answer(read_cluster(str(cluster)), order, None if model is None else str(model), checked(level))
+    return Result(found, lines, cluster_plot)

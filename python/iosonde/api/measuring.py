@@ -1,0 +1,268 @@
+"""Measure: run a campaign, plan it first, probe the hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_seconds, parse_size
+
+from .believe import summary
+from .result import Result
+from .words import Names, checked, level_text, levels_of, names, takes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iosonde.answers.summary import Summary
+    from iosonde.campaign.plan import CampaignPlan
+    from iosonde.campaign.probe import Probed
+    from iosonde.campaign.request import Request
+    from iosonde.campaign.run import Outcome
+
+Counts = int | Sequence[int] | None
+Size = str | int | None
+Time = str | float | None
+# Word → what reads it; the others are taken as they are.
+_SIZES = ("small_size", "large_size", "transfer_size", "max_bytes")
+_TIMES = ("budget", "max_seconds", "trial_timeout", "idle_timeout")
+_COUNTS = ("nodes", "ranks_per_node")
+_PATHS = ("target", "hosts", "store", "spool")
+
+
+class RunOptions(TypedDict, total=False):
+    """The words of ``iosonde run``. One that is None is left to the experiment file, or its default. Sizes are texts
+    (``"64MiB"``) or bytes, times texts (``"30min"``) or seconds; ``set`` is a dict of a factor's levels."""
+
+    file: Annotated[str | Path | None, None]
+    native: Annotated[bool, False]
+    on: Annotated[str | None, None]
+    parse: Annotated[str | None, None]
+    set: Annotated[Mapping[str, Any] | Names, None]
+    target: Annotated[str | Path | None, None]
+    nodes: Annotated[Counts, None]
+    ranks_per_node: Annotated[Counts, None]
+    repetitions: Annotated[int | None, None]
+    until: Annotated[str | None, None]
+    budget: Annotated[Time, None]
+    quick: Annotated[bool, False]
+    launcher: Annotated[str | None, None]
+    hosts: Annotated[str | Path | None, None]
+    reserve: Annotated[str | None, None]
+    store: Annotated[str | Path | None, None]
+    name: Annotated[str | None, None]
+    seed: Annotated[int | None, None]
+    small_files: Annotated[int | None, None]
+    small_size: Annotated[Size, None]
+    large_files: Annotated[int | None, None]
+    large_size: Annotated[Size, None]
+    transfer_size: Annotated[Size, None]
+    cache: Annotated[str | None, None]
+    before_reads: Annotated[str | None, None]
+    between_trials: Annotated[str | None, None]
+    direct: Annotated[bool | None, None]
+    verify: Annotated[bool | None, None]
+    shared_writes: Annotated[bool | None, None]
+    max_bytes: Annotated[Size, None]
+    max_files: Annotated[int | None, None]
+    max_seconds: Annotated[Time, None]
+    max_operations: Annotated[int | None, None]
+    trial_timeout: Annotated[Time, None]
+    idle_timeout: Annotated[Time, None]
+    spool: Annotated[str | Path | None, None]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured: it shows itself as its summary. ``outcome`` says how the campaign ended, and has its
+    experiment."""
+
+    outcome: Outcome
+    level: float
+
+    @property
+    def store(self) -> str:
+        """Where the runs are."""
+        return self.outcome.store
+
+    @cached_property
+    def summary(self) -> Result[Summary]:
+        """Of this experiment alone."""
+        only = self.outcome.experiment.id if self.outcome.experiment else None
+        return summary(self.store, experiment=only, level=self.level)
+
+    def __str__(self) -> str:
+        """What the terminal shows."""
+        return str(self.summary)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        return self.summary.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a cell. Needs pandas."""
+        return self.summary.to_frame()
+
+
+@takes(RunOptions)
+def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpack[RunOptions]) -> Measured:
+    """Measure: an experiment file, a command, a benchmark, or the MTC envelope; every trial is stored.
+
+    Writes only below ``TARGET/iosonde-<id>/`` and removes it afterwards. The same call again resumes what was
+    interrupted.
+
+    Parameters
+    ----------
+    what : str or path, optional
+        An experiment file, a command for the shell, or the name of a benchmark. Without it the envelope is measured.
+    level : float, optional
+        The confidence of the summary's intervals.
+    **options
+        The words of ``iosonde run --help``: ``file``, ``native``, ``on``, ``parse``, ``set`` (``{"n": [1, 2]}``),
+        ``target``, ``nodes`` (``[1, 2, 4]``), ``ranks_per_node``, ``repetitions``, ``until`` (``"ci<5%"``),
+        ``budget`` (``"30min"``), ``quick``, ``launcher``, ``hosts``, ``reserve``, ``store``, ``name``, ``seed``,
+        ``small_files``, ``small_size``, ``large_files``, ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
+        ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
+        ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``spool``.
+
+    Returns
+    -------
+    Measured
+        Its summary, and ``.store``, where the runs are.
+
+    Raises
+    ------
+    InputError
+        What was asked for cannot be measured. Nothing was started.
+    IncompleteError
+        Trials are incomplete. They are in the store, and left out of totals.
+
+    Examples
+    --------
+    >>> iosonde.run("sweep.yaml", target="/mnt/x", store="results")
+    """
+    from iosonde.campaign.run import run as campaign
+
+    outcome = campaign(_request(what, options), checked(level))
+    outcome.check()
+    return Measured(outcome, level)
+
+
+@takes(RunOptions)
+def plan(what: str | Path | None = None, **options: Unpack[RunOptions]) -> Result[CampaignPlan]:
+    """What :func:`run` would do with the same words: the commands, the trials in their order, how long they take.
+
+    Writes nothing, starts nothing.
+
+    Parameters
+    ----------
+    what : str or path, optional
+        An experiment file, a command for the shell, or the name of a benchmark. Without it the envelope is planned.
+    **options
+        The words of :func:`run`.
+
+    Returns
+    -------
+    Result[CampaignPlan]
+        One row a trial.
+    """
+    from iosonde.campaign.plan import plan as planned
+    from iosonde.report.text.plan import lines
+
+    return Result(planned(_request(what, options)), lines)
+
+
+class ProbeOptions(TypedDict, total=False):
+    """How the hardware is measured, besides its disk."""
+
+    hosts: Annotated[str | Path | None, None]
+    launcher: Annotated[str | None, None]
+    repetitions: Annotated[int, 6]
+    size: Annotated[str | int, "256MiB"]
+    idle_timeout: Annotated[str | float, "2min"]
+    level: Annotated[float, 0.95]
+
+
+@takes(ProbeOptions)
+def probe(
+    target: str | Path | None = None, nodes: int | None = None, store: str | Path = "iosonde-store",
+    **options: Unpack[ProbeOptions],
+) -> Result[Probed]:  # fmt: skip
+    """Measure the network between every pair of nodes, disks, memory and CPU time, and keep it in a store.
+
+    Parameters
+    ----------
+    target : path, optional
+        A directory on the disk to measure; without it no disk is.
+    nodes : int, optional
+        How many; by default all there are.
+    store : path, optional
+        Where the runs are kept, not on the target.
+    **options
+        ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often everything is measured;
+        ``size``: what each node writes and reads on the disk; ``idle_timeout``; ``level``.
+
+    Returns
+    -------
+    Result[Probed]
+        One row for each quantity of a pair of nodes, a link, or a node.
+
+    Raises
+    ------
+    IncompleteError
+        A repetition was incomplete. What was measured is in the store.
+    """
+    from iosonde.campaign.probe import ProbeRequest
+    from iosonde.campaign.probe import probe as measured
+    from iosonde.report.text.probe import lines
+
+    asked = ProbeRequest(
+        _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
+        parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),
+    )  # fmt: skip
+    found = measured(asked, checked(options["level"]))
+    found.check()
+    return Result(found, lines)
+
+
+def _request(what: str | Path | None, options: RunOptions) -> Request:
+    """The words as the campaign takes them. Raises InputError."""
+    from iosonde.campaign.request import Request
+
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    words = {name: _read(name, value) for name, value in given.items() if name not in ("set", "file")}
+    return Request(what=_text(what), spec_file=_text(given.get("file")), levels=_levels(given.get("set")), **words)
+
+
+def _read(word: str, value: Any) -> Any:
+    if word in _SIZES:
+        return parse_size(value)
+    if word in _TIMES:
+        return parse_seconds(value)
+    if word in _PATHS:
+        return str(value)
+    return _counts(word, value) if word in _COUNTS else value
+
+
+def _counts(word: str, value: Any) -> tuple[int, ...]:
+    counts = (value,) if isinstance(value, int) else tuple(value) if isinstance(value, Sequence) else ()
+    if not counts or not all(isinstance(one, int) and one >= 1 for one in counts):
+        raise InputError(f"{word}={value!r} is not a list of counts", "give it like [1, 2, 4]")
+    return tuple(dict.fromkeys(counts))
+
+
+def _levels(given: Any) -> tuple[str, ...]:
+    """``{"n": [1, 2]}`` → ``("n=1,2",)``; texts stay as they are."""
+    if isinstance(given, Mapping):
+        return tuple(f"{level_text(name)}={','.join(levels_of(levels, 'set'))}" for name, levels in given.items())
+    return names(given, "set")
+
+
+def _text(path: str | Path | None) -> str | None:
+    return None if path is None else str(path)

@@ -1,0 +1,258 @@
+"""Into a store, out of a store: other tools' results, what a store holds, tables for other programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.whole_file import whole_file
+
+from .result import Result
+from .words import Names, names, warn
+
+if TYPE_CHECKING:
+    from iosonde.answers.as_tool import AsTool
+    from iosonde.answers.parse import Parses
+    from iosonde.answers.printed import Printed
+    from iosonde.answers.show import Chosen, Detail, Listing
+    from iosonde.campaign.import_files import Imported
+
+File = str | Path | BinaryIO
+Files = File | list[File] | tuple[File, ...]
+FORMS = ("csv", "json", "parquet")
+
+
+def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa: A002
+    """What other tools' output says, in base units, with warnings; nothing is stored.
+
+    Parameters
+    ----------
+    files : path, binary file, or list of these
+        As ``"ior.txt"``, or ``io.BytesIO(done.stdout)``.
+    format : str, optional
+        Read as this tool's output, whatever it looks like.
+
+    Returns
+    -------
+    Result[Parses]
+        One row a number, with the line that it stands in.
+
+    Raises
+    ------
+    DataError
+        A file is no tool's output; the sentence says why. Several files: one is not.
+    """
+    from iosonde.answers.parse import Parse, Parses
+    from iosonde.answers.parse import parse as answer
+    from iosonde.report.text.parse import lines
+
+    several = list(files) if isinstance(files, (list, tuple)) else [files]
+    found = [answer(str(one), format) if isinstance(one, (str, Path)) else answer("-", format, one) for one in several]
+    made = Parses(tuple(found))
+    if errors := made.errors:
+        raise errors[0] if len(errors) == 1 else DataError("; ".join(e.message for e in errors), errors[0].hint)
+    return Result(made, lambda all_of: [line for one in all_of.files if isinstance(one, Parse) for line in lines(one)])
+
+
+def import_files(
+    files: Names | Path | Sequence[Path], store: str | Path, *, recursive: bool = False, format: str | None = None,  # noqa: A002
+    factors_from: Names = None, experiment: str = "imported", jobs: int | None = None,
+) -> Result[Imported]:  # fmt: skip
+    """Store what other tools' results say. The same content is never stored twice.
+
+    It is ``iosonde import``, which is a keyword of Python.
+
+    Parameters
+    ----------
+    files : path or sequence of paths
+    store : path
+        Made if it is not there.
+    recursive : bool, optional
+        A file may be a directory: everything in it is looked at.
+    format : str, optional
+        Read every file as this tool's output.
+    factors_from : str or sequence of str, optional
+        Factors from the path (``"site={}/nodes={}/..."``) or from a manifest (``.csv``).
+    experiment : str, optional
+        What the runs belong to.
+    jobs : int, optional
+        Processes that read; as many as there are CPUs. Each starts Python anew.
+
+    Returns
+    -------
+    Result[Imported]
+        One row a file. A file that was named and not understood is an ``IosondeWarning``, too.
+
+    Raises
+    ------
+    DataError
+        Nothing was imported.
+    """
+    from iosonde.campaign.import_files import ImportPlan, found_files, import_all
+    from iosonde.report.text.import_ import lines
+
+    place = Path(store)
+    named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
+    found = found_files(named, recursive, place)
+    todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"))
+    todo.prepare()
+    made = import_all(todo, found, jobs)
+    made.check()
+    if made.failed and not recursive:
+        first = made.failed[0]
+        n_failed = f"{len(made.failed)} of {len(made.outcomes)} files were not imported"
+        warn(f"{n_failed}, the first: {first.file}: {first.reason}")
+    return Result(made, lambda one: lines(one, str(store)))
+
+
+def show(store: str | Path, *, experiment: str | None = None, where: Names = None) -> Result[Listing]:
+    """What a store holds: its experiments and runs.
+
+    Parameters
+    ----------
+    store : path
+    experiment : str, optional
+        Only the runs of this experiment.
+    where : str or sequence of str, optional
+        Only runs for which it holds, as ``"fs=nfs"``.
+
+    Returns
+    -------
+    Result[Listing]
+        One row a run, with its factors.
+    """
+    from iosonde.answers.show import listing
+    from iosonde.report.text.show import listing_lines
+
+    made = listing(_chosen(store, None, experiment, where))
+    for problem in made.problems:
+        warn(f"{problem.sentence} [{problem.code}]")
+    return Result(made, listing_lines)
+
+
+def show_run(store: str | Path, run: str) -> Result[Detail]:
+    """Everything about one run: its machines, phases, results, warnings.
+
+    It is ``iosonde show STORE RUN``.
+
+    Parameters
+    ----------
+    store : path
+    run : str
+        Its id, or a beginning of it that is no other's.
+
+    Returns
+    -------
+    Result[Detail]
+        One row a result; ``.answer.document`` is its run.json.
+    """
+    from iosonde.answers.show import detail
+    from iosonde.report.text.show import detail_lines
+
+    return Result(detail(_chosen(store, run)), detail_lines)
+
+
+def show_as(
+    store: str | Path, tool: str, *, run: str | None = None, experiment: str | None = None, where: Names = None
+) -> Result[AsTool]:
+    """The recorded operations of a store in another tool's numbers, by its own definitions.
+
+    It is ``iosonde show STORE --as TOOL``.
+
+    Parameters
+    ----------
+    store : path
+    tool : {"ior", "mdtest", "iozone", "fio", "elbencho"}
+    run : str, optional
+        Only this run.
+    experiment : str, optional
+        Only the runs of this experiment.
+    where : str or sequence of str, optional
+        Only runs for which it holds, as ``"fs=nfs"``.
+
+    Returns
+    -------
+    Result[AsTool]
+        One row a row of the tool.
+    """
+    from iosonde.answers.as_tool import TOOLS, as_tool
+    from iosonde.report.as_tool import lines
+
+    if tool not in TOOLS:
+        raise InputError(f"there are no definitions of '{tool}'", f"there are those of {', '.join(TOOLS)}")
+    return Result(as_tool(_chosen(store, run, experiment, where), tool), lines)
+
+
+def printed(store: str | Path, run: str, *, ranks: int | Sequence[int] = ()) -> list[Printed]:
+    """What the commands of a run printed, node by node, as the store kept it.
+
+    It is ``iosonde show STORE RUN --printed``.
+
+    Parameters
+    ----------
+    store : path
+    run : str
+        Its id, or a beginning of it that is no other's.
+    ranks : int or sequence of int, optional
+        Only these.
+
+    Returns
+    -------
+    list of Printed
+        Each has a ``.head``, which says of which step, rank and node it is, and its ``.text``.
+    """
+    from iosonde.answers.printed import printed as answer
+
+    return answer(_chosen(store, run), (ranks,) if isinstance(ranks, int) else tuple(ranks))
+
+
+def export(
+    store: str | Path, output: str | Path, *, run: str | None = None, experiment: str | None = None,
+    where: Names = None, operations: bool = False, incomplete: bool = False,
+) -> Path:  # fmt: skip
+    """Write a store's results, or every recorded operation, as a table for another program.
+
+    It is ``iosonde show STORE --export``.
+
+    Parameters
+    ----------
+    store : path
+    output : path
+        ``.csv``, ``.json`` or ``.parquet``; it appears whole or not at all.
+    run : str, optional
+        Only this run.
+    experiment : str, optional
+        Only the runs of this experiment.
+    where : str or sequence of str, optional
+        Only what fulfils it, as ``"metric=rate_last_done"``.
+    operations : bool, optional
+        Every recorded operation instead of results.
+    incomplete : bool, optional
+        The results of incomplete runs as well.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
+    from iosonde.answers.show import export as answer
+
+    path = Path(output)
+    form = path.suffix.lower().lstrip(".")
+    if form not in FORMS:
+        raise InputError(f"{path} is not the name of a table", f"end it in .{', .'.join(FORMS[:-1])} or .{FORMS[-1]}")
+    chosen = _chosen(store, run, experiment, where)
+    with whole_file(path) as file:
+        answer(chosen, form, file, operations, incomplete)
+    return path
+
+
+def _chosen(
+    store: str | Path, run: str | None = None, experiment: str | None = None, where: Names = None
+) -> Chosen:  # fmt: skip
+    from iosonde.answers.show import choose
+
+    return choose(os.fspath(store), run, experiment, names(where, "where"))

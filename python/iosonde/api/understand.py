@@ -1,0 +1,301 @@
+"""What explains it? Factors, regressions, laws of scaling, the hardware's bound, where the time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from iosonde.core.errors import InputError
+
+from .result import Result
+from .words import DataOptions, Names, Setting, asked, checked, levels_of, names, open, takes, texts
+
+if TYPE_CHECKING:
+    from iosonde.answers.anova import AnalysisOfVariance
+    from iosonde.answers.explain_difference import Differences
+    from iosonde.answers.queue import Network
+    from iosonde.answers.rank import Rankings
+    from iosonde.answers.regress import LeastSquares
+    from iosonde.answers.scale import ScalingLaws
+
+
+@takes(DataOptions)
+def rank(
+    data: Any, response: Names = None, on: Names = None, *, fixed: Names = None,
+    blocks: Mapping[str, Sequence[str]] | None = None, **options: Unpack[DataOptions],
+) -> Result[Rankings]:  # fmt: skip
+    """Which factor matters: shares of the response's variance, with intervals.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    response : str or sequence of str, optional
+        What was measured. Without it every measured column, or metric of a store.
+    on : str or sequence of str, optional
+        The factors. Without it those that are known.
+    fixed : str or sequence of str, optional
+        Factors that one cannot choose: the others are ranked within them, too.
+    blocks : mapping of str to sequence of str, optional
+        Name → factors that are entered together, in order.
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[Rankings]
+        One row a factor of each response; ``.plot()`` draws bars with intervals.
+
+    See Also
+    --------
+    rank_published : by the coefficients that a publication prints.
+
+    Examples
+    --------
+    >>> iosonde.rank("results", response="write", on=["access", "request_KiB"])
+    """
+    from iosonde.answers.rank import Ranked
+    from iosonde.answers.rank import rank as answer
+    from iosonde.report.figures.importance import figure
+    from iosonde.report.text.rank import lines
+
+    source, wanted = asked(data, response, on, options)
+    together = {name: names(several, "blocks") for name, several in (blocks or {}).items()}
+    return Result(answer(source, wanted, Ranked(names(fixed, "fixed"), together)), lines, figure)
+
+
+def rank_published(
+    coefficients: Any, levels: Mapping[str, Sequence[float]], response: Names = None, *, fixed: Names = None,
+    level: float = 0.95,
+) -> Result[Rankings]:  # fmt: skip
+    """Which factor matters by a line that a publication prints.
+
+    It is ``iosonde rank --coefficients``.
+
+    Parameters
+    ----------
+    coefficients : path, table or Source
+        The columns ``feature`` and ``coefficient``; ``std_error`` and ``metric`` where they are known.
+    levels : mapping of str to sequence of float
+        Feature → the levels that were tried, in the numbers of the line.
+    response : str or sequence of str, optional
+        Only these metrics of several.
+    fixed : str or sequence of str, optional
+        Features that one cannot choose.
+    level : float, optional
+        The confidence of every interval.
+
+    Returns
+    -------
+    Result[Rankings]
+        One row a factor of each metric.
+    """
+    from iosonde.answers.published import rankings
+    from iosonde.answers.rank import Rankings
+    from iosonde.report.figures.importance import figure
+    from iosonde.report.text.rank import lines
+
+    tried = [f"{name}={','.join(levels_of(several, 'levels'))}" for name, several in levels.items()]
+    wanted = names(response, "response")
+    made = rankings(open(coefficients), tried, wanted, names(fixed, "fixed"), checked(level))
+    return Result(Rankings(tuple(made), len(wanted) == 1), lines, figure)
+
+
+@takes(DataOptions)
+def regress(
+    data: Any, response: Names = None, on: Names = None, *, at: Setting | Sequence[Setting] = (), new: int = 1,
+    robust: bool = False, **options: Unpack[DataOptions],
+) -> Result[LeastSquares]:  # fmt: skip
+    """What explains a response: least squares on the raw repeats, with what speaks against the model.
+
+    Parameters
+    ----------
+    data : path, table or Source
+        Or a dict of the sums that a publication prints: ``n``, ``sum_x``, ``sum_x2``, ``b0``, ``b1``, ``SSR``, ``SSE``.
+    response : str, optional
+        What is explained: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
+    on : str or sequence of str, optional
+        Columns, ``"log2(a)"``, ``"C(a)"`` for its levels, ``"a:b"`` for an interaction; of a store by default its
+        factors.
+    at : mapping, or sequence of mappings, optional
+        Points to predict at, as ``{"replicas": 9}``.
+    new : int, optional
+        Predict the mean of so many new observations.
+    robust : bool, optional
+        Standard errors that allow unequal variance (HC3).
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[LeastSquares]
+        One row a coefficient; ``.plot()`` draws the four diagnostic plots, ``.plot(kind="residuals")`` one of them.
+    """
+    from iosonde.answers.regress import AtPoints, of_sums
+    from iosonde.answers.regress import regress as answer
+    from iosonde.report.figures.regression import figure
+    from iosonde.report.text.regress import lines
+
+    points = [at] if isinstance(at, Mapping) else at
+    predicted = AtPoints([texts(point, "at") for point in points], new, robust)
+    if isinstance(data, Mapping):
+        return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
+    source, wanted = asked(data, response, on, options)
+    return Result(answer(source, wanted, predicted), lines, figure)
+
+
+@takes(DataOptions)
+def anova(
+    data: Any, response: Names = None, on: Names = None, *, block: str | None = None, kind: int = 2,
+    contrasts: Names = None, **options: Unpack[DataOptions],
+) -> Result[AnalysisOfVariance]:  # fmt: skip
+    """How much of a response's variation each factor and interaction explains.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    response : str, optional
+        Whose variation is allocated: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
+    on : str or sequence of str, optional
+        ``"a"``, ``"a:b"`` for an interaction, ``"a*b"`` for all of both; of a store by default its factors.
+    block : str, optional
+        A factor whose effect is taken out and not asked about.
+    kind : int, optional
+        Sums of squares of type 1 (sequential), 2 or 3: ``--type``.
+    contrasts : str or sequence of str, optional
+        Differences of means, as ``"fs: nfs - afs"``.
+    **options
+        ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[AnalysisOfVariance]
+        One row a term.
+    """
+    from iosonde.answers.anova import SumsOfSquares
+    from iosonde.answers.anova import anova as answer
+    from iosonde.report.text.anova import lines
+
+    source, wanted = asked(data, response, on, options)
+    return Result(answer(source, wanted, SumsOfSquares(block, kind, names(contrasts, "contrasts"))), lines)
+
+
+class ScaleOptions(DataOptions, total=False):
+    """What is asked of a growth besides where to predict."""
+
+    of_time: Annotated[bool, False]
+    bootstrap: Annotated[int, 0]
+    seed: Annotated[int, 1]
+    as_stations: Annotated[str | int | None, None]
+
+
+@takes(ScaleOptions)
+def scale(
+    data: Any, on: str = "nodes", *, response: Names = None, by: Names = None, at: Sequence[float] = (),
+    **options: Unpack[ScaleOptions],
+) -> Result[ScalingLaws]:  # fmt: skip
+    """How a rate grows with ``on``, what stops it, and what more would bring: laws of scaling of every series.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    on : str, optional
+        The column that counts nodes or ranks.
+    response : str or sequence of str, optional
+        The rate: columns; of a store operations or metrics, without it all of its rates; ``"1/Y"``.
+    by : str or sequence of str, optional
+        Each combination of these columns is a series; of a store by default its other factors.
+    at : sequence of float, optional
+        Predict there.
+    **options
+        ``of_time``: the response is the time of a fixed amount of work. ``bootstrap``: so many samples instead of
+        profile likelihood, drawn from ``seed``. ``as_stations``: also what an operation of this size asks of client
+        and server. And ``where``, ``clock``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Result[ScalingLaws]
+        One row a number of nodes of each series; ``.plot()`` draws trials, laws and predictions.
+
+    See Also
+    --------
+    queue : a network of queues by hand, for numbers of clients that nobody has.
+    """
+    from iosonde.answers.scale import Growth
+    from iosonde.answers.scale import scale as answer
+    from iosonde.report.figures.scaling import figure
+    from iosonde.report.text.scale import lines
+
+    source, wanted = asked(data, response, None, options)
+    size = None if options["as_stations"] is None else str(options["as_stations"])
+    how = Growth(on, names(by, "by"), options["of_time"], _sizes(at), options["bootstrap"], options["seed"], size)
+    return Result(answer(source, wanted, how), lines, figure)
+
+
+def queue(
+    stations: Names, at: Sequence[float] = (), *, arrivals: float | None = None,
+    operations_per_phase: int | None = None, spread: float | None = None,
+) -> Result[Network]:  # fmt: skip
+    """A network of queues by hand: what limits, for numbers of clients that nobody has.
+
+    It is ``iosonde scale --station``.
+
+    Parameters
+    ----------
+    stations : str or sequence of str
+        Where an operation needs time: ``"disk=2ms"``, ``"disk=2ms:4"`` (4 servers of one queue),
+        ``"client=5ms:delay"``.
+    at : sequence of float, optional
+        Numbers of clients.
+    arrivals : float, optional
+        Operations a second that arrive from outside.
+    operations_per_phase : int, optional
+        All clients wait for the slowest after so many operations each.
+    spread : float, optional
+        Of a phase: the coefficient of variation of the time at a station; 1 by default.
+
+    Returns
+    -------
+    Result[Network]
+        One row a number of clients.
+    """
+    from iosonde.answers.queue import Clients
+    from iosonde.answers.queue import queue as answer
+    from iosonde.report.text.queue import lines
+
+    who = Clients(_sizes(at), arrivals, operations_per_phase, spread)
+    return Result(answer(names(stations, "stations"), who), lines)
+
+
+def explain_difference(
+    a: str, b: str, *, store: str | None = None, operation: str | None = None
+) -> Result[Differences]:
+    """Why two tools, or two definitions on one run, give different numbers: named parts that multiply to the whole.
+
+    Parameters
+    ----------
+    a, b : str
+        ``"STORE:RUN@TOOL"`` (ior, mdtest, iozone, iozone/parent, fio, elbencho, elbencho/first, iosonde),
+        ``"STORE:RUN"`` of an import, or a file that a tool wrote (``"FILE#2"``: its third result).
+    store : str, optional
+        ``a`` and ``b`` are runs of this store.
+    operation : str, optional
+        The operation to compare where there are several, as ``"write"`` or ``"write_A,write_B"``.
+
+    Returns
+    -------
+    Result[Differences]
+        One row a part of each difference.
+    """
+    from iosonde.answers.explain_difference import explain_difference as answer
+    from iosonde.report.text.explain_difference import lines
+
+    return Result(answer(str(a), str(b), None if store is None else str(store), operation), lines)
+
+
+def _sizes(at: Any) -> list[float]:
+    """Numbers of nodes or clients. Raises InputError."""
+    several = [at] if isinstance(at, (int, float)) else at
+    try:
+        return [float(size) for size in several]
+    except (TypeError, ValueError):
+        raise InputError(f"at={at!r} is no list of numbers", "give it like [64, 1024]") from None

@@ -1,0 +1,165 @@
+"""What the functions take: DATA, names, and the words that many of them share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import numbers
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypedDict, TypeVar, cast, get_args, get_type_hints
+
+from iosonde.core import levels
+from iosonde.core.errors import InputError, IosondeWarning
+from iosonde.core.table import tidy
+from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.source import Source, narrowed, open_data
+
+Names = str | Sequence[str] | None
+Setting = Mapping[str, Any]
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+class DataOptions(TypedDict, total=False):
+    """What every function about DATA takes besides its own words.
+
+    ``where``: conditions as ``"fs=nfs"``; ``clock``: until when a store's rates count; ``experiment``: only this one of
+    a store; ``level``: the confidence of every interval.
+    """
+
+    where: Annotated[Names, ()]
+    clock: Annotated[str, LAST_DONE]
+    experiment: Annotated[str | None, None]
+    level: Annotated[float, 0.95]
+
+
+class LearningOptions(DataOptions, total=False):
+    """How models are judged. ``terms`` are those of linear models; ``together`` is what is kept in one fold: ``twins``
+    (repeats and copies), ``cells`` (only repeats) or ``rows`` (nothing)."""
+
+    terms: Annotated[str | None, None]
+    folds: Annotated[int | None, None]
+    together: Annotated[str, "twins"]
+    seed: Annotated[int, 0]
+
+
+def takes(words: type[Any]) -> Callable[[FunctionT], FunctionT]:
+    """A function whose ``**options`` are these words: their defaults are filled in, an unknown one is the TypeError
+    that Python raises, and its signature, which ``help`` and editors show, has them all."""
+    hints = get_type_hints(words, include_extras=True)
+    shown = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, hint in hints.items()
+        for kind, default in [get_args(hint)]
+    ]
+
+    def decorate(function: FunctionT) -> FunctionT:
+        own = inspect.signature(function)
+        named = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        signature = own.replace(parameters=[*named, *shown])
+
+        @functools.wraps(function)
+        def called(*args: Any, **given: Any) -> Any:
+            try:
+                signature.bind(*args, **given)
+            except TypeError as error:
+                raise TypeError(f"iosonde.{function.__name__}(): {error}") from None
+            return function(*args, **{one.name: one.default for one in shown} | given)
+
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        return cast(FunctionT, called)
+
+    return decorate
+
+
+def open(data: Any, where: Names = (), experiment: str | None = None) -> Source:  # noqa: A001
+    """DATA, opened once for several questions.
+
+    Parameters
+    ----------
+    data : path, table or Source
+        A store, a ``.csv``, a ``.parquet``, or a table in memory that speaks Arrow (pandas, polars, DuckDB).
+    where : str or sequence of str, optional
+        Conditions that the rows fulfil, as ``"fs=nfs"`` or ``"nodes>=2"``.
+    experiment : str, optional
+        Only this experiment of a store.
+
+    Returns
+    -------
+    Source
+        Its rows and, of a store, its runs and experiments. A damaged store is an ``IosondeWarning``.
+
+    Raises
+    ------
+    InputError, DataError
+        What is wrong with it, and where.
+    """
+    conditions = names(where, "where")
+    if isinstance(data, Source):
+        return narrowed(data, conditions, experiment)
+    source = open_data(data, conditions, experiment)
+    for problem in source.problems:
+        warn(problem)
+    return source
+
+
+def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[Source, Asked]:
+    """DATA opened, and what the answers take of the words that all functions share."""
+    level = checked(options["level"])
+    source = open(data, options["where"], options["experiment"])
+    return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level)
+
+
+def nothing(options: DataOptions) -> tuple[None, Asked]:
+    """In the place of DATA where none is needed."""
+    return None, Asked(clock=options["clock"], level=checked(options["level"]))
+
+
+def names(given: Names, word: str) -> tuple[str, ...]:
+    """One name or several as a tuple. Raises InputError, naming the ``word``, for anything else."""
+    several = (given,) if isinstance(given, str) else () if given is None else given
+    if not isinstance(several, Iterable) or isinstance(several, Mapping):
+        raise InputError(f"{word} is a {type(given).__name__}", "give a name, or a list of names")
+    found = tuple(several)
+    if wrong := [one for one in found if not isinstance(one, str)]:
+        raise InputError(f"{word} has {wrong[0]!r}, which is no text", "give names as texts, in quotes")
+    return found
+
+
+def levels_of(given: Any, word: str) -> tuple[str, ...]:
+    """Levels as the command line has them: ``2``, ``2.0`` and ``"2"`` are one. Raises InputError."""
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return names(None if given is None else [level_text(one) for one in several], word)
+
+
+def level_text(level: Any) -> str:
+    """A level, or another value of a setting, as people write it."""
+    whole = isinstance(level, numbers.Real) and not isinstance(level, bool) and math.isfinite(level)
+    return str(tidy(float(level)) if whole else level)
+
+
+def texts(setting: Setting, word: str) -> dict[str, str]:
+    """A setting as the command line has it: name → text. Raises InputError where it is none."""
+    if not isinstance(setting, Mapping):
+        raise InputError(f"{word} is a {type(setting).__name__}", f"give {word} as a dict: {{'size': 4096}}")
+    return {str(name): level_text(value) for name, value in setting.items()}
+
+
+def checked(level: float) -> float:
+    """The confidence level; one that is unusually low is a warning. Raises InputError."""
+    if isinstance(level, bool) or not isinstance(level, numbers.Real):
+        raise InputError(f"the confidence level is a {type(level).__name__}", "use a number such as 0.95")
+    levels.check_level(level)
+    if said := levels.warning(level):
+        warn(said.removeprefix("warning: "))
+    return level
+
+
+def warn(text: str) -> None:
+    """An IosondeWarning that points at the line that called us."""
+    depth, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "iosonde":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, IosondeWarning, stacklevel=depth)

@@ -1,0 +1,31 @@
+"""The figures of a bound: the roofline, a panel for each operation and setting, or where the time was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.errors import InputError
+from iosonde.report.bound_content import Roofline, bars_of
+
+from .figure import Figure, together
+from .roofline import roofline_figure
+from .waterfall import waterfall_figure
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound import Bounds
+
+MOST_PANELS = 12
+KINDS = ("roofline", "waterfall")
+
+
+def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> Figure:
+    """The first panels of the roofline against clients, servers or request, or of the waterfall. Raises InputError."""
+    if kind not in KINDS:
+        raise InputError(f"there is no figure '{kind}' of a bound", f"take {' or '.join(KINDS)}")
+    if kind == "waterfall":
+        items = [waterfall_figure(bars_of(one)) for one in answer.falls[:MOST_PANELS]]
+    else:
+        items = [roofline_figure(Roofline(**vars(one))) for one in answer.rooflines(against)[:MOST_PANELS]]
+    if not items:
+        raise InputError("no losses were computed", "ask for the waterfall of a store: waterfall=True")
+    return together(items, columns=2)

@@ -1,0 +1,191 @@
+"""Each function says what its command says: the text, the JSON, and a word for every option."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from stats_sample import store
+
+import iosonde
+from iosonde.cli.group import COMMANDS, cli
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "golden" / "data"
+PLACES = {
+    "CP": DATA / "cp_raw.csv", "MATTERS": DATA / "what_matters.csv", "IOR": DATA / "two-tools" / "ior.txt",
+    "IOZONE": DATA / "two-tools" / "iozone.txt", "CLUSTER": ROOT / "examples" / "upgrade.yaml",
+}  # fmt: skip
+SAMPLE = {"response": "real_s", "on": "replicas"}
+CASES = [
+    ("summary CP --response real_s --by replicas", lambda p: iosonde.summary(p["CP"], "real_s", "replicas")),
+    ("summary STORE --where nodes=1 --clock all --level 0.9",
+     lambda p: iosonde.summary(p["STORE"], where="nodes=1", clock="all", level=0.9)),
+    ("check CP --response real_s --by replicas --bound 3",
+     lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3)),
+    ("check CP --noise --response real_s --by replicas", lambda p: iosonde.noise(p["CP"], "real_s", by="replicas")),
+    ("verify STORE", lambda p: iosonde.verify(p["STORE"])),
+    ("compare CP --response real_s --group replicas 1 2 --margin 5%",
+     lambda p: iosonde.compare(p["CP"], "replicas", [1, 2.0], response="real_s", margin=0.05)),
+    ("compare --a-summary mean=177.1,sd=14.2,n=8 --b-summary mean=190,sd=12,n=8",
+     lambda p: iosonde.compare(a_summary={"mean": 177.1, "sd": 14.2, "n": 8},
+                               b_summary={"mean": 190, "sd": 12, "n": 8})),
+    ("rank CP --response real_s --on replicas", lambda p: iosonde.rank(p["CP"], **SAMPLE)),
+    ("rank MATTERS --response write --on access,processes --block a=access --block b=processes",
+     lambda p: iosonde.rank(p["MATTERS"], "write", ["access", "processes"],
+                            blocks={"a": ["access"], "b": ["processes"]})),
+    ("rank --coefficients LINE --levels a=0,1 --levels b=0,1,2",
+     lambda p: iosonde.rank_published(p["LINE"], {"a": [0, 1], "b": [0, 1, 2]})),
+    ("regress CP --response real_s --on replicas --at replicas=9 --new 2 --robust",
+     lambda p: iosonde.regress(p["CP"], **SAMPLE, at={"replicas": 9}, new=2, robust=True)),
+    ("regress --sums SUMS", lambda p: iosonde.regress(json.loads(p["SUMS"].read_text()))),
+    ("anova CP --response real_s --on replicas --type 1 --contrast 'replicas: 1 - 2'",
+     lambda p: iosonde.anova(p["CP"], **SAMPLE, kind=1, contrasts="replicas: 1 - 2")),
+    ("scale CP --response 1/real_s --on replicas --at 9",
+     lambda p: iosonde.scale(p["CP"], "replicas", response="1/real_s", at=[9])),
+    ("scale --station disk=2ms:4 --at 1,64", lambda p: iosonde.queue("disk=2ms:4", [1, 64])),
+    ("bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s --cpu 0.02s/MB --data 3GB",
+     lambda p: iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s", cpu="0.02s/MB",
+                             amount="3GB")),
+    ("bound --net 117000000B/s --disk 2.5e7B/s --disks 2 --latency 0.002 --request 65536",
+     lambda p: iosonde.bound(net=117e6, disk=2.5e7, disks=2, latency=0.002, request=65536)),
+    ("bound STORE --net 1GB/s", lambda p: iosonde.bound(p["STORE"], net="1GB/s")),
+    ("time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
+     lambda p: iosonde.time_model(size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms",
+                                  mixture=True)),
+    ("explain-difference IOR IOZONE --operation write", lambda p: iosonde.explain_difference(
+        p["IOR"], p["IOZONE"], operation="write")),
+    ("upgrade CLUSTER --order money", lambda p: iosonde.upgrade(p["CLUSTER"], order="money")),
+    ("fit CP --response real_s --on replicas --family linear",
+     lambda p: iosonde.fit(p["CP"], **SAMPLE, families="linear")),
+    ("predict MODEL replicas=2", lambda p: iosonde.predict(p["MODEL"], {"replicas": 2})),
+    ("predict MODEL --data CP --level 0.9", lambda p: iosonde.predict(p["MODEL"], data=p["CP"], level=0.9)),
+    ("predict MODEL --describe", lambda p: iosonde.describe(p["MODEL"])),
+    ("validate CP --response real_s --on replicas --family linear --leave-out replicas",
+     lambda p: iosonde.validate(p["CP"], **SAMPLE, families="linear", leave_out="replicas")),
+    ("validate CP --model MODEL", lambda p: iosonde.held_out(p["MODEL"], p["CP"])),
+    ("advise MATTERS --response write --choose access,request_KiB --given file_system --depth 2 --current "
+     "access=sync,request_KiB=16 --where processes=1",
+     lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
+                              current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
+    ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
+    ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
+    ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
+    ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
+    ("plan --target TARGET --seed 7 --nodes 1,2 --ranks-per-node 2 --repetitions 2 --large-size 1MiB",
+     lambda p: iosonde.plan(target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2,
+                            large_size="1MiB")),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory) -> dict[str, Path]:
+    own = tmp_path_factory.mktemp("parity")
+    store(own / "results")
+    (own / "target").mkdir()
+    (own / "line.csv").write_text("feature,coefficient,std_error\na,3,0.1\nb,1,0.2\n")
+    sums = {"n": 44, "sum_x": 157, "sum_x2": 785, "b0": 1.5, "b1": 0.2, "SSR": 9.0, "SSE": 30.0}
+    (own / "sums.json").write_text(json.dumps(sums))
+    iosonde.fit(PLACES["CP"], **SAMPLE, families="linear", output=own / "model.json")
+    made = {"STORE": "results", "TARGET": "target", "LINE": "line.csv", "SUMS": "sums.json", "MODEL": "model.json"}
+    return {**PLACES, **{name: own / file for name, file in made.items()}}
+
+
+def shown(words: list[str]) -> str:
+    return CliRunner().invoke(cli, words).stdout
+
+
+@pytest.mark.parametrize(("line", "made"), CASES, ids=[" ".join(line.split()[:2]) for line, _ in CASES])
+def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
+    words = [str(places.get(word, word)) for word in shlex.split(line)]
+    answer = made(places)
+    assert (capsys.readouterr(), list(recwarn)) == (("", ""), [])
+    assert str(answer) + "\n" == shown(words)
+    assert answer.to_dict() == json.loads(shown([*words, "--json"]))
+    frame = answer.to_frame()
+    assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify"))
+    nested = {name for name in frame for cell in frame[name] if isinstance(cell, (dict, list, tuple))}
+    assert not nested, "a cell of a frame is a number, a text or nothing"
+
+
+def test_every_command_of_an_analysis_was_compared():
+    without = {"run", "report", "plot", "store", "import", "probe", "doctor", "explain"}  # below, or in test_api.py
+    assert {line.split()[0] for line, _ in CASES} == set(COMMANDS) - without
+
+
+def test_operations_in_a_tools_numbers(places):
+    words = ["show", str(places["STORE"]), "--as", "fio"]
+    answer = iosonde.show_as(places["STORE"], "fio")
+    assert str(answer) + "\n" == shown(words) and answer.to_dict() == json.loads(shown([*words, "--json"]))
+
+
+def test_an_import(places, tmp_path):
+    made = iosonde.import_files(places["IOR"], tmp_path / "a", experiment="x")
+    words = ["import", str(places["IOR"]), "--experiment", "x", "--store"]
+    assert str(made) + "\n" == shown([*words, str(tmp_path / "b")]).replace(f"{tmp_path}/b", f"{tmp_path}/a")
+    assert made.to_dict() == json.loads(shown([*words, str(tmp_path / "c"), "--json"]))
+    assert made.to_frame()["format"].tolist() == ["ior"]
+    with pytest.warns(iosonde.IosondeWarning, match="1 of 2 files were not imported, the first: .*cp_raw.csv"):
+        iosonde.import_files([places["IOZONE"], places["CP"]], tmp_path / "a")
+    with pytest.raises(iosonde.IosondeError, match="nothing was imported"):
+        iosonde.import_files(places["CP"], tmp_path / "a")
+
+
+def test_what_is_printed_can_be_parsed_where_it_is(places):
+    of_file, of_memory = iosonde.parse(places["IOR"]), iosonde.parse(io.BytesIO(places["IOR"].read_bytes()))
+    assert of_memory.to_frame().drop(columns="file").equals(of_file.to_frame().drop(columns="file"))
+
+
+def test_an_export(places, tmp_path):
+    for form in ("csv", "json", "parquet"):
+        there = iosonde.export(places["STORE"], tmp_path / f"a.{form}", where="nodes=1")
+        shown(["show", str(places["STORE"]), "--where", "nodes=1", "--export", form, "-o", str(tmp_path / f"b.{form}")])
+        assert there.read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+    assert len(pd.read_csv(tmp_path / "a.csv")) > 0
+    with pytest.raises(iosonde.IosondeError, match="not the name of a table"):
+        iosonde.export(places["STORE"], tmp_path / "a.xlsx")
+
+
+def test_pages_of_findings():
+    assert iosonde.explain_finding("s104") + "\n" == shown(["explain", "S104"])
+    assert iosonde.explain_finding() + "\n" == shown(["explain"])
+
+
+# What an option is called in Python where it is not called the same, and what a function gives in another way.
+RENAMED = {
+    "family": "families", "constraint": "constraints", "contrast": "contrasts", "block": "blocks", "type": "kind",
+    "for": "workload", "station": "stations", "rank": "ranks", "data": "amount", "set": "set",
+}  # fmt: skip
+IN_ANOTHER_WAY = {
+    "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
+    "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
+    "advise": {"write", "system", "as"},  # .answer.files(system, names)
+    "show": {"thesis_json", "export", "as", "printed"}, "plan": {"schema"},
+    "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
+    "validate": {"model"}, "rank": {"coefficients", "levels"},
+}  # fmt: skip
+FUNCTIONS = {
+    "show": ("show", "show_run", "show_as", "printed", "export"), "predict": ("predict", "describe"),
+    "scale": ("scale", "queue"), "rank": ("rank", "rank_published"), "validate": ("validate", "held_out"),
+    "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"store"}))
+def test_every_option_of_a_command_is_a_word_of_its_function(name):
+    functions = FUNCTIONS.get(name, (FUNCTION_OF.get(name, name.replace("-", "_")),))
+    words = {word for one in functions for word in inspect.signature(getattr(iosonde, one)).parameters}
+    options = [one for one in cli.get_command(None, name).params if one.param_type_name == "option"]
+    said = {max(one.opts, key=len).lstrip("-").replace("-", "_") for one in options}
+    missing = {word for word in said if word not in words and RENAMED.get(word) not in words}
+    assert missing <= IN_ANOTHER_WAY[""] | IN_ANOTHER_WAY.get(name, set())
+
+
+FUNCTION_OF = {"report": "write_report"}
