@@ -14,8 +14,9 @@ from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.measure import target as targets
 from iosonde.measure import trial
-from iosonde.measure.keeper import LIMIT_S, Keeper
+from iosonde.measure.keeper import Keeper
 from iosonde.ranks import machine, rollcall
+from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
 
 from .campaign import Campaign

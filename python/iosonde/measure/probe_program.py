@@ -21,6 +21,7 @@ from typing import Any
 from iosonde.core.errors import IosondeError, LaunchError
 from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
+from iosonde.ranks.hosts import this_host
 
 from . import probe_local, probe_network, probe_tcp, target
 from .workspace import Workspace
@@ -183,9 +184,9 @@ def main() -> None:
 def _leave(folder: Path, error: Exception) -> None:
     message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_one_line(error), "")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path = folder / f"error-{this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
-    os.write(2, f"{SAID}on {mpi.this_host().name}: {message}. {hint}\n".encode(errors="replace"))
+    os.write(2, f"{SAID}on {this_host().name}: {message}. {hint}\n".encode(errors="replace"))
 
 
 def _one_line(error: Exception) -> str:
