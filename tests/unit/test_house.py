@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What tests and lint start rather than import.
-TOOLS = {"pytest-xdist", "ruff"}
+TOOLS = {"pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyyaml", "types-jsonschema"}
 
 
 # Dependencies
@@ -45,7 +45,7 @@ def imported(*folders: str) -> set[str]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"iosonde"}
+    return names - set(sys.stdlib_module_names) - {"iosonde", "_typeshed"}  # the latter: inside a type checker
 
 
 def plain(name: str) -> str:

@@ -130,10 +130,11 @@ class _Reader(Sections):
         given = self.mapping(at)
         self.known(given, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model"))
         keys = [key for key in (*_ATTRIBUTES, *_ADDED) if key in given]
-        numbers = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
-        attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if numbers.get(key) is not None}
+        read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
+        numbers = {key: value for key, value in read.items() if value is not None}
+        attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
         made = Candidate(name, self.quantities(at, given, cluster), self.words(at, given),
-                         **{k: v for k, v in numbers.items() if v is not None}, attributes=attributes,
+                         **numbers, attributes=attributes,
                          model=self.levels((*at, "model")))  # fmt: skip
         if not (made.system or made.words or made.attributes or made.model) and not self.problems:
             self.wrong(at, "it changes nothing", "give what it sets, as network: 1170MB/s or servers: x2")

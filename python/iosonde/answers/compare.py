@@ -136,7 +136,8 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
         if len(sides.published) != 2:
             hint = "name DATA, or both sides with --a-summary and --b-summary"
             raise InputError("there is nothing to compare", hint)
-        return _made([(_Part({}, Table({}), ""), *sides.published)], asked, sides)
+        a, b = sides.published
+        return _made([(_Part({}, Table({}), ""), a, b)], asked, sides)
     if sides.group is None and source.store is None:
         return _made(list(_of_columns(source, asked, sides)), asked, sides)
     parts = _of_store(source, asked, sides) if source.store is not None else _of_table(source, asked, sides)
@@ -277,7 +278,7 @@ def _levels(source: Source, group: str, sides: Sides) -> list[Cell]:
     shown = ", ".join(map(str, known[:20]))
     if unknown is not None:
         raise InputError(f"column '{name}' has no value '{unknown}'", f"its values: {shown}")
-    chosen = [by_text[text] for text in sides.levels] or known
+    chosen: list[Cell] = [*(by_text[text] for text in sides.levels)] or [*known]
     if len(chosen) + len(sides.published) < 2:
         raise InputError(f"one value of '{name}' cannot be compared with anything", f"its values: {shown}")
     return chosen
@@ -300,5 +301,6 @@ def _matched(
                             "add a column to --pair")  # fmt: skip
         keyed.append({key: float(values[at[0]]) for key, at in groups})
     common = [key for key in keyed[0] if key in keyed[1]]
-    return tuple(estimates.group(one.name, [side[key] for key in common])
-                 for one, side in zip((a, b), keyed, strict=True))  # type: ignore[return-value]  # fmt: skip
+    matched_a, matched_b = (estimates.group(one.name, [side[key] for key in common])
+                            for one, side in zip((a, b), keyed, strict=True))  # fmt: skip
+    return matched_a, matched_b

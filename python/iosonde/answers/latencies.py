@@ -25,7 +25,9 @@ def _of_run(source: Source, run: StoredRun, level: float) -> list[TrialPercentil
     if exact:
         found += percentiles.of_trial(source.store.operations(run.id), exact, _native.KINDS, level)
     sampled = [phase for phase in run.phases if phase.index not in exact and phase.histograms]
-    edges = _native.bucket_edges_ns() if sampled else None
+    if not sampled:
+        return found
+    edges = _native.bucket_edges_ns()
     for phase in sampled:
         for kind, pairs in phase.histograms.items():
             found.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, level))

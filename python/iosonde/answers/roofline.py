@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import show
@@ -77,7 +78,8 @@ def _field(against: str) -> str:
 
 def _without(one: Share, field: str) -> System:
     """The system of a cell but for the axis."""
-    return replace(one.ceiling.system, **{field: None})
+    left_open: dict[str, Any] = {field: None}
+    return replace(one.ceiling.system, **left_open)
 
 
 def _setting(one: Share, field: str) -> str:

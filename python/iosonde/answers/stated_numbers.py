@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from iosonde.core.types import Run
@@ -57,7 +58,7 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 value=value,
                 unit="bytes/s" if bandwidth else "operations/s",
                 clock=clock,
-                at=lambda one, table=tuple(table): next((v for known, v in table if known == one), None),  # type: ignore[misc]
+                at=partial(_value_at, tuple(table)),
                 known=tuple(known for known, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
@@ -65,6 +66,10 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 notes=_notes(run, tool),
             )
     return found
+
+
+def _value_at(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | None:
+    return next((value for known, value in table if known == clock), None)
 
 
 def _table(

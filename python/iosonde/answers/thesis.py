@@ -197,9 +197,9 @@ def _checked(path: Path, key: str, entry: Any) -> dict[str, Any]:
     for one in totals:
         total = one.get("total") if isinstance(one, dict) else None
         well = well and isinstance(total, dict) and all(_is_number(value) for value in total.values())
-    if not well:
+    if not well or not isinstance(entry, dict):
         raise DataError(f"{path}: {key}: there is no 'total' of numbers", 'write {"total": {"reader": 123}, …}')
-    return entry  # type: ignore[no-any-return]
+    return entry
 
 
 def _is_number(value: Any) -> bool:

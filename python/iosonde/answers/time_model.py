@@ -155,7 +155,9 @@ def _of_store(
     notes: dict[str, None] = {}
     for run in source.runs:
         rows = source.store.operations(run.id) if run.complete else None
-        for phase in run.phases if rows is not None else ():
+        if rows is None:
+            continue
+        for phase in run.phases:
             if chosen is not None and phase.operation not in chosen:
                 continue
             own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
@@ -38,5 +39,5 @@ def cells_of(response: Response) -> list[TrialCell]:
     return found
 
 
-def _places(runs: Sequence[object], rows: Sequence[int]) -> tuple[str, ...]:
+def _places(runs: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
     return tuple(f"run {runs[row]}" for row in rows)

@@ -134,9 +134,9 @@ def _crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[s
             if index != linear and one.candidate.family != "mean" and better is not None:
                 told.append(f"{one.candidate.short} is better than linear from {better} rows on")
     for index, one in enumerate(judged):
-        last = [point.mae[index] for point in points[-2:]]
-        if len(last) == 2 and None not in last and one.candidate.family != "mean":
-            gain = 1 - last[1] / last[0] if last[0] else 0.0  # type: ignore[operator]
+        last = [error for point in points[-2:] if (error := point.mae[index]) is not None]
+        if len(last) == 2 and one.candidate.family != "mean":
+            gain = 1 - last[1] / last[0] if last[0] else 0.0
             if gain > _GAIN:
                 told.append(f"{one.candidate.short} still gains {100 * gain:.0f} % at the end: "
                             "more measurements would help it")  # fmt: skip

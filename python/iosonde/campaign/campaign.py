@@ -47,16 +47,17 @@ class Campaign:
     @property
     def nodes(self) -> tuple[int, ...]:
         """The series of node counts."""
-        return self.spec.levels("nodes")  # type: ignore[return-value]
+        return self.spec.counts("nodes")
 
     @property
     def max_ranks(self) -> int:
         """Of any trial."""
-        return max(self.nodes) * max(self.spec.levels("ranks_per_node"))  # type: ignore[type-var, operator]
+        return max(self.nodes) * max(self.spec.counts("ranks_per_node"))
 
     def identity(self) -> dict[str, Any]:
         """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
-        return json.loads(json.dumps(file.identity(self.spec)))  # type: ignore[no-any-return]
+        known: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
+        return known
 
     def _name(self) -> str:
         """For people: the file's own, else the target's, else the file's name, else what is run first."""
@@ -99,7 +100,7 @@ class Campaign:
         """The set of nodes that the ranks come from: the host file's, the batch job's, else this host."""
         if self.spec.hosts:
             return ",".join(self.spec.hosts)
-        return (facts["scheduler"] or {}).get("node_list") or facts["host"]["name"]
+        return str((facts["scheduler"] or {}).get("node_list") or facts["host"]["name"])
 
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""

@@ -67,9 +67,11 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
         return native_document(asked, say)
     if what is not None and named is not None:
         raise InputError(f"two things to measure: '{what}' and --file {named}", "give one of them")
-    if named is not None or (what is not None and is_file(what)):
+    if what is not None and is_file(what):
+        named = what
+    if named is not None:
         _only_for_commands(asked)
-        return _stored(yaml_text.load(_there(Path(named or what))))
+        return _stored(yaml_text.load(_there(Path(named))))
     if what is not None and benchmarks.is_one(what):
         _only_for_commands(asked)
         return Document(benchmarks.find(what), what)

@@ -16,7 +16,7 @@ from typing import Any
 from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.schema import CENTRE
-from iosonde.core.types import FactorValue, Trial
+from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure.workloads import envelope
 
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
@@ -118,7 +118,7 @@ def envelope_work(settings: envelope.Settings) -> Callable[[Cell], Work]:
     """What a trial of the envelope moves."""
 
     def work(cell: Cell) -> Work:
-        ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])  # type: ignore[arg-type]
+        ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
         return Work(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
 
     return work

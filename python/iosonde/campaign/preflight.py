@@ -13,9 +13,10 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
 from iosonde.measure import trial
-from iosonde.measure.target.keeper import LIMIT_S, Keeper
+from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need, check_limits
 from iosonde.ranks import machine, rollcall
+from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
 
 from .campaign import Campaign

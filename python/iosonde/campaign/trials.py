@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from iosonde.core.errors import SystemFaultError, TargetFaultError
+from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import design
 
@@ -46,7 +46,7 @@ class Ended:
     incomplete: int
     experiment: Experiment
     capped: int = 0
-    fault: SystemFaultError | None = None
+    fault: TargetError | SystemFaultError | None = None
 
 
 def run(
@@ -89,7 +89,7 @@ def run(
             )
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started = time.monotonic()
-        fault: SystemFaultError | None = None
+        fault: TargetError | SystemFaultError | None = None
         try:
             run = measure(trial)
         except TargetFaultError as error:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.answers import thesis
 from iosonde.answers.show import choose
 from iosonde.core.errors import DataError
-
-from .output import replace_file
+from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
     from iosonde.report.content import Bars

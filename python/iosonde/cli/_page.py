@@ -20,7 +20,7 @@ from ._page_table import columns_of, summaries_of
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
-    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.overview.types import Overview
     from iosonde.store import Store
 
 

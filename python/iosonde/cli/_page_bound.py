@@ -6,7 +6,7 @@ store that knows a probe has a bound by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -153,8 +153,8 @@ def _read(source: Source, given: Given, operation: str, probe: str | None, level
     if probe is None or {"servers", "server_network"} & {*given.fields}:
         return inputs
     # How many servers there are a probe does not see: that one of them limits must not be claimed.
-    systems = (_of_clients(one) for one in (inputs.system, inputs.worst, inputs.best))
-    return replace(inputs, **dict(zip(("system", "worst", "best"), systems, strict=True)))
+    system, worst, best = (_of_clients(one) for one in (inputs.system, inputs.worst, inputs.best))
+    return replace(inputs, system=system, worst=worst, best=best)
 
 
 def _of_clients(system: System) -> System:
@@ -210,9 +210,11 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
     value, *ends = (getattr(one, name) for one in (inputs.system, inputs.worst, inputs.best))
     if value == getattr(System(), name):
         return ""
-    as_text = {parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds,
-               size: format_size,
-               parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB"}.get(reads, "{:g}".format)  # fmt: skip
+    formats: dict[object, Callable[[float], str]] = {
+        parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds, size: format_size,
+        parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
+    }  # fmt: skip
+    as_text: Callable[[float], str] = formats.get(reads, "{:g}".format)
     if ends[0] == ends[1]:
         return as_text(value)
     return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"

@@ -10,7 +10,7 @@ from iosonde.report.content import Bars, Cell
 from iosonde.report.table import Table
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview.overview import Overview, Row
+    from iosonde.stats.overview.types import Overview, Row
 
     from ._data import Source
 

@@ -13,7 +13,7 @@ from ._page_figures import Axis, place, rest_of, said_of, title
 
 if TYPE_CHECKING:
     from iosonde.stats.estimate.shape import Shape
-    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.overview.types import Overview
 
     from ._data import Source
 

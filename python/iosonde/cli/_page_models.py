@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from iosonde.core.table import Table
-    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.overview.types import Overview
     from iosonde.stats.regression.anova import Anova
     from iosonde.stats.regression.assumptions import Assumptions
     from iosonde.stats.regression.regress import Regression

@@ -21,8 +21,7 @@ from . import _page_words as words
 if TYPE_CHECKING:
     from iosonde.core.table import Table
     from iosonde.data.roles import Roles
-    from iosonde.stats.overview.overview import Overview
-    from iosonde.stats.overview.types import Row
+    from iosonde.stats.overview.types import Overview, Row
 
 # So many factors are named in a headline with the levels of its two ends.
 _NAMED = 2

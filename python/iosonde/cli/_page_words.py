@@ -16,7 +16,7 @@ from iosonde.report.text import estimate_text
 from ._page_figures import Axis, metric_title
 
 if TYPE_CHECKING:
-    from iosonde.stats.overview.overview import Overview
+    from iosonde.stats.overview.types import Overview
 
 _NOTHING = "No trial is complete: nothing can be said about the speed"
 _NO_RATE = "The trials hold no rate: nothing can be said about the speed"

@@ -185,7 +185,7 @@ def _text(level: float, unit: str) -> str:
 def _line(made: Regression, factor: Factor, x: Sequence[float]) -> list[tuple[float, float]]:
     import numpy as np
 
-    from iosonde.stats.regression.formula import apply
+    from iosonde.core.transforms import apply
 
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in _LOGARITHMS else np.linspace(

@@ -69,7 +69,8 @@ class _LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
-        return importlib.import_module(f"iosonde.cli.commands.{module}").command  # type: ignore[no-any-return]
+        command: click.Command = importlib.import_module(f"iosonde.cli.commands.{module}").command
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -46,7 +46,7 @@ class StoredPhase:
     @property
     def is_step(self) -> bool:
         """Whether it is measured: set-up and tear-down are not."""
-        return self.document.get("stage", "step") == "step"
+        return bool(self.document.get("stage", "step") == "step")
 
     @property
     def is_command(self) -> bool:

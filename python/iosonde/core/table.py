@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,8 @@ class Column:
     def missing(self) -> npt.NDArray[np.bool_]:
         """True where a cell has no value."""
         if self.numeric:
-            return np.isnan(self.values.astype(float))
+            absent: npt.NDArray[np.bool_] = np.isnan(self.values.astype(np.float64))
+            return absent
         return np.array([value is None for value in self.values], dtype=bool)
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
@@ -150,12 +152,9 @@ def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
 
 def column_of(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
     """A column of Python values: numeric if all that are present are numbers (True and False are text)."""
-    present = [value for value in values if value is not None]
-    if present and all(
-        isinstance(v, (int, float, np.integer, np.floating)) and not isinstance(v, bool) for v in present
-    ):
-        numbers = np.array([np.nan if value is None else float(value) for value in values])  # type: ignore[arg-type]
-        return Column(name, numbers, label or name, unit)
+    numbers = [np.nan if value is None else float(value) for value in values if value is None or _is_plain(value)]
+    if len(numbers) == len(values) and any(value is not None for value in values):
+        return Column(name, np.array(numbers), label or name, unit)
     texts = np.empty(len(values), dtype=object)
     texts[:] = [None if value is None else _text(value) for value in values]
     return Column(name, texts, label or name, unit)
@@ -179,6 +178,10 @@ def is_number(text: object) -> bool:
         return bool(np.isfinite(float(str(text)))) and "_" not in str(text)
     except ValueError:
         return False
+
+
+def _is_plain(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _text(value: object) -> str:

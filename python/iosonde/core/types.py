@@ -15,6 +15,12 @@ from typing import Any
 FactorValue = str | int | float | bool | None
 
 
+def count_of(level: FactorValue) -> int:
+    """A level of a factor that counts something, as nodes."""
+    assert level is not None
+    return int(level)
+
+
 def level_text(level: FactorValue) -> str:
     """A level as it stands in a command: ``true`` and ``false`` in small letters, nothing for None."""
     if isinstance(level, bool):
@@ -184,6 +190,16 @@ class Trial:
     repetition: int
     block: int
     seed: int
+
+    @property
+    def nodes(self) -> int:
+        """On how many nodes it runs."""
+        return count_of(self.factors["nodes"])
+
+    @property
+    def ranks_per_node(self) -> int:
+        """How many ranks it has on each of them."""
+        return count_of(self.factors["ranks_per_node"])
 
 
 @dataclass

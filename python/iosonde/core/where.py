@@ -101,9 +101,10 @@ def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:
     return cell, wanted if right is None else right
 
 
-def _number(value: Any) -> float | int | None:
+def _number(value: Any) -> Any:
+    """A text as a number, None if it is none; what is no text as it is."""
     if not isinstance(value, str):
-        return value  # type: ignore[no-any-return]
+        return value
     for read in (int, float, parse_size):
         try:
             return read(value)

@@ -104,7 +104,8 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
 def _check(node: ast.AST, text: str, n_names: int) -> None:
     """Raises InputError for anything that is not on the whitelist."""
     if isinstance(node, ast.Constant):
-        good = type(node.value) in (int, float) and abs(node.value) < 1e100
+        number = node.value
+        good = isinstance(number, (int, float)) and not isinstance(number, bool) and abs(number) < 1e100
     elif isinstance(node, ast.Name):
         good = bool(re.fullmatch(r"v\d+", node.id)) and int(node.id[1:]) < n_names
         if not good:

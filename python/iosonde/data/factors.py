@@ -119,7 +119,7 @@ def told_apart(rows: Table, one: str, other: str) -> bool:
     codes = [column.codes() for column in columns]
     if min(len(levels) for _, levels in codes) < _LEAST_SCATTERED:
         return False
-    return abs(float(np.corrcoef(*(places.astype(float) for places, _ in codes))[0, 1])) < _TOGETHER
+    return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
 
 
 def _change_together(rows: Table, one: str, other: str) -> bool:

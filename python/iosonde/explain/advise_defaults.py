@@ -88,6 +88,6 @@ def winners(table: Sequence[Default], lower: bool = False) -> dict[str, str]:
     found = {}
     for name, score in CRITERIA.items():
         sign = -1.0 if name == "abs" and lower else 1.0
-        best = max(table, key=lambda d, score=score, sign=sign: (sign * score(d), d.rel_arith))  # type: ignore[misc]
-        found[name] = best.setting
+        ranked = [(sign * score(one), one.rel_arith) for one in table]
+        found[name] = table[ranked.index(max(ranked))].setting
     return found

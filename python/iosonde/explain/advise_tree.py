@@ -95,8 +95,10 @@ def _questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]
             yield from ((at, float(level), True) for level in range(last))
 
 
-def _plain(tree: Any, node: int, asked: Sequence[tuple[int, float, bool]], seen: tuple[Array, Array], share: Array,
-           rows: Rows) -> Node:  # fmt: skip
+def _plain(
+    tree: Any, node: int, asked: Sequence[tuple[int, float, bool]],
+    seen: tuple[Array, npt.NDArray[np.float32]], share: Array, rows: Rows,
+) -> Node:  # fmt: skip
     x, columns = seen
     choice = int(share[rows].mean(axis=0).argmax())
     left, right = int(tree.children_left[node]), int(tree.children_right[node])

@@ -81,7 +81,8 @@ def files_of(rules: Sequence[Rule], system: str, names: Mapping[str, str] | None
 def _pairs(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pairs]:
     """((name, value) for the system, (column, value) that it does not know)."""
     known = SYSTEMS[system]
-    found, unknown = [], []
+    found: list[tuple[str, str]] = []
+    unknown: list[tuple[str, str]] = []
     for column, cell in zip(rule.choose, rule.setting, strict=True):
         label, unit = _unit(column)
         word = re.sub(r"[\s-]+", "_", label.lower())

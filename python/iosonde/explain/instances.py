@@ -124,7 +124,8 @@ def instances(table: Table, response: str, choose: Sequence[str], given: Sequenc
     setting, settings = _numbered(part, chosen)
     instance, _ = _numbered(part, fixed)
     original = instance_twins.twins(y, instance * len(settings) + setting)
-    trials, renamed = _Trials(part, y, instance, setting, settings, original), ()
+    trials = _Trials(part, y, instance, setting, settings, original)
+    renamed: Renamed = ()
     if trials.copied:
         trials, renamed = _without_renamed(trials)
     features = tuple(
@@ -203,7 +204,7 @@ def _arranged(trials: _Trials, x: Array) -> Instances:
     complete = _complete(trials.table, np.bincount(cells, minlength=size).reshape(shape), settings)
     slot = instance_twins.slots(trials.original, cells, np.repeat(complete, len(settings)), _MOST_SLOTS)
     n = int(slot.max()) + 1
-    sums = np.bincount(cells * n + slot, y, size * n).reshape(*shape, n)
+    sums = np.bincount(cells * n + slot, y, size * n).astype(np.float64, copy=False).reshape(*shape, n)
     counts = np.bincount(cells * n + slot, minlength=size * n).reshape(*shape, n).astype(float)
     logs = np.log(y)
     means = np.bincount(cells, logs, size) / np.maximum(np.bincount(cells, minlength=size), 1)

@@ -265,7 +265,8 @@ def _system(cluster: Cluster, changes: Sequence[Candidate]) -> System:
         fields |= one.words
         for name, q in one.system.items():
             values[name] = values[name] * q.value if q.times else q.value
-    return System(**fields, **{name: _as_field(name, value) for name, value in values.items()})
+    fields |= {name: _as_field(name, value) for name, value in values.items()}
+    return System(**fields)
 
 
 def _as_field(name: str, value: float) -> float | int:

@@ -33,8 +33,8 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, found[0], found[1].group()[:60])
     if found := text.search(_OLD, first_lines=200):
         return Claim(LIKELY, found[0], found[1].group()[:60])
-    found = text.find("------Sequential Output------")
-    return Claim(LIKELY, *found) if found else None
+    said = text.find("------Sequential Output------")
+    return Claim(LIKELY, *said) if said else None
 
 
 def parse(text: Text) -> list[Parsed]:

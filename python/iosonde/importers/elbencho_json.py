@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .elbencho_csv import part_of
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents
+from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
 
 _VALUES = {
@@ -34,7 +35,7 @@ def parse_json(text: Text) -> list[Parsed]:
         elif "op_name" in value:
             log.append((at, value))
         elif isinstance(value.get("phase_type"), str):
-            config = value.get("config") if isinstance(value.get("config"), dict) else {}
+            config = part(value, "config")
             operation = value["phase_type"].lower()[:60]
             if command is None or operation in seen or config.get("command") != command:
                 _settings(_new(runs), value, config)
@@ -69,16 +70,20 @@ def _settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> Non
 def _phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
     before = len(run.rows)
     for done in ("first_done", "last_done"):
-        part = value.get(done)
-        if not isinstance(part, dict):
+        numbers = value.get(done)
+        if not isinstance(numbers, dict):
             run.lacks(at, f"{operation} has no {done}")
             continue
-        mix = part.get("rwmix_read") or part.get("read")
-        _numbers(run, at, lambda quantity, mix=mix: part_of(operation, quantity, bool(mix), False), done, part)
+        mix = numbers.get("rwmix_read") or numbers.get("read")
+        _numbers(run, at, partial(_part_of, operation, bool(mix)), done, numbers)
         if isinstance(mix, dict):
             _numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
         run.lacks(at, f"{operation} holds no number")
+
+
+def _part_of(operation: str, mixed: bool, quantity: str) -> str:
+    return part_of(operation, quantity, mixed, False)
 
 
 def _numbers(run: Parsed, at: int, named: Callable[[str], str], done: str, numbers: dict[str, Any]) -> None:

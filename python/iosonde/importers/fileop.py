@@ -23,8 +23,8 @@ _METRICS = {"A": "rate_mean", "B": "rate_max", "W": "rate_min"}
 
 def claims(text: Text) -> Claim | None:
     """By its first line, or the header of its table."""
-    if found := text.find("Fileop:  Working in"):
-        return Claim(CERTAIN, *found)
+    if said := text.find("Fileop:  Working in"):
+        return Claim(CERTAIN, *said)
     found = text.search(_HEAD, "  mkdir")
     return Claim(LIKELY, found[0], found[1].group().strip()) if found else None
 

@@ -24,8 +24,8 @@ NAME = "fio"
 
 def claims(text: Text) -> Claim | None:
     """By the JSON's version key, a terse line, or the normal output's own lines."""
-    if found := text.find('"fio version"'):
-        return Claim(CERTAIN, *found)
+    if said := text.find('"fio version"'):
+        return Claim(CERTAIN, *said)
     from .fio_terse import STARTS, TERSE
     from .fio_text import JOB
 
@@ -35,8 +35,8 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
     if "\nRun status group " in text.whole:
         return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
-    if found := text.find("fio: terminating on signal", "fio: pid="):
-        return Claim(LIKELY, *found)
+    if said := text.find("fio: terminating on signal", "fio: pid="):
+        return Claim(LIKELY, *said)
     return None
 
 

@@ -25,8 +25,8 @@ _COMMAND = re.compile(r"#\s+(\S*fs_mark\s.*)$")
 
 def claims(text: Text) -> Claim | None:
     """By the table's header."""
-    if found := text.find("FSUse%"):
-        return Claim(CERTAIN, *found)
+    if said := text.find("FSUse%"):
+        return Claim(CERTAIN, *said)
     found = text.search(_VERSION, first_lines=200)
     return Claim(LIKELY, found[0], found[1].group().strip()[:60]) if found else None
 

@@ -38,10 +38,10 @@ def claims(text: Text) -> Claim | None:
     """By the summary's lines, the result file's sections, the find's first line."""
     if (found := text.search(_RESULT, "[RESULT", "[   ")) or (found := text.search(_SCORE, "[SCORE")):
         return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
-    if (found := text.find("throughput-stonewall", "rate-stonewall")) or (
-        (found := text.find("version         = io500-")) and "[run]" in text.whole
+    if (said := text.find("throughput-stonewall", "rate-stonewall")) or (
+        (said := text.find("version         = io500-")) and "[run]" in text.whole
     ):
-        return Claim(CERTAIN, *found)
+        return Claim(CERTAIN, *said)
     if (found := text.search(_FIND, first_lines=3)) and "job steal" in text.whole[:4000]:
         return Claim(CERTAIN, found[0], "runtime and rate of io500's find")
     if "\n[ior-easy" in text.whole and "\n[mdtest-easy" in text.whole:

@@ -101,8 +101,8 @@ class _Reader:
             # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
             head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
             self._summary = Summary(self._session, head.split())
-        elif first in ("write", "read", "remove") and (self._summary or self._table):
-            (self._summary or self._table).add(at, _cells(stripped))  # type: ignore[union-attr]
+        elif first in ("write", "read", "remove") and (table := self._summary or self._table):
+            table.add(at, _cells(stripped))
         else:
             self._other(at, first, stripped)
 

@@ -19,6 +19,7 @@ becomes one run with factors ``file_size`` and ``record_size``, and one result f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from iosonde.core.types import FactorValue
 
@@ -71,7 +72,7 @@ def parse(text: Text) -> list[Parsed]:
     return _parse(text.numbered(), "the output")
 
 
-def _parse(lines, what: str) -> list[Parsed]:  # type: ignore[no-untyped-def]
+def _parse(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
     reader = _Reader(what)
     number_of_line = 0
     for number_of_line, line in lines:

@@ -9,11 +9,12 @@ Each stream is a rank. UDP's ``jitter`` and ``lost`` come from the receiver (or 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .iperf_lines import READING, interval_of
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents
+from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
 
 NAME = "iperf3"
@@ -50,9 +51,8 @@ def parse(text: Text) -> list[Parsed]:
 
 def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Parsed:
     run = Parsed()
-    start = value.get("start") if isinstance(value.get("start"), dict) else {}
-    end = value.get("end") if isinstance(value.get("end"), dict) else {}
-    test = start.get("test_start") if isinstance(start.get("test_start"), dict) else {}
+    start, end = part(value, "start"), part(value, "end")
+    test = part(start, "test_start")
     run.version = str(start.get("version", "")).removeprefix("iperf ")[:60]
     stamp = start.get("timestamp")
     run.started_at = iso_date(str(stamp.get("time", ""))) if isinstance(stamp, dict) else ""
@@ -80,8 +80,8 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, stop: int) -> Par
     return run
 
 
-def _side(run: Parsed, line: int, operation: str, part: Any, rank: int | None, receiver: bool) -> None:
-    if not isinstance(part, dict) or (bits := finite(part.get("bits_per_second"))) is None:
+def _side(run: Parsed, line: int, operation: str, sums: Any, rank: int | None, receiver: bool) -> None:
+    if not isinstance(sums, dict) or (bits := finite(sums.get("bits_per_second"))) is None:
         return
     run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
     for key, metric, unit, per_base in (
@@ -89,14 +89,14 @@ def _side(run: Parsed, line: int, operation: str, part: Any, rank: int | None, r
         ("retransmits", "retransmits", "segments", 1.0),
         ("packets", "datagrams", "datagrams", 1.0),
     ):  # fmt: skip
-        if (value := finite(part.get(key))) is not None:
+        if (value := finite(sums.get(key))) is not None:
             run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
     if receiver:
         for key, metric, unit, per_base in (
             ("jitter_ms", "jitter", "s", 1e3),
             ("lost_packets", "lost", "datagrams", 1.0),
         ):
-            if (value := finite(part.get(key))) is not None:
+            if (value := finite(sums.get(key))) is not None:
                 run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
 
 
@@ -135,7 +135,7 @@ def _text(text: Text) -> list[Parsed]:
         for operation in {row.operation for row in run.rows}:
             if len({row.rank for row in run.rows if row.operation == operation}) == 1:
                 run.rows = [
-                    row._replace(rank=None, metric=row.metric.removesuffix("_own"))
+                    replace(row, rank=None, metric=row.metric.removesuffix("_own"))
                     if row.operation == operation
                     else row
                     for row in run.rows

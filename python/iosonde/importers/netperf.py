@@ -43,10 +43,10 @@ def claims(text: Text) -> Claim | None:
     """By the line of a test, the errors, or omni's keywords."""
     if found := text.search(_TEST, " TEST from "):
         return Claim(CERTAIN, found[0], found[1].group().strip()[:60])
-    if found := text.find("are you sure there is a netserver", "netserver listening"):
-        return Claim(CERTAIN, *found)
-    if (found := text.find("THROUGHPUT_UNITS=")) is not None:
-        return Claim(LIKELY, *found)
+    if said := text.find("are you sure there is a netserver", "netserver listening"):
+        return Claim(CERTAIN, *said)
+    if said := text.find("THROUGHPUT_UNITS="):
+        return Claim(LIKELY, *said)
     return None
 
 

@@ -51,8 +51,8 @@ def _rectangle(body: str, columns: int) -> Any:
     ends, commas = np.flatnonzero(characters == ord("\n")), np.flatnonzero(characters == ord(","))
     if len(ends) != rows - 1 or len(commas) != rows * (columns - 1):
         return None
-    commas = commas.reshape(rows, columns - 1)
-    if (commas[:-1, -1] > ends).any() or (commas[1:, 0] < ends).any():
+    between = commas.reshape(rows, columns - 1)
+    if (between[:-1, -1] > ends).any() or (between[1:, 0] < ends).any():
         return None
     return flat.reshape(rows, columns)
 

@@ -26,7 +26,8 @@ class Claim(NamedTuple):
     evidence: str
 
 
-class Row(NamedTuple):
+@dataclass(slots=True)
+class Row:
     """One number of the tool in base units (bytes, s, operations/s, bytes/s), and the line it stands in.
 
     ``rank`` is None for the whole, ``iteration`` (from 0) None for what spans all of them. ``factors`` are

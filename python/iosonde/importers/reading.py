@@ -153,6 +153,12 @@ def finite(value: Any) -> float | None:
     return number(value) if isinstance(value, str) else None
 
 
+def part(document: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under ``key`` of JSON; empty if there is none, or something else."""
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
+
+
 class Lines:
     """Line numbers of places, asked for mostly from front to back: counted on from the last one each time."""
 

@@ -10,16 +10,18 @@ from __future__ import annotations
 import gc
 import importlib
 import importlib.metadata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
 
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .text import Note, Text
+
+_T = TypeVar("_T")
 
 # Name as in --format and in a run's source → module in this package.
 OURS = {
@@ -72,7 +74,7 @@ class Understood:
 @cache
 def importers() -> dict[str, Importer]:
     """Every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot load."""
-    found: dict[str, Any] = {}
+    found: dict[str, Importer] = {}
     for point in importlib.metadata.entry_points(group=GROUP):
         try:
             found[point.name] = point.load()
@@ -122,10 +124,10 @@ def _claims(text: Text) -> dict[str, Claim]:
 
 
 def _ask(name: str, importer: Importer, text: Text) -> Claim | None:
-    return _call(name, text, lambda: importer.claims(text))  # type: ignore[no-any-return]
+    return _call(name, text, lambda: importer.claims(text))
 
 
-def _call(name: str, text: Text, function: Any) -> Any:
+def _call(name: str, text: Text, function: Callable[[], _T]) -> _T:
     """A fault of an importer becomes a sentence that names it: one odd file must not end an import of thousands."""
     try:
         return function()

@@ -43,8 +43,8 @@ def claims(text: Text) -> Claim | None:
     ):  # fmt: skip
         if found := text.search(pattern, words):
             return Claim(score + 10, found[0], found[1].group().strip()[:60])
-    if found := text.find("Elapsed (wall clock) time"):
-        return Claim(LIKELY + 10, *found)
+    if said := text.find("Elapsed (wall clock) time"):
+        return Claim(LIKELY + 10, *said)
     found = text.search(_LINE, "\nreal")
     if found and "user" in text.whole and "sys" in text.whole:
         return Claim(LIKELY + 10, found[0], found[1].group()[:60])

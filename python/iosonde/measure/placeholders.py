@@ -107,7 +107,7 @@ def as_environment(values: Mapping[str, FactorValue]) -> dict[str, str]:
 def of_trial(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
     """What the names of a trial stand for, those of its factors too; ``root`` is its directory, which lies below
     TARGET/iosonde-ID. The rest of TRIAL and RANK is known on a rank only."""
-    nodes, per_node = int(trial.factors["nodes"]), int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
+    nodes, per_node = trial.nodes, trial.ranks_per_node
     return trial.factors | {
         "RANKS": nodes * per_node,
         "NODES": nodes,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.types import Factor, FactorValue
+from iosonde.core.types import Factor, FactorValue, count_of
 
 # Where a command runs: always on the same first rank; on every rank after a barrier; rank after rank.
 SINGLE = "single"
@@ -109,6 +109,10 @@ class Spec:
     def levels(self, factor: str) -> tuple[FactorValue, ...]:
         """The levels of a factor, () where there is none of this name."""
         return next((one.levels for one in self.factors if one.name == factor), ())
+
+    def counts(self, factor: str) -> tuple[int, ...]:
+        """The levels of a factor that counts something, as nodes."""
+        return tuple(count_of(level) for level in self.levels(factor))
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def write(spool: Path, part: RankPhase) -> None:
     """Append one phase of one rank to its file."""
     fields = {name: value for name, value in vars(part).items() if name != "operations"}
     head = json.dumps(fields | {"recorded": part.operations is not None}).encode()
-    records = b"" if part.operations is None else np.ascontiguousarray(part.operations).view(np.uint8)
+    records = b"" if part.operations is None else np.ascontiguousarray(part.operations).view(np.uint8).data
     with path_of(spool, part.rank).open("ab") as file:
         file.write(_HEAD.pack(_MAGIC, part.phase, len(head), len(records)))
         file.write(head)

@@ -191,11 +191,25 @@ def discard(run: Run) -> None:
 class Commands(Protocol):
     """What has commands: a Bench, or a Spec."""
 
-    set_up: tuple[CommandStep, ...]
-    steps: tuple[Step, ...]
-    tear_down: tuple[CommandStep, ...]
-    controls: tuple[Control, ...]
-    cache: CacheRegime
+    @property
+    def set_up(self) -> tuple[CommandStep, ...]:
+        """Before the steps."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is measured."""
+
+    @property
+    def tear_down(self) -> tuple[CommandStep, ...]:
+        """After them."""
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """What brings factors into their state."""
+
+    @property
+    def cache(self) -> CacheRegime:
+        """What brings caches into theirs."""
 
 
 def commands_of(asked: Commands) -> Iterator[tuple[str, str]]:
@@ -225,7 +239,7 @@ def check_names(asked: Commands, target: Path | None, spool: Path) -> None:
 
 
 def _size(trial: Trial) -> tuple[int, int]:
-    return int(trial.factors["nodes"]), int(trial.factors["ranks_per_node"])  # type: ignore[arg-type]
+    return trial.nodes, trial.ranks_per_node
 
 
 def _source(bench: Bench) -> str:

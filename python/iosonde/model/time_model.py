@@ -224,7 +224,7 @@ class Line:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form: Estimates of both parameters."""
-        ends = {}
+        ends: dict[str, float | None] = {}
         for key, one in (("fixed_s", self.fixed), ("s_per_byte", self.per_byte)):
             ends |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
         return {"condition": self.name, "n": self.n, "r2": self.r2, "s_e": self.s_e, **ends}

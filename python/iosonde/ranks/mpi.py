@@ -100,19 +100,21 @@ class Ranks:
         """Every rank's value, in order of rank, on rank 0; None elsewhere. For small values: see
         stream_to_root.
         """
-        return self._comm.gather(value, 0)  # type: ignore[no-any-return]
+        found: list[Any] | None = self._comm.gather(value, 0)
+        return found
 
     def all_gather(self, value: Any) -> list[Any]:
         """Every rank's value, in order of rank, on every rank."""
-        return self._comm.allgather(value)  # type: ignore[no-any-return]
+        found: list[Any] = self._comm.allgather(value)
+        return found
 
     def all_max(self, value: int) -> int:
         """The largest value of all ranks, on every rank."""
-        return self._comm.allreduce(value, max)  # type: ignore[no-any-return]
+        return int(self._comm.allreduce(value, max))
 
     def all_min(self, value: int) -> int:
         """The smallest value of all ranks, on every rank."""
-        return self._comm.allreduce(value, min)  # type: ignore[no-any-return]
+        return int(self._comm.allreduce(value, min))
 
     def abort(self, code: int) -> None:
         """End all ranks at once: one that left alone would let the others wait for ever. One rank alone has nobody

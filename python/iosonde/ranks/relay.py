@@ -113,8 +113,10 @@ class Received:
 def parse(line: str, now: float) -> Beat | None:
     """The last word in a line, its time brought to this node's clock; None if there is none."""
     _, mark, said = line.partition(MARK)  # launchers may put the rank before
+    if not mark:
+        return None
     try:
-        sent, *words = json.loads(said) if mark else ()
+        sent, *words = json.loads(said)
         beat = Beat(*words)
         return replace(beat, rank=int(beat.rank), since=float(beat.since) + now - float(sent))
     except (ValueError, TypeError):

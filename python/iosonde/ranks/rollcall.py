@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import watchdog
@@ -79,18 +80,19 @@ def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
         return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
 
 
-def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict]:
+def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="iosonde-rollcall-") as directory:
         outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=limit_s, grace_s=1.0)
         return outcome, _answer((Path(directory) / watchdog.STDOUT).read_text(errors="replace"))
 
 
-def _answer(text: str) -> dict:
+def _answer(text: str) -> dict[str, Any]:
     """The line in which the ranks spoke: launchers and login scripts may have spoken too."""
     for line in text.splitlines():
         if line.startswith('{"'):
             try:
-                return json.loads(line)
+                answer: dict[str, Any] = json.loads(line)
+                return answer
             except ValueError:
                 continue
     return {}

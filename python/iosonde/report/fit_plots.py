@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 def fit_plot(answer: Fitted) -> Figure:
     """Predicted against observed of what was taken, the errors of all, and the tree where it is one."""
     examples, made = answer.examples, answer.choice
-    known = [one for one in made.tried if one.mae.value is not None]
+    known = [(one.candidate.short, (value, one.mae.low, one.mae.high)) for one in made.tried
+             if (value := one.mae.value) is not None]  # fmt: skip
     errors = Errors(
-        examples.response, [one.candidate.short for one in known],
-        [(one.mae.value, one.mae.low, one.mae.high) for one in known],  # type: ignore[misc]
+        examples.response, [name for name, _ in known], [mae for _, mae in known],
         made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
     )  # fmt: skip
     items = [*_observed(examples, made.tried[made.chosen]), errors_figure(errors)]

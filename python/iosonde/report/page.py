@@ -44,7 +44,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
     environment = _environment()
     environment.filters["sentence"] = _capital(_names(page))
     drawing, script = library(say), _asset("page.js")
-    return environment.get_template("page.html").render(
+    text: str = environment.get_template("page.html").render(
         page=page,
         headlines=headlines(page),
         bar_groups=bar_groups(page),
@@ -71,6 +71,7 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         estimate_text=estimate_text,
         estimate_parts=estimate_parts,
     )
+    return text
 
 
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:

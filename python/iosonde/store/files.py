@@ -20,6 +20,10 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _COPY_BYTES = 1 << 20
 TEMPORARY_PREFIX = ".tmp-"
@@ -51,7 +55,7 @@ class Disk:
         """A new empty file, unbuffered; raises FileExistsError."""
         return io.FileIO(path, "x")
 
-    def write(self, file: io.FileIO, data: bytes) -> None:
+    def write(self, file: io.FileIO, data: ReadableBuffer) -> None:
         """All of ``data`` at the end of ``file``."""
         view = memoryview(data)
         while view:
@@ -118,11 +122,12 @@ class Writer(io.RawIOBase):
     def tell(self) -> int:  # noqa: D102 - as in io.RawIOBase
         return self.size
 
-    def write(self, data: bytes) -> int:  # type: ignore[override]  # noqa: D102 - as in io.RawIOBase
-        self._disk.write(self._file, data)
-        self._hash.update(data)
-        self.size += len(data)
-        return len(data)
+    def write(self, data: ReadableBuffer, /) -> int:  # noqa: D102 - as in io.RawIOBase
+        content = memoryview(data)
+        self._disk.write(self._file, content)
+        self._hash.update(content)
+        self.size += content.nbytes
+        return content.nbytes
 
     def commit(self) -> dict[str, int | str]:
         """Flush to the disk and close; the file's ``bytes`` and ``sha256``."""

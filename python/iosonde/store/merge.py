@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
     for experiment in experiments.values():
         target.save_experiment(experiment)
     for run_id, (directory, document) in runs.items():
-        target.add_run(run_id, lambda to, at=directory, of=document: copy_run(target.disk, at, of, to))
+        target.add_run(run_id, partial(copy_run, target.disk, directory, document))
     present = set(target.run_ids())
     for source in sources:
         for run_id in present.intersection(source.run_ids()):

@@ -76,4 +76,5 @@ def _is_text(level: str) -> bool:
 
 def _texts(coded: Any, levels: list[str]) -> npt.NDArray[np.object_]:
     known = np.array([*levels, None], dtype=object)
-    return known[coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)]
+    places: npt.NDArray[np.intp] = coded.indices.fill_null(len(levels)).to_numpy(zero_copy_only=False)
+    return known[places]

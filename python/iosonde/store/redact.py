@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.types import Finding, Run, Severity
+from iosonde.core.types import Finding, Observation, Run, Severity
 
 from .hide import Names
 from .runfile import decode, encode, experiment_bytes, experiment_from
@@ -82,7 +82,7 @@ def _fields(run: Run) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [dataclasses.asdict(item) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+        return [dataclasses.asdict(item) if isinstance(item, (Observation, Finding)) else item for item in value]
     return value
 
 

@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
 
-from .files import Disk, is_temporary, new_file, read_plain, write_copy, write_new
+from .files import Disk, Writer, is_temporary, new_file, read_plain, write_copy, write_new
 from .runfile import run_document, seal, unseal
 
 DOCUMENT = "run.json"
@@ -83,15 +83,17 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str) -> None:
     if run.raw:
         disk.make_directory(directory / "raw")
     for name, content in run.raw.items():
-        write = write_copy if isinstance(content, Path) else write_new
-        files[f"raw/{name}"] = write(disk, directory / "raw" / name, content)  # type: ignore[operator]
+        path = directory / "raw" / name
+        files[f"raw/{name}"] = (
+            write_copy(disk, path, content) if isinstance(content, Path) else write_new(disk, path, content)
+        )
     versions = {"iosonde": __version__, "python": platform.python_version(), "numpy": np.__version__}
     write_new(disk, directory / DOCUMENT, seal(run_document(run, files, versions, stored_at)))
 
 
-def _write_table(disk: Disk, path: Path, write: Callable[[Any, BinaryIO], None], rows: Any) -> dict[str, int | str]:
+def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], rows: Any) -> dict[str, int | str]:
     with new_file(disk, path) as file:
-        write(rows, file)  # type: ignore[arg-type]
+        write(rows, file)
         return file.commit()
 
 

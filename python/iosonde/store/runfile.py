@@ -119,7 +119,8 @@ def encode(document: dict[str, Any]) -> bytes:
 def _in_order(document: dict[str, Any]) -> dict[str, Any]:
     """Keys by the alphabet, so that two files can be compared; factors in their own order: those set come first."""
     kept = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
-    return json.loads(json.dumps(document, sort_keys=True, allow_nan=False)) | kept  # type: ignore[no-any-return]
+    ordered: dict[str, Any] = json.loads(json.dumps(document, sort_keys=True, allow_nan=False))
+    return ordered | kept
 
 
 def decode(text: bytes) -> Any:

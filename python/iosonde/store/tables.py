@@ -7,10 +7,11 @@ operations.parquet ``iosonde_kinds`` holds the names that the numbers in column 
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def operation_schema() -> pa.Schema:
     )
 
 
-def write_results(observations: Sequence[Observation], file: BinaryIO) -> None:
+def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> None:
     """results.parquet into an open file. Raises InputError for a value that does not fit its column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -82,7 +83,7 @@ def observations_of(table: pa.Table) -> list[Observation]:
     return [Observation(**row) for row in table.to_pylist()]
 
 
-def write_operations(operations: np.ndarray, file: BinaryIO) -> None:
+def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
     """operations.parquet into an open file, sorted by rank and start, a row group at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -66,10 +66,13 @@ def _reads(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
 
 def _sentences(error: ValidationError) -> Iterator[tuple[Key, str, str]]:
     """(path, what, hint) of one violation."""
-    path, value, wanted = tuple(error.absolute_path), error.instance, error.validator_value
+    path = tuple(error.absolute_path)
+    value: Any = error.instance
+    wanted: Any = error.validator_value
+    schema: Any = error.schema
     match error.validator:
         case "additionalProperties":
-            known = list(error.schema["properties"])
+            known = list(schema["properties"])
             for key in value:
                 if key not in known:
                     yield (*path, key), "there is no such key", nearest(key, known)

@@ -10,8 +10,9 @@ import click
 
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.options.pairs import pair_of, pairs_of
-from iosonde.cli.output import check_figure, emit, replace_file, talk, tell, write_figure
+from iosonde.cli.output import check_figure, emit, talk, tell, write_figure
 from iosonde.core.errors import InputError
+from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
     from iosonde.answers.advise import Advised

@@ -9,8 +9,9 @@ import click
 
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.learning import learning_options
-from iosonde.cli.output import emit, replace_file, talk, tell, write_figure
+from iosonde.cli.output import emit, talk, tell, write_figure
 from iosonde.cli.progress import Share
+from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
     from iosonde.answers.candidates import Learning

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.whole_file import replace_file
 from iosonde.report.figures.files import FORMATS, format_of
 
 from .._data import Source, check_level, open_data, split_names
 from .._page import choose, page_of
-from ..output import replace_file, talk
+from ..output import talk
 
 if TYPE_CHECKING:
-    from iosonde.report.content import Bars, Page, Section
+    from iosonde.report.content import Bars, Latency, Page, Section, Timeline
     from iosonde.report.figures.figure import Figure
 
 KINDS = ("bars", "latency", "timeline")
@@ -150,7 +151,7 @@ def _wanted(path: Path, kind: str | None, form: str | None) -> tuple[Sequence[st
 
 
 def _section(page: Page, kind: str) -> Section[Any]:
-    sections = {"bars": page.bars, "latency": page.latencies, "timeline": page.timelines}
+    sections: dict[str, Section[Any]] = {"bars": page.bars, "latency": page.latencies, "timeline": page.timelines}
     return sections[kind]
 
 
@@ -162,8 +163,10 @@ def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
     return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
 
 
-def _operation(item: Bars | Any) -> str:
-    return str(getattr(item, "operation", None) or item.phase)
+def _operation(item: Bars | Latency | Timeline) -> str:
+    from iosonde.report.content import Timeline
+
+    return item.phase if isinstance(item, Timeline) else item.operation
 
 
 def _say_missing(kind: str, section: Section[Any], names: Sequence[str]) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from iosonde.core.errors import InputError
+from iosonde.core.whole_file import replace_file
 from iosonde.report.content import Section
 
-from ..output import replace_file, talk
+from ..output import talk
 
 if TYPE_CHECKING:
     from iosonde.report.advice_content import Advice

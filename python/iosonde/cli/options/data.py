@@ -74,8 +74,9 @@ def data_options(
             if warning(level):
                 talk(warning(level))
             asked = DataOptions(
-                given.pop("data"), *(_names(given.pop(name, None)) for name in ("response", "on", "by")),
-                given.pop("where"), given.pop("clock"), given.pop("experiment"), level, given.pop("as_json"),
+                given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
+                _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), given.pop("experiment"), level,
+                given.pop("as_json"),
             )  # fmt: skip
             return command(asked=asked, **given)
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
+_T = TypeVar("_T")
 
-class Size(click.ParamType):
+
+class _Kind(click.ParamType):  # type: ignore[type-arg]  # generic in the newest click only, and others will do
+    """What an option's text is read as."""
+
+
+class Size(_Kind):
     """A size such as 4KiB or 1M, in bytes."""
 
     name = "size"
@@ -21,7 +27,7 @@ class Size(click.ParamType):
         return _told(parse_size, value, self, param, ctx)
 
 
-class Duration(click.ParamType):
+class Duration(_Kind):
     """A duration such as 30min, in seconds."""
 
     name = "duration"
@@ -31,7 +37,7 @@ class Duration(click.ParamType):
         return _told(parse_seconds, value, self, param, ctx)
 
 
-class Counts(click.ParamType):
+class Counts(_Kind):
     """A list of counts such as 1,2,4."""
 
     name = "counts"
@@ -49,7 +55,7 @@ class Counts(click.ParamType):
         return tuple(dict.fromkeys(counts))
 
 
-class Until(click.ParamType):
+class Until(_Kind):
     """A precision such as ci<5%."""
 
     name = "rule"
@@ -62,8 +68,8 @@ class Until(click.ParamType):
         return str(value)
 
 
-def _told(parse: Callable[[Any], Any], value: Any, kind: click.ParamType, param: Any, ctx: Any) -> Any:
+def _told(parse: Callable[[Any], _T], value: Any, kind: _Kind, param: Any, ctx: Any) -> _T:
     try:
         return parse(value)
     except InputError as error:
-        return kind.fail(f"{error.message}: {error.hint}", param, ctx)
+        kind.fail(f"{error.message}: {error.hint}", param, ctx)

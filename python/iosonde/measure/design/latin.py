@@ -45,7 +45,7 @@ class Range:
     def value(self, u: float) -> float:
         """The value at ``u`` of [0, 1)."""
         if self.log:
-            value = self.low * (self.high / self.low) ** u
+            value = self.low * math.pow(self.high / self.low, u)
         else:
             value = self.low + u * (self.high - self.low)
         if self.step is not None:
@@ -146,6 +146,6 @@ def _number(value: object, where: str) -> float:
             return parse_size(value)
         except InputError as error:
             raise InputError(f"{where}: {error.message}", error.hint) from None
-    if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
+    if not is_number(value) or not math.isfinite(value):
         raise InputError(f"{where}: {value!r} is no number", "write it like 4096 or 4KiB")
-    return value  # type: ignore[return-value]
+    return value

@@ -114,6 +114,6 @@ def _places(cells: Sequence[Cell], name: str) -> dict[str, float]:
     """The level's place from 0 (first) to 1 (last) among those of this factor: by size if they are numbers."""
     levels = list({repr(cell[name]): cell[name] for cell in cells}.values())
     if all(is_number(level) for level in levels):
-        levels.sort()  # type: ignore[type-var]
+        levels.sort()
     last = len(levels) - 1
     return {repr(level): place / last if last else 0.5 for place, level in enumerate(levels)}

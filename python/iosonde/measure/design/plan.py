@@ -16,7 +16,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from iosonde.core import expression
 from iosonde.core.errors import InputError
@@ -188,6 +188,6 @@ def level(factor: Factor, value: Any) -> Any:
         return value
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """Whether a level is a number (true and false are none)."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -23,6 +23,7 @@ from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
 from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
+from iosonde.ranks.hosts import this_host
 
 from . import local, network, tcp
 
@@ -184,9 +185,9 @@ def main() -> None:
 def _leave(folder: Path, error: Exception) -> None:
     message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_one_line(error), "")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path = folder / f"error-{this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
-    os.write(2, f"{SAID}on {mpi.this_host().name}: {message}. {hint}\n".encode(errors="replace"))
+    os.write(2, f"{SAID}on {this_host().name}: {message}. {hint}\n".encode(errors="replace"))
 
 
 def _one_line(error: Exception) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError
@@ -37,7 +38,7 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[
             return faults
     for control in assignment.factor_controls:
         mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
-        faults = _agreed(ranks, heart, control.factor, mine, lambda one=control: apply(one, known))
+        faults = _agreed(ranks, heart, control.factor, mine, partial(apply, control, known))
         if faults:
             return faults
     return []

@@ -70,7 +70,7 @@ def _phase(
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
     spool.write(Path(assignment.spool), part)
-    return record.stopped != "error"
+    return bool(record.stopped != "error")
 
 
 def _stand_by(index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> None:

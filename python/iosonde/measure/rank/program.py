@@ -22,6 +22,7 @@ from iosonde.measure.workloads import envelope
 from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target, watchdog
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
+from iosonde.ranks.hosts import this_host
 
 from . import command, commands, controls, phases, trial_root
 
@@ -108,7 +109,7 @@ def _enter_directory(assignment: Assignment) -> None:
         os.chdir(assignment.directory)
     except OSError as error:
         raise LaunchError(
-            f"commands run in {assignment.directory}, which {mpi.this_host().name} cannot enter: {error.strerror}",
+            f"commands run in {assignment.directory}, which {this_host().name} cannot enter: {error.strerror}",
             "start iosonde in a directory that is there on every node",
         ) from error
 
@@ -188,10 +189,10 @@ def main() -> None:
 def _leave(folder: Path, error: Exception) -> None:
     message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"error-{mpi.this_host().name}-{os.getpid()}.json"
+    path = folder / f"error-{this_host().name}-{os.getpid()}.json"
     path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
     if not (folder / PARENT_MARK).exists():
-        os.write(2, f"{watchdog.SAID}{mpi.this_host().name}: {message}. {hint}".strip().encode() + b"\n")
+        os.write(2, f"{watchdog.SAID}{this_host().name}: {message}. {hint}".strip().encode() + b"\n")
 
 
 def _in_words(error: Exception) -> str:

@@ -119,10 +119,18 @@ def _metadata(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
     own = Files(f"rank{rank:05d}/small/f", settings.small_files)
     others = Files(f"rank{writer:05d}/small/f", settings.small_files)
-    data = {"transfer_size": settings.small_file_size, "size": settings.small_file_size, "offsets": "seq"}
-    write = Phase("write_small", own, (Step("create"), Step("write", **data), Step("close")), verify=settings.verify)
-    read = Phase("read_1to1_small", others, (Step("open"), Step("read", **data), Step("close")), verify=settings.verify)
+    write = Phase(
+        "write_small", own, (Step("create"), _whole("write", settings), Step("close")), verify=settings.verify
+    )
+    read = Phase(
+        "read_1to1_small", others, (Step("open"), _whole("read", settings), Step("close")), verify=settings.verify
+    )
     return [PhasePlan("write_small", write), PhasePlan("read_1to1_small", read, reads=(others,))]
+
+
+def _whole(kind: str, settings: Settings) -> Step:
+    """A small file at once."""
+    return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
 
 def _large_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
@@ -146,11 +154,12 @@ def _n_to_1(settings: Settings, rank: int) -> list[PhasePlan]:
     Many small ones: one file read again and again would come from the cache from the second time on.
     """
     small, large = Files("shared/small", settings.small_files), Files("shared/large", 1)
-    data = {"transfer_size": settings.small_file_size, "size": settings.small_file_size, "offsets": "seq"}
     make = Phase(
-        "make_nto1_small", small, (Step("create"), Step("write", **data), Step("close")), verify=settings.verify
+        "make_nto1_small", small, (Step("create"), _whole("write", settings), Step("close")), verify=settings.verify
     )
-    read = Phase("read_nto1_small", small, (Step("open"), Step("read", **data), Step("close")), verify=settings.verify)
+    read = Phase(
+        "read_nto1_small", small, (Step("open"), _whole("read", settings), Step("close")), verify=settings.verify
+    )
     make_large = _write_large(settings, "make_nto1_large", large)
     read_large = _read_large(settings, "read_nto1_large", large)
     distinct = settings.small_files * settings.small_file_size

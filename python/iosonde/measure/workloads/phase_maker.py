@@ -161,7 +161,8 @@ class PhaseMaker:
 
     def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
         if kind == "truncate":
-            return self._number({"to": given}, "to", at=at, least=0)
+            size: int | None = self._number({"to": given}, "to", at=at, least=0)
+            return size
         return None if given is None else self._text(str(given))
 
     def _pattern(self, given: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.workload import FileNames, Files, Step
+from iosonde.core.workload import FileNames, Files, Phase, Step
 
 from .phase_maker import READS, WRITES, PhaseMaker
 from .phase_plan import PhasePlan
@@ -69,7 +69,7 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
     moved = 0
     for rank in range(ranks):
         for one in plan(settings, rank, ranks, 0):
-            if one.phase is not None:
+            if isinstance(one.phase, Phase):
                 per_file = sum(_moved(step) for step in one.phase.steps)
                 moved += max(one.phase.passes, 1) * _count(one.phase.files) * per_file
     return moved
@@ -77,8 +77,9 @@ def bytes_moved(settings: Settings, ranks: int) -> int:
 
 def files_touched(settings: Settings, ranks: int) -> int:
     """How often a trial walks over a file, removal included."""
-    plans = [one for rank in range(ranks) for one in plan(settings, rank, ranks, 0) if one.phase is not None]
-    walked = sum(max(one.phase.passes, 1) * _count(one.phase.files) for one in plans if one.phase)
+    plans = [one for rank in range(ranks) for one in plan(settings, rank, ranks, 0)]
+    phases = [one.phase for one in plans if isinstance(one.phase, Phase)]
+    walked = sum(max(one.passes, 1) * _count(one.files) for one in phases)
     return walked + sum(count for count, _ in _files(settings, ranks).values())
 
 
@@ -91,7 +92,7 @@ def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
     found: dict[Any, tuple[int, int]] = {}
     for rank in range(ranks):
         for one in plan(settings, rank, ranks, 0):
-            if one.phase is None:
+            if not isinstance(one.phase, Phase):
                 continue
             files, passes = one.phase.files, max(one.phase.passes, 1)
             extent = max((_extent(step, passes) for step in one.phase.steps), default=0)
@@ -114,7 +115,7 @@ def _extent(step: Step, passes: int) -> int:
 
 def _moved(step: Step) -> int:
     if step.of:
-        sizes = [(part["weight"], part["step"].get("transfer_size") or 0) for part in step.of]
+        sizes: list[tuple[int, int]] = [(part["weight"], part["step"].get("transfer_size") or 0) for part in step.of]
         return (step.count or 1) * sum(weight * size for weight, size in sizes) // sum(weight for weight, _ in sizes)
     if step.kind not in (*READS, *WRITES):
         return 0

@@ -55,10 +55,11 @@ def random_share(files: int, stripes: int, servers: int, level: float = 0.95) ->
         return 1.0, 1.0, 1.0
     size = files * servers
     if size * _LEAST_DRAWS > _WORK:
-        busiest = _busiest_of_many(files, stripes, servers)
-        return tuple(files * stripes / servers / one for one in busiest)  # type: ignore[return-value]
+        mean, high, low = (files * stripes / servers / one for one in _busiest_of_many(files, stripes, servers))
+        return mean, high, low
     draws = max(_LEAST_DRAWS, min(_DRAWS, _WORK // size))
-    rng, found = np.random.default_rng(_SEED), []
+    rng = np.random.default_rng(_SEED)
+    found: list[int] = []
     at_once = max(1, _WORK // 4 // size)
     while len(found) < draws:
         keys = rng.random((min(at_once, draws - len(found)), files, servers), dtype=np.float32)

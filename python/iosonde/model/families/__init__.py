@@ -48,7 +48,7 @@ def family(name: str) -> Family:
     """The module of this name. Raises InputError."""
     if name not in NAMES:
         raise InputError(f"there is no model family '{name}'", f"families: {', '.join(NAMES)}")
-    return importlib.import_module(f"{__name__}.{name}")  # type: ignore[return-value]
+    return importlib.import_module(f"{__name__}.{name}")
 
 
 def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:

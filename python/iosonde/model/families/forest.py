@@ -41,4 +41,5 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
     """The mean of the trees' predictions."""
-    return np.sum([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0) / len(form["trees"])
+    made: Array = np.sum([nodes.predict(tree, form["factors"], x) for tree in form["trees"]], axis=0)
+    return made / len(form["trees"])

@@ -78,5 +78,5 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     scales = np.array(form["scales"], dtype=float)
     here, there = placed(form["factors"], known, known) / scales, placed(form["factors"], known, x) / scales
     squares = ((there[:, None, :] - here[None, :, :]) ** 2).sum(axis=2)
-    made = float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
+    made: Array = float(form["mean"]) + float(form["sd"]) * float(form["amplitude"]) * np.exp(-squares / 2) @ weights
     return np.exp(made) if form["log"] else made

@@ -58,17 +58,18 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     distance = ((asked[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
     # Rounded, so that the last bits do not choose among settings that are equally near.
     nearest = np.argsort(np.round(distance, 12), axis=1, kind="stable")[:, : int(form["k"])]
-    return np.mean(values[nearest], axis=1)
+    return np.asarray(values[nearest].mean(axis=1), float)
 
 
 def kernel(a: Array, b: Array, width: float) -> Array:
     """exp(-distance² ÷ width) of rows and rows."""
-    return np.exp(-((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / width)
+    distance: Array = ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)
+    return np.exp(-distance / width)
 
 
 def centred(k: Array) -> Array:
     """The kernel of points about their mean."""
-    return k - k.mean(axis=0) - k.mean(axis=1, keepdims=True) + k.mean()
+    return np.asarray(k - k.mean(axis=0) - k.mean(axis=1, keepdims=True) + k.mean(), float)
 
 
 def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.table import Column, Table
+from iosonde.core.transforms import apply
 from iosonde.model.fit.coding import factors_json
 from iosonde.model.fit.features import Array, Examples
 from iosonde.stats.regression import formula, ols
@@ -70,9 +71,11 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
         for part in term["product"]:
             index, levels = factors[part["factor"]]
             if "is" in part:
-                product *= x[:, index] == (part["is"] if levels is None else list(levels).index(part["is"]))
+                product *= (x[:, index] == (part["is"] if levels is None else list(levels).index(part["is"]))).astype(
+                    float
+                )
             else:
-                product *= formula.apply(part.get("transform", ""), x[:, index], part["factor"])
+                product *= apply(part.get("transform", ""), x[:, index], part["factor"])
         made += product
     return made
 

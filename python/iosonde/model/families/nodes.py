@@ -156,7 +156,8 @@ def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
     for factor in dict.fromkeys(name for name, _, _ in path):
         mine = {kind: [value for name, k, value in path if name == factor and k == kind]
                 for kind in ("is", "is not", "at_most", "above")}  # fmt: skip
-        low, high = max(mine["above"], default=None), min(mine["at_most"], default=None)
+        low: float | None = max(mine["above"], default=None)
+        high: float | None = min(mine["at_most"], default=None)
         if mine["is"]:
             told.append(f"{factor} = {mine['is'][0]}")
         elif mine["is not"]:
@@ -165,7 +166,7 @@ def _joined(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:
             told.append(f"{_number(low)} < {factor} <= {_number(high)}")
         elif low is not None:
             told.append(f"{factor} > {_number(low)}")
-        else:
+        elif high is not None:
             told.append(f"{factor} <= {_number(high)}")
     return tuple(told)
 

@@ -115,7 +115,8 @@ def _check(content: Mapping[str, Any], source: str) -> None:
 
 @cache
 def _schema() -> dict[str, Any]:
-    return json.loads(files(__package__).joinpath("model.schema.json").read_text("utf-8"))  # type: ignore[no-any-return]
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath("model.schema.json").read_text("utf-8"))
+    return schema
 
 
 def _model(content: Mapping[str, Any]) -> Model:

@@ -32,12 +32,12 @@ class Feature:
     @property
     def low(self) -> float:
         """The smallest number that was tried."""
-        return float(self.levels[0])  # type: ignore[arg-type]
+        return _number(self.levels[0])
 
     @property
     def high(self) -> float:
         """The largest number that was tried."""
-        return float(self.levels[-1])  # type: ignore[arg-type]
+        return _number(self.levels[-1])
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a model file."""
@@ -47,6 +47,12 @@ class Feature:
     def from_json(content: Mapping[str, Any]) -> Feature:
         """The inverse of ``to_json``."""
         return Feature(content["name"], content["unit"], tuple(content["levels"]), content["numeric"])
+
+
+def _number(level: Cell) -> float:
+    """A level of a numeric factor."""
+    assert isinstance(level, (int, float)), level
+    return float(level)
 
 
 @dataclass(frozen=True)

@@ -113,23 +113,29 @@ def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
 
 def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
     """The response at each setting, or why there is none; the model is read once for all of them."""
-    found: list[Prediction | IosondeError | Array] = []
-    for setting in settings:
-        try:
-            row = encode(model.features, setting)
-            _refuse_far(model.features, row)
+    rows = [_row(model.features, setting) for setting in settings]
+    good = np.array([row for row in rows if isinstance(row, np.ndarray)])
+    said = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
+    found: list[Prediction | IosondeError] = []
+    for setting, row in zip(settings, rows, strict=True):
+        if isinstance(row, IosondeError):
             found.append(row)
+            continue
+        try:
+            found.append(_answer(model, setting, row, level, *next(said)))
         except IosondeError as error:
             found.append(error)
-    rows = np.array([row for row in found if isinstance(row, np.ndarray)])
-    said = iter(zip(model.values(rows), _n_alike(model, rows), strict=True)) if rows.size else iter(())
-    for place, (setting, row) in enumerate(zip(settings, found, strict=True)):
-        if isinstance(row, np.ndarray):
-            try:
-                found[place] = _answer(model, setting, row, level, *next(said))
-            except IosondeError as error:
-                found[place] = error
-    return found  # type: ignore[return-value]
+    return found
+
+
+def _row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
+    """A setting as a family reads it, or why it cannot be asked about."""
+    try:
+        row = encode(features, setting)
+        _refuse_far(features, row)
+    except IosondeError as error:
+        return error
+    return row
 
 
 def _answer(

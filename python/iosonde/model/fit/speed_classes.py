@@ -44,4 +44,4 @@ def classify(values: npt.ArrayLike, bounds: npt.ArrayLike) -> npt.NDArray[np.int
 def middles(bounds: npt.ArrayLike) -> Array:
     """The middle of each class: what a class predicts."""
     ends = np.asarray(bounds, dtype=float)
-    return (ends + np.concatenate([[0.0], ends[:-1]])) / 2
+    return np.asarray((ends + np.concatenate([[0.0], ends[:-1]])) / 2, float)

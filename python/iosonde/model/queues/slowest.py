@@ -63,7 +63,7 @@ def _survival(x: Array, operations: int, cv: float) -> Array:
     from scipy.special import gammaincc
 
     shape = operations / cv**2
-    return gammaincc(shape, x * shape / operations)  # type: ignore[no-any-return]
+    return np.asarray(gammaincc(shape, x * shape / operations), float)
 
 
 def _grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]:

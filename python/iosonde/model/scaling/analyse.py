@@ -214,8 +214,8 @@ def _predict(regime: Regime, trials: Trials, size: float, level: float) -> SizeP
         return SizePrediction(size, Estimate(None, None, None, level, n, ("no law: measure at more sizes",)), kind, {})
     value = next(iter(by_law.values()))
     if kind == "scenario":
-        said = f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
-        return SizePrediction(size, Estimate(value, None, None, level, n, (said,)), kind, by_law)
+        why = f"beyond {SCENARIO} times the largest size measured: a scenario, for which no interval is claimed"
+        return SizePrediction(size, Estimate(value, None, None, level, n, (why,)), kind, by_law)
     points = points_of(trials) if regime.unit_of_noise == "trials" else points_of(trials).of_means()
     ends = [profile_interval(law.fit, points, "", level, size) for law in regime.possible if law.fit]
     lows, highs = [end.low for end in ends], [end.high for end in ends]

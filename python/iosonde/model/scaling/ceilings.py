@@ -80,9 +80,9 @@ def _queue_shape(sizes: Array, thetas: Array) -> Array:
         np.maximum(thetas, _LEAST_SHARE)[:, None], np.where(np.isfinite(sizes), sizes, 1.0)[None, :]
     )
     queued = np.isfinite(sizes)[None, :] & (shares < 1)
-    busy = np.ones(shares.shape)
+    busy: Array = np.ones(shares.shape)
     busy[queued] = _busy(n[queued], (1 - shares[queued]) / shares[queued])
-    return np.log(busy) - np.log(shares)
+    return np.asarray(np.log(busy) - np.log(shares), float)
 
 
 def _busy(n: Array, load: Array) -> Array:

@@ -128,7 +128,7 @@ def _border(excess: Excess, good: float, bad: float) -> float:
     return float(brentq(excess, *sorted((good, bad)), xtol=5e-4 * max(abs(good), abs(bad))))
 
 
-def bootstrap_ends(values: np.ndarray, level: float) -> tuple[float, float]:  # type: ignore[type-arg]
+def bootstrap_ends(values: np.ndarray, level: float) -> tuple[float, float]:
     """The percentile interval of bootstrap values."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

@@ -61,7 +61,7 @@ class Fit:
         """log X at each size (infinity: the ceiling)."""
         sizes = np.asarray(sizes, dtype=float)
         if self.law.name in _BENDS:
-            shape = _BENDS[self.law.name].log_shape(sizes, self.numbers[1:])[0]
+            shape: Array = _BENDS[self.law.name].log_shape(sizes, self.numbers[1:])[0]
             return shape + math.log(self.numbers[0])
         finite = np.isfinite(sizes)
         logs = rational.log_rates(self.numbers, np.where(finite, sizes, 1.0))

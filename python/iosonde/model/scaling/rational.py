@@ -74,7 +74,8 @@ def fit_jumps(
         around = np.exp(target) if current is None else parts @ current[:n_parts]
         wanted = np.ones_like(target) if current is None else 1 + target - np.log(around)
         rows = np.hstack([parts / around[:, None], -signed]) * weight[:, None]
-        return nnls(np.vstack([rows, extra]), np.append(wanted * weight, value))[0]
+        found: Array = nnls(np.vstack([rows, extra]), np.append(wanted * weight, value))[0]
+        return found
 
     def loss(candidate: Array) -> float:
         total = parts @ candidate[:n_parts]

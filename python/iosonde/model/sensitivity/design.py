@@ -113,9 +113,7 @@ def design_of(data: Examples) -> Design:
     ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
     kind = _kind(levels, n)
-    codes, binned = levels, ()
-    if kind == SCATTERED:
-        codes, binned = _binned(data.features, x, levels, counts)
+    codes, binned = _binned(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
     groups = tuple(int(column.max()) + 1 for column in codes.T)
     links, imbalance = _links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
     return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)

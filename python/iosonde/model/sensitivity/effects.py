@@ -88,8 +88,8 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
         half = z * float(errors[group])
         known = math.isfinite(half)
         mean = float(means[group])
-        limits = (mean - half, mean + half) if known else (None, None)
-        made.append(Level(*ends, Estimate(mean, *limits, level, int(rows[group]))))
+        low, high = (mean - half, mean + half) if known else (None, None)
+        made.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group]))))
     turns = _turn(made, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
         turns = _turn_inside(design, factor, made, level, noise)
@@ -114,7 +114,7 @@ def _means(
 ) -> tuple[Array, Array, Array]:
     """(mean, rows, standard error of the mean) of each group of these cells; the error is infinite of one setting."""
     counts, values = design.counts[cells], design.means[cells]
-    rows = np.bincount(codes, counts)
+    rows = np.bincount(codes, counts).astype(np.float64, copy=False)
     means = np.bincount(codes, counts * values) / rows
     if noise is not None:
         return means, rows, np.sqrt(noise / rows)

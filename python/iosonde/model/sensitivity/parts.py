@@ -118,7 +118,7 @@ def part_of(
     ``sample`` of settings, what each of them moves it."""
     if sample:
         after = np.column_stack([before, own])
-        return sampled(*(Additive(design, known) for known in (before, after, whole)), scale.level)
+        return sampled(Additive(design, before), Additive(design, after), Additive(design, whole), scale.level)
     centred = np.sqrt(design.counts) * (design.means - design.y.mean())
     return scale.part(squares(own.T @ centred), squares(whole.T @ centred)), None
 

@@ -96,7 +96,7 @@ def _closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Gene
             return np.zeros(worlds.shape[1])
         at = np.flatnonzero(np.isin(owner, list(u)))
         ss, df = _explained(gram[np.ix_(at, at)], pulled[at])
-        share = (ss - df * variances) / (totals + variances)
+        share: Array = (ss - df * variances) / (totals + variances)
         share[1 : 1 + _DRAWS] -= ss[0] / truth
         return share
 

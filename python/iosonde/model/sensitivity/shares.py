@@ -46,7 +46,7 @@ def between(sums: Array, groups: Grouping) -> Array:
     """
     means = group_means(sums, groups)
     n = groups.weights.sum()
-    return (means**2 @ groups.weights) / n - ((means @ groups.weights) / n) ** 2  # type: ignore[no-any-return]
+    return np.asarray((means**2 @ groups.weights) / n - ((means @ groups.weights) / n) ** 2, float)
 
 
 def highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:

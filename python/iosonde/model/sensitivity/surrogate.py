@@ -9,6 +9,7 @@ to any factor.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,13 @@ MOST_UNEXPLAINED = 0.2  # of V(Y), beside the noise between repeats
 _TREES, _MOST_SETTINGS, _ASKED = 100, 10_000, 2048
 
 
+class Regressor(Protocol):
+    """What scikit-learn grows."""
+
+    def predict(self, x: Array, /) -> Array:
+        """The response at rows × features."""
+
+
 @dataclass(frozen=True)
 class SurrogateShares:
     """ST of each factor, or why there is none."""
@@ -30,7 +38,7 @@ class SurrogateShares:
     refused: str = ""
 
 
-def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREES) -> tuple[object, float]:
+def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREES) -> tuple[Regressor, float]:
     """(forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -81,5 +89,5 @@ def _drawn(design: Design, rng: np.random.Generator) -> Array:
     return np.column_stack([rng.choice(column, _ASKED, p=share) for column in design.x.T])
 
 
-def _ask(forest: object, x: Array) -> Array:
-    return np.asarray(forest.predict(x), float)  # type: ignore[attr-defined]
+def _ask(forest: Regressor, x: Array) -> Array:
+    return np.asarray(forest.predict(x), dtype=np.float64)

@@ -45,8 +45,8 @@ def total_shares(
     found = surrogate.total_shares(design, level, noise, rng)
     if found.refused:
         return _refused(design, found.refused, level, "none: the surrogate is too poor")
-    of = {i: (found.of[i], found.of[i].value) for i in factors}
-    within = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
+    of: dict[int, Total] = {i: (found.of[i], found.of[i].value) for i in factors}
+    within: dict[int, Total] = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
     interacts = {i: _above(found.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n)) for i in factors}
     return Totals(found.name, of, within, interacts)
 

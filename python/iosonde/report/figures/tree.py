@@ -33,7 +33,8 @@ def is_cut(nodes: Sequence[Mapping[str, Any]]) -> bool:
 
 def tree_figure(item: TreeDrawing) -> Figure:
     """The tree down to where it has 8 leaves, leaves side by side, a branch above the middle of its two."""
-    shown, place, leaves = shown_nodes(item.nodes), {}, [0]
+    shown, leaves = shown_nodes(item.nodes), [0]
+    place: dict[int, tuple[float, float]] = {}
     _place(item.nodes, shown, 0, 0, leaves, place)
     values = [node["value"] for node in item.nodes if "value" in node]
     divisor, unit = human_scale(sum(map(abs, values)) / len(values) if values else 0.0, item.unit)

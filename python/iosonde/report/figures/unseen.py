@@ -185,7 +185,7 @@ def _of(unit: str) -> str:
 
 
 def _measured(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
-    axis: dict[str, Any] = flat(title) if field == "y" else {}
+    axis: Mapping[str, Any] = flat(title) if field == "y" else {}
     if log and ends and ends[0] is not None and ends[1] is not None:
         axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}
     return number(title, field, log=log, axis=axis, room=8)

@@ -213,7 +213,7 @@ def _named(level: Level) -> str:
     if level.low == level.high:
         return _plain(level.low)
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
-    return f"{low}–{high}" if float(level.low) >= 0 else f"{low} to {high}"
+    return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
 
 
 def _short(cell: object) -> str:

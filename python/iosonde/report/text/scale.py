@@ -87,9 +87,8 @@ def _parameter(name: str, estimate: Estimate, unit: str) -> str:
     if name in ("rate_of_one", "ceiling"):
         return estimate_or_end(estimate, unit)
     if name in _PERCENTS:
-        scaled = Estimate(*(None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high)),
-                          estimate.level, estimate.n)  # fmt: skip
-        return estimate_or_end(scaled, "%")
+        value, low, high = (None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high))
+        return estimate_or_end(Estimate(value, low, high, estimate.level, estimate.n), "%")
     return estimate_or_end(estimate, "")
 
 

@@ -31,11 +31,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iosonde.core.table import Table
+from iosonde.core.table import Table, show
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import Copies, Pattern, find
-from ..overview.cells import TrialCell, show
+from ..overview.cells import TrialCell
 from . import SHOWN, Subject, families
 
 CODE = "S121"

@@ -31,10 +31,10 @@ from itertools import product
 from typing import Any
 
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import Table
+from iosonde.core.table import Table, show
 from iosonde.core.types import Finding, Severity
 
-from ..overview.cells import TrialCell, missing_values, show
+from ..overview.cells import TrialCell, missing_values
 from . import SHOWN, Subject, families, some
 
 CODE = "S123"

@@ -32,11 +32,11 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
-from iosonde.core.table import Table
+from iosonde.core.table import Cell, Table, show
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..overview.cells import TrialCell, median_of, show
+from ..overview.cells import TrialCell, median_of
 from . import SHOWN, Subject, families
 
 CODE = "S126"
@@ -100,7 +100,7 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     medians = [(cell.by, middle) for cell in cells if cell.values.size and (middle := median_of(cell.values)) > 0]
     texts = {setting for by, _ in medians for setting, level in by.items() if isinstance(level, str)}
     for setting in sorted(texts):
-        by_rest: dict[tuple[object, ...], dict[object, float]] = {}
+        by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for by, value in medians:
             names, levels_ = tuple(by), tuple(by.values())
             place = names.index(setting)

@@ -183,7 +183,7 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
     if np.unique(work.of[~outside]).size < work.ranks:
         return None  # a rank of which nothing is left has no time
     line = timeline(work, clock.inside, done)
-    own = np.bincount(line.of, line.done, work.ranks)
+    own = np.bincount(line.of, line.done, work.ranks).astype(np.float64, copy=False)
     if clock.stops == SUM_OF_RANKS:
         return _sum(own, line.ended - line.began, clock)
     if clock.stops == LONGEST_RANK:
@@ -205,7 +205,7 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
 def _sum_until(line: Timeline, ranks: int, first_end: int, clock: Clock) -> float | None:
     """Each rank until the operation in flight at ``first_end`` is done, which counts as time and not as work."""
     early = line.end <= first_end
-    own = np.bincount(line.of[early], line.done[early], ranks)
+    own = np.bincount(line.of[early], line.done[early], ranks).astype(np.float64, copy=False)
     flying = (line.start < first_end) & ~early
     ended = np.full(ranks, np.iinfo(np.int64).min)
     np.maximum.at(ended, line.of[early | flying], line.end[early | flying])

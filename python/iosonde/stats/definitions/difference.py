@@ -96,12 +96,12 @@ def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
             back.insert(0, Part((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
     # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
-    if (clock := _nearer(a, here, there, unknown)) and (value := a.at(clock)) is not None:
-        front.append(Part(_changed(here, clock), low * scale, value * scale, "a", clock))
-        here, low = clock, value
-    if (clock := _nearer(b, there, here, unknown)) and (value := b.at(clock)) is not None:
-        back.insert(0, Part(_changed(there, clock), value * scale, high * scale, "b", there))
-        there, high = clock, value
+    if (near := _nearer(a, here, there, unknown)) and (told := a.at(near)) is not None:
+        front.append(Part(_changed(here, near), low * scale, told * scale, "a", near))
+        here, low = near, told
+    if (near := _nearer(b, there, here, unknown)) and (told := b.at(near)) is not None:
+        back.insert(0, Part(_changed(there, near), told * scale, high * scale, "b", there))
+        there, high = near, told
     left = tuple(name for name in ORDER[1:] if name not in unknown and _get(here, name) != _get(there, name))
     same = a.work is not None and a.work == b.work and not left and not unknown
     between_them = () if same else (Part((REST,), low * scale, high * scale, "both", there),)

@@ -70,7 +70,7 @@ def _scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     below, upto = np.searchsorted(np.sort(x), x, "left"), np.searchsorted(np.sort(x), x, "right")
     ranks = (below + upto + 1) / 2
     scores = np.array([normal_quantile(p) for p in ranks / (x.size + 1)])
-    return (scores - scores.mean()) / scores.std()  # type: ignore[no-any-return]
+    return np.asarray((scores - scores.mean()) / scores.std(), float)
 
 
 def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
@@ -79,7 +79,7 @@ def _null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArray[np.intp
     mixed = np.concatenate([rng.permuted(np.tile(score, (draws, 1)), axis=1) for score in scores], axis=1)
     series = np.empty_like(mixed)
     series[:, places] = mixed
-    return np.einsum("ij,ij->i", series[:, 1:], series[:, :-1])  # type: ignore[no-any-return]
+    return np.asarray(np.einsum("ij,ij->i", series[:, 1:], series[:, :-1]), float)
 
 
 def _tail(observed: float, z: float, null: npt.NDArray[np.float64]) -> float:

@@ -145,11 +145,12 @@ def _latency(
 def _efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
     families: dict[tuple[Any, ...], dict[float, Any]] = {}
     for cell in cells:
-        factor = next((name for name in _SIZES if isinstance(cell.by.get(name), (int, float))), None)
-        if factor is None or not is_rate(cell.unit):
+        sizes = ((name, value) for name in _SIZES if isinstance(value := cell.by.get(name), (int, float)))
+        factor, size = next(sizes, ("", 0.0))
+        if not factor or not is_rate(cell.unit):
             continue
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
-        families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(cell.by[factor])] = cell.values  # type: ignore[arg-type]
+        families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.values
     found = []
     for (operation, metric, factor, rest), trials in families.items():
         for size, estimate in efficiencies(trials, level).items():

@@ -138,7 +138,11 @@ def _summary(
         if n > 1 and (pilot is None or n <= pilot):
             half = t_critical(level, n - 1) * statistics.stdev(trials) / math.sqrt(n)
             mean = Estimate(center, center - half, center + half, level, n).within(low=lowest_mean(cell))
-            told |= {"mean_low": (shown.mean.low, mean.low), "mean_high": (shown.mean.high, mean.high)}
+            for number, stored, recomputed in (
+                ("mean_low", shown.mean.low, mean.low), ("mean_high", shown.mean.high, mean.high)
+            ):  # fmt: skip
+                if recomputed is not None:
+                    told[number] = (stored, recomputed)
         for number, (stored, recomputed) in told.items():
             made.n_summary += 1
             _compare(made, f"summary of {cell.name} {cell.metric}: {number}", stored, recomputed, abs(center))

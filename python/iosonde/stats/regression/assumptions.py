@@ -7,7 +7,7 @@ run order, no single point that decides, predictors that can be told apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -84,6 +84,8 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
         named.append(int(np.abs(studentized).argmax()))
     w, w_p = _shapiro(residuals, blind)
     r1, r1_p = _autocorrelation(residuals, blind)
+    triangle = fit.triangle
+    assert triangle is not None  # that of a fit of sums alone
     drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
         lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
@@ -93,7 +95,8 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
-        influential_rows=[] if blind else named, vif=_vif(fit), condition_number=float(np.linalg.cond(fit.triangle)),
+        influential_rows=[] if blind else named, vif=_vif(fit.names[1:], triangle),
+        condition_number=float(np.linalg.cond(triangle)),
     )  # fmt: skip
 
 
@@ -207,9 +210,8 @@ def _influence(fit: Fit) -> tuple[Array, Array]:
     return cook, residuals / np.sqrt(without * (1 - h))
 
 
-def _vif(fit: Fit) -> dict[str, float]:
+def _vif(names: Sequence[str], triangle: Array) -> dict[str, float]:
     """Variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is much."""
-    assert fit.triangle is not None
-    inverse = np.linalg.inv(fit.triangle)
+    inverse = np.linalg.inv(triangle)
     factors = np.einsum("ij,ij->i", inverse, inverse)
-    return {name: float(factor) for name, factor in zip(fit.names[1:], factors, strict=True)}
+    return {name: float(factor) for name, factor in zip(names, factors, strict=True)}

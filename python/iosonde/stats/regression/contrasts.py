@@ -110,7 +110,8 @@ def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, 
     cells[:] = [chosen] * size
     values[name] = cells
     columns = [column for term in terms for _, column in term.columns(values)]
-    return np.column_stack([np.ones(size), *columns]).mean(axis=0)
+    mean: Array = np.column_stack([np.ones(size), *columns]).mean(axis=0)
+    return mean
 
 
 def _weights(text: str, factors: Mapping[str, Factor]) -> tuple[str, dict[Cell, float]]:

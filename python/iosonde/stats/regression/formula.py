@@ -68,7 +68,7 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
     names)."""
     if not texts:
         raise InputError("no predictor is named", f"--on takes columns: {', '.join(table.names)}")
-    terms = []
+    terms: list[Term] = []
     for text in texts:
         parts = [text] if text in table.columns else text.split(":")
         term = Term(tuple(_factor(part.strip(), table) for part in parts))

@@ -202,13 +202,17 @@ def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
 def _triangle(matrix: Array, lengths: Array) -> Array:
     """R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): in cache, and without a Q."""
     if len(matrix) <= _BLOCK:
-        return np.linalg.qr(matrix / lengths, mode="r")
+        return _r(matrix / lengths)
     from threadpoolctl import threadpool_limits
 
     # Threads that share so small a block wait for each other longer than they work.
     with threadpool_limits(1, "blas"):
-        rows = [np.linalg.qr(matrix[at : at + _BLOCK] / lengths, mode="r") for at in range(0, len(matrix), _BLOCK)]
-    return np.linalg.qr(np.vstack(rows), mode="r")
+        rows = [_r(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
+    return _r(np.vstack(rows))
+
+
+def _r(matrix: Array) -> Array:
+    return np.linalg.qr(matrix, mode="r")  # type: ignore[return-value]  # NumPy's stubs know the default mode only
 
 
 def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> None:

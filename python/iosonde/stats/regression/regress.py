@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table
+from iosonde.core.transforms import apply
 from iosonde.core.types import Finding
 
 from .. import checks
 from . import ols
 from .assumptions import Assumptions, look
-from .formula import Factor, Term, apply, column_values, parse_response, parse_terms
+from .formula import Factor, Term, column_values, parse_response, parse_terms
 from .types import FitSubject, Point
 
 
