@@ -18,7 +18,7 @@ SLOW_FILES = (
     "test_run_faults.py", "test_ranks_*.py", "test_measure_benchmarks.py", "test_measure_command.py",
     "test_measure_controls.py", "test_measure_steps.py", "test_measure_probe*.py", "test_measure_load.py",
     # The disk.
-    "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool.py",
+    "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
     "test_explain_advise.py", "test_model_blocks.py", "test_model_fuzz.py", "test_model_predict.py",
     "test_model_sensitivity.py", "test_stats_coverage.py", "test_stats_noise.py",

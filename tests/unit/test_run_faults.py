@@ -422,3 +422,19 @@ def test_what_an_earlier_experiment_had_to_leave_is_removed_by_the_next(place):
     assert again.returncode == 0, again.stderr
     assert f"removed {target}/iosonde-{old.id}" in again.stderr
     assert left_in(target) == ["iosonde-20261122-0badcafe", "precious"]
+
+
+def test_what_a_killed_probe_left_is_removed_by_the_next(place):
+    target, store = place
+    told = [sys.executable, "-m", "iosonde.cli.main", "probe", "--target", str(target), "--size", "64MiB"]
+    told += ["--repetitions", "1", "--store", str(store), "--launcher", "local"]
+    process = subprocess.Popen(told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(target.glob("iosonde-*/.iosonde-workspace")) and process.poll() is None:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert len(left_in(target)) == 2
+    again = subprocess.run(told, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0, again.stderr
+    assert "which an earlier run had to leave there" in again.stderr
+    assert left_in(target) == ["precious"]

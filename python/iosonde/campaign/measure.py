@@ -9,20 +9,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import InputError, TargetError, TargetFaultError
+from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
-from iosonde.measure import trial
+from iosonde.measure import spools, trial
 from iosonde.measure.target.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
 from iosonde.ranks import leftovers, machine
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
-from iosonde.store.lock import only_one
 
-from . import trials
+from . import left, trials
 from .caller import Caller, Progress, Stop
 from .campaign import Campaign
 from .needs import measured_trials
@@ -34,6 +33,8 @@ from .trials import Ended, Rules
 
 # After Ctrl-C nobody wants to wait for a target that does not answer.
 INTERRUPTED_S = 5.0
+# For a process on each node, all of which have just answered.
+CLEAN_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ def measure(
     try:
         resumed = any(one.id == experiment.id for one in store.experiments())
         store.save_experiment(experiment)
-        trial.remove_spools(experiment.id, _spool(wanted))
+        spools.remove_here(experiment.id, _spool(wanted))
+        if resumed and (why := _clean_nodes(wanted, ready, experiment, CLEAN_S)):
+            say(f"note: {why}")
         leftovers.remove_remembered(_remember(store))
         if wanted.spec.target:
-            _remove_left(store, wanted.spec.target, experiment.id, hands)
+            left.remove(store, wanted.spec.target, experiment.id, hands.keeper, say)
             workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
             workspace.create(resumed=resumed, hold=not may_unmount(wanted))
 
@@ -84,24 +87,19 @@ def measure(
         if isinstance(error, KeyboardInterrupt):
             say("interrupted: finished trials are kept; the same command resumes")
             hands.keeper.limit(INTERRUPTED_S)
-        if left := _cleaned(workspace):
-            say(left.message)
+        if why := _clean_nodes(wanted, ready, experiment, INTERRUPTED_S):
+            say(why)
+        if fault := _cleaned(workspace):
+            say(fault.message)
         raise
     progress.clear()
-    left = _cleaned(workspace)
-    return replace(ended, fault=left, early=left.message) if left and not ended.fault else ended
+    fault = _cleaned(workspace)
+    return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
 
 
-def _remove_left(store: Store, target: Path, experiment: str, hands: Hands) -> None:
-    """Remove from the target what other experiments of this store could not remove: it did not answer then."""
-    others = [one.id for one in store.experiments() if one.settings.get("target") == str(target)]
-    for old in hands.keeper.left(target, [one for one in others if one != experiment]):
-        try:
-            with only_one(store.path, old):
-                hands.keeper.remove_left(target, old)
-                hands.caller.say(f"removed {target}/iosonde-{old}, which an earlier run had to leave there")
-        except InputError as error:  # it is being measured, or somebody else's
-            hands.caller.say(f"{target}/iosonde-{old} stays: {error.message}")
+def _clean_nodes(wanted: Campaign, ready: Ready, experiment: Experiment, limit_s: float) -> str:
+    """Remove what ranks left on other nodes; in words what could not be."""
+    return spools.remove_on_nodes(ready.launcher, max(wanted.nodes), experiment.id, _spool(wanted), limit_s)
 
 
 def may_unmount(wanted: Campaign) -> bool:

@@ -22,9 +22,10 @@ from iosonde.ranks import launch, machine, rollcall
 from iosonde.ranks.launch import Launcher, mpirun
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
+from iosonde.store.lock import only_one
 
-from . import preflight
-from .caller import Caller
+from . import left, preflight
+from .caller import Caller, Progress
 from .campaign import new_id, new_seed, now
 
 Facts = dict[str, Any]
@@ -216,30 +217,38 @@ def _bench(
 def _measure(bench: Bench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller) -> list[Run]:
     """All repetitions, each stored before the next; the first one that fails is the last one."""
     store = Store.create(place)
+    store.save_experiment(experiment)  # first of all: who knows of it can remove what it leaves
     progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
     workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
+    with only_one(store.path, experiment.id):
+        try:
+            if bench.target and workspace:
+                left.remove(store, bench.target, experiment.id, keeper, caller.say)
+                workspace.create(resumed=False, hold=True)
+            return _repetitions(bench, experiment, store, progress, caller)
+        finally:
+            progress.clear()
+            if workspace:
+                workspace.remove()
+
+
+def _repetitions(
+    bench: Bench, experiment: Experiment, store: Store, progress: Progress, caller: Caller
+) -> list[Run]:  # fmt: skip
     runs: list[Run] = []
-    try:
-        if workspace:
-            workspace.create(resumed=False, hold=True)
-        with caller.stopping() as stop:
+    with caller.stopping() as stop:
 
-            def on_tick(beats: list[Any]) -> None:
-                stop.check()
-                progress.tick(beats)
+        def on_tick(beats: list[Any]) -> None:
+            stop.check()
+            progress.tick(beats)
 
-            store.save_experiment(experiment)
-            for trial in experiment.trials:
-                stop.check()
-                progress.trial(trial, trial.index, len(experiment.trials))
-                run_id = f"{experiment.id}-{trial.index:04d}"
-                run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
-                store.append(run)
-                runs.append(run)
-                if not run.complete:
-                    break
-    finally:
-        progress.clear()
-        if workspace:
-            workspace.remove()
+        for trial in experiment.trials:
+            stop.check()
+            progress.trial(trial, trial.index, len(experiment.trials))
+            run_id = f"{experiment.id}-{trial.index:04d}"
+            run = repetition.run(replace(bench, on_tick=on_tick), trial.repetition, run_id)
+            store.append(run)
+            runs.append(run)
+            if not run.complete:
+                break
     return runs

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import json
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -22,7 +19,7 @@ from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.launch import Launcher
 
-from . import items, placeholders
+from . import items, placeholders, spools
 from .assignment import Assignment
 from .collect import assemble
 from .collect.commands import Parse
@@ -96,7 +93,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     ranks = nodes * per_node
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
-    folder = Path(tempfile.mkdtemp(prefix=_spool_prefix(bench.experiment), dir=bench.spool_parent))
+    folder = spools.make(bench.experiment, bench.spool_parent)
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
     try:
@@ -111,13 +108,13 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             ranks=ranks,
         )
         seconds = time.monotonic() - started
-        places = _places(folder)
+        places, unreached = _places(folder), []
         if not places and nodes > 1 and bench.launcher.name != "local":
-            _rescue(bench, assignment, folder, nodes, outcome)
+            unreached = _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
         collected = assemble.collect(assemble.Source(folder, ranks, places, trial.repetition, bench.parse), parts)
-        missing = _why(folder, outcome, places) + collected.missing
+        missing = _why(folder, outcome, places) + unreached + collected.missing
         missing += _moved(bench, trial, outcome, not missing)
         whole = True
     finally:
@@ -248,22 +245,6 @@ def _source(bench: Bench) -> str:
     return f"iosonde {'+'.join(native)}" if native else "iosonde commands"
 
 
-def _spool_prefix(experiment: str) -> str:
-    return f"iosonde-spool-{experiment}-"
-
-
-def remove_spools(experiment: str, parent: Path | None) -> None:
-    """Remove what a killed campaign of this experiment left of its ranks' results; its trial is made again.
-
-    Only the holder of the experiment's lock may call it.
-    """
-    for left in (parent or Path(tempfile.gettempdir())).glob(_spool_prefix(glob.escape(experiment)) + "*"):
-        leftovers.remove_recorded(left / BEATS)
-        with contextlib.suppress(OSError):
-            leftovers.remove_since((left / PARENT_MARK).stat().st_mtime)
-        shutil.rmtree(left, ignore_errors=True)
-
-
 def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> Assignment:
     nodes, per_node = _size(trial)
     values = placeholders.of_trial(trial, root)
@@ -288,15 +269,19 @@ def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) ->
     return bench.launcher.command(nodes, per_node, program)
 
 
-def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ended: watchdog.Outcome) -> None:
-    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used.
+def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ended: watchdog.Outcome) -> list[str]:
+    """Fetch what dead ranks had finished on other nodes. A node that is gone keeps it: what is there is used, and
+    the rest is named.
 
     After ranks that hung it has to be quick: it may hang as they did, and the campaign's limit has passed.
     """
     limit_s = rescue_limit_s(ended, bench.idle_s)
     rescuing = replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)
     command = _command(bench, rescuing, nodes, 1)
-    watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=limit_s, ranks=nodes, grace_s=0.5)
+    fetched = watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=limit_s, ranks=nodes, grace_s=0.5)
+    if not fetched.exit_code:
+        return []
+    return [f"{folder} may be left on nodes that did not answer; the same command removes it"]
 
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks import watchdog
+from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher, mpirun
 
 ANSWER_S = 60.0  # for all; a large machine needs a minute to load Python from its file system
@@ -81,9 +79,9 @@ def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict[str, Any]]:
-    with tempfile.TemporaryDirectory(prefix="iosonde-rollcall-") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=limit_s, grace_s=1.0)
-        return outcome, _answer((Path(directory) / watchdog.STDOUT).read_text(errors="replace"))
+    with temporary.directory("rollcall") as directory:
+        outcome = watchdog.watch(command, heartbeat_dir=directory, deadline_s=limit_s, grace_s=1.0)
+        return outcome, _answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 
 def _answer(text: str) -> dict[str, Any]:

@@ -61,6 +61,27 @@ def test_a_proxy_that_is_killed_on_another_node_ends_the_trial(cluster):
     assert not cluster.pids("n2")
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_of_a_campaign_that_was_cut_short_stays_on_another_node(cluster, number):
+    """After kill -9 the same command removes it; after an interrupt it does not even stay until then."""
+    told = words(cluster, f"cut-{number.name}", "${RANK} * 3 + 3")
+    program = (sys.executable, "-m", "iosonde.cli.main")
+    env = {**cluster.environment(), **over_agent(MPICH, cluster)}
+    running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, stdin=subprocess.DEVNULL)
+    stop(cluster, "n1", b"iosonde.cli.main", number)
+    running.wait(60)
+    assert bool(spools(cluster, "n2")) == (number == signal.SIGKILL)
+    done = cluster.product("n1", *told, env=env)
+    assert not done.returncode, done.stdout + done.stderr
+    assert "resuming" in done.stderr
+    assert not spools(cluster, "n1") and not spools(cluster, "n2")
+
+
+def spools(cluster, node):
+    """Where ranks on a node have left results."""
+    return cluster.run(node, "sh", "-c", f"ls -d {cluster.local}/iosonde-spool-* 2>/dev/null").stdout.split()
+
+
 def test_a_node_without_the_target_is_named_with_what_lies_there(cluster):
     cluster.run("n2", "mount", "-t", "tmpfs", "nothing", str(cluster.target))
     try:

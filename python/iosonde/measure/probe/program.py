@@ -171,7 +171,8 @@ def main() -> None:
     try:
         if assignment.only_clean:
             shutil.rmtree(assignment.folder, ignore_errors=True)
-            assignment.workspace.remove()
+            if assignment.target:
+                assignment.workspace.remove()
             return
         ranks = mpi.connect(assignment.ranks)
         run(assignment, ranks)

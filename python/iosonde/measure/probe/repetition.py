@@ -7,9 +7,7 @@ are rows of single ranks: a probe describes nodes, and adds nothing to the total
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -19,7 +17,7 @@ from typing import Any
 
 from iosonde.core.hardware import SOURCE
 from iosonde.core.types import Observation, Run
-from iosonde.ranks import watchdog
+from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
 from . import network
@@ -49,34 +47,33 @@ def run(bench: Bench, repetition: int, run_id: str) -> Run:
 
     Raises KeyboardInterrupt after having ended the ranks and removed what they left on any node.
     """
-    folder = Path(tempfile.mkdtemp(prefix=f"iosonde-probe-{bench.experiment}-"))
-    assignment = Assignment(
-        target=str(bench.target or ""),
-        experiment=bench.experiment,
-        folder=str(folder),
-        ranks=bench.nodes,
-        size=bench.size,
-        in_turn=bench.in_turn,
-        addresses=bench.launcher.addresses(bench.nodes),
-    )
     started_at, started = datetime.now(UTC), time.monotonic()
     found: dict[str, Any] = {}
-    try:
-        (folder / PARENT_MARK).touch()
-        outcome = watchdog.watch(
-            _command(bench, assignment),
-            heartbeat_dir=folder / BEATS,
-            idle_s=bench.idle_s,
-            on_tick=bench.on_tick,
+    with temporary.directory("probe") as folder:
+        assignment = Assignment(
+            target=str(bench.target or ""),
+            experiment=bench.experiment,
+            folder=str(folder),
             ranks=bench.nodes,
+            size=bench.size,
+            in_turn=bench.in_turn,
+            addresses=bench.launcher.addresses(bench.nodes),
         )
-        if (folder / RESULT).exists():
-            found = json.loads((folder / RESULT).read_text())
-        missing = _why(folder, outcome, bool(found))
-    finally:
-        if not found and bench.target and bench.nodes > 1 and bench.launcher.name != "local":
-            _clean(bench, assignment)
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            (folder / PARENT_MARK).touch()
+            outcome = watchdog.watch(
+                _command(bench, assignment),
+                heartbeat_dir=folder / BEATS,
+                idle_s=bench.idle_s,
+                on_tick=bench.on_tick,
+                ranks=bench.nodes,
+            )
+            if (folder / RESULT).exists():
+                found = json.loads((folder / RESULT).read_text())
+            missing = _why(folder, outcome, bool(found))
+        finally:
+            if not found and bench.nodes > 1 and bench.launcher.name != "local":
+                _clean(bench, assignment)
     return Run(
         id=run_id,
         experiment=bench.experiment,
@@ -156,9 +153,9 @@ def _command(bench: Bench, assignment: Assignment) -> list[str]:
 
 def _clean(bench: Bench, assignment: Assignment) -> None:
     """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
-    with tempfile.TemporaryDirectory(prefix="iosonde-probe-clean-") as beats:
+    with temporary.directory("clean") as beats:
         command = _command(bench, replace(assignment, only_clean=True))
-        watchdog.watch(command, heartbeat_dir=Path(beats), deadline_s=CLEAN_S, ranks=bench.nodes)
+        watchdog.watch(command, heartbeat_dir=beats, deadline_s=CLEAN_S, ranks=bench.nodes)
 
 
 def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:

@@ -6,10 +6,10 @@ They change the system and may leave something behind on purpose (a mount's daem
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.ranks import temporary
 
 from . import command as commands
 
@@ -20,8 +20,8 @@ _SAID = 4096
 
 def run(command: str, environment: dict[str, str], what: str = "the hook") -> str:
     """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
-    with tempfile.TemporaryDirectory(prefix="iosonde-hook-") as folder:
-        path = Path(folder) / "output"
+    with temporary.directory("hook") as folder:
+        path = folder / "output"
         result = commands.run(command, path, environment, timeout_s=TIMEOUT_S, left_behind=commands.OUTLIVES)
         said = _end_of(path)
     if result.exit_code == 0 and not result.fault:

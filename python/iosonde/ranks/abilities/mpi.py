@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError, LaunchError
-from iosonde.ranks import launch, rollcall, watchdog
+from iosonde.ranks import launch, rollcall, temporary, watchdog
 from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
 from iosonde.ranks.machine import reading
 
@@ -46,10 +45,10 @@ def mpi_ranks() -> Ability:
         return Ability("2 ranks", False, error.message, _MANY, error.hint)
     source = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
-    with tempfile.TemporaryDirectory(prefix="iosonde-doctor-") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=Path(directory), deadline_s=_START_S,
+    with temporary.directory("doctor") as directory:
+        outcome = watchdog.watch(command, heartbeat_dir=directory, deadline_s=_START_S,
                                  env={**os.environ, "PYTHONPATH": path})  # fmt: skip
-        said = (Path(directory) / watchdog.STDOUT).read_text().split()
+        said = (directory / watchdog.STDOUT).read_text().split()
     if outcome.exit_code == 0 and said == ["2"]:
         return Ability("2 ranks", True, f"started and connected in {outcome.seconds:.1f} s", _MANY)
     reason = (outcome.stderr_tail.strip().splitlines() or [f"exit code {outcome.exit_code}"])[-1]

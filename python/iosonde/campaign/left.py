@@ -1,0 +1,28 @@
+"""What earlier experiments of a store had to leave in the target, because it did not answer or they were killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment
+from iosonde.measure.target.keeper import Keeper
+from iosonde.store import Store
+from iosonde.store.lock import only_one
+
+
+def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
+    """Remove it, but for what is of ``experiment`` itself, or being measured, or somebody else's."""
+    others = [one.id for one in store.experiments() if one.id != experiment and _target_of(one) == str(target)]
+    for old in keeper.left(target, others):
+        try:
+            with only_one(store.path, old):
+                keeper.remove_left(target, old)
+                say(f"removed {target}/iosonde-{old}, which an earlier run had to leave there")
+        except InputError as error:  # it is being measured, or somebody else's
+            say(f"{target}/iosonde-{old} stays: {error.message}")
+
+
+def _target_of(experiment: Experiment) -> object:
+    return experiment.settings.get("probe", experiment.settings).get("target")

@@ -1,0 +1,66 @@
+"""The directories in which ranks leave their results until a trial is stored, and how they are removed from every node
+where a trial was cut short: by a kill of the campaign or by an interrupt.
+
+The directory has the same name on all nodes. Those that do not share it with the node that started the ranks have one
+of their own, which nobody but a process there can remove: ``python -m iosonde.measure.spools EXPERIMENT PARENT``.
+"""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from iosonde.ranks import leftovers, temporary, watchdog
+from iosonde.ranks.launch import Launcher
+
+from .rank import command
+from .rank.program import BEATS, PARENT_MARK
+
+
+def make(experiment: str, parent: Path | None) -> Path:
+    """An empty one for a trial, in ``parent`` or where temporary files are."""
+    return Path(tempfile.mkdtemp(prefix=_prefix(experiment), dir=parent))
+
+
+def remove_here(experiment: str, parent: Path | None) -> None:
+    """Remove all of this experiment on this node; their trials are made again.
+
+    Only the holder of the experiment's lock may call it.
+    """
+    for left in _place(parent).glob(_prefix(glob.escape(experiment)) + "*"):
+        command.end_trial(str(left))
+        leftovers.remove_recorded(left / BEATS)
+        with suppress(OSError):
+            leftovers.remove_since((left / PARENT_MARK).stat().st_mtime)
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Path | None, limit_s: float) -> str:
+    """The same on the first ``nodes`` nodes, where these are others; what is to be said if it did not work there."""
+    if nodes < 2 or launcher.name == "local":
+        return ""
+    place = _place(parent)
+    program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
+    with temporary.directory("clean") as beats:
+        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=beats, deadline_s=limit_s,
+                               ranks=nodes, grace_s=0.5)  # fmt: skip
+    if not ended.exit_code:
+        return ""
+    why = f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words()
+    return f"{place / _prefix(experiment)}* may be left on some of the nodes ({why}); the same command removes it"
+
+
+def _prefix(experiment: str) -> str:
+    return f"iosonde-spool-{experiment}-"
+
+
+def _place(parent: Path | None) -> Path:
+    return parent or Path(tempfile.gettempdir())
+
+
+if __name__ == "__main__":
+    remove_here(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,53 @@
+"""Temporary directories that bear the name of the process that made them, so that what a killed one left is known.
+
+Who makes one first removes those whose process has ended, with what its launchers left (``leftovers``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iosonde.ranks import leftovers
+from iosonde.ranks.processes import identity, is_gone
+
+
+@contextmanager
+def directory(what: str) -> Iterator[Path]:
+    """One for ``what`` ("rollcall"), removed at the end."""
+    sweep(what)
+    with tempfile.TemporaryDirectory(prefix=f"iosonde-{what}-{_as_name(identity())}-") as path:
+        yield Path(path)
+
+
+def sweep(what: str) -> None:
+    """Remove this user's directories for ``what`` whose process has ended on this host."""
+    for path in Path(tempfile.gettempdir()).glob(f"iosonde-{what}-*"):
+        found = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
+        try:
+            if found and is_gone(_as_identity(found[1])) and path.lstat().st_uid == os.getuid():
+                remove(path)
+        except OSError:
+            continue
+
+
+def remove(directory: Path) -> None:
+    """Remove one that a killed process left: first what was recorded in it, and what nobody had time to record."""
+    leftovers.remove_recorded(directory)
+    made = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
+    if made:  # whoever was started there printed into a file of it, which was made before
+        leftovers.remove_since(min(made))
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _as_name(who: str) -> str:
+    return who.replace(":", "+")  # a launcher may take ':' for the end of a path
+
+
+def _as_identity(name: str) -> str:
+    return name.replace("+", ":")
