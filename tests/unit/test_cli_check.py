@@ -65,6 +65,7 @@ def test_json_is_stable(bad):
         "n_cells",
         "n_checks",
         "trials",
+        "warnings",
     }
     assert set(made) == keys
     assert {"code", "severity", "sentence", "evidence", "action"} == set(made["findings"][0])

@@ -47,7 +47,7 @@ def test_ten_processes_of_one_node_bring_nothing_on_nfs():
 
 def test_a_missing_value_is_left_out_and_said():
     result = CliRunner().invoke(scale.command, [*ARGS, "--where", "fs=AFS"], standalone_mode=False)
-    assert "1 of 10 rows lack a value" in result.stderr
+    assert "1 of 10 rows lack a value" in result.stdout
 
 
 def test_text_fits_a_terminal_and_ends_with_a_sentence():

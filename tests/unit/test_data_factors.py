@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from iosonde.answers.advise import Advising, advise
+from iosonde.answers.candidates import Learning
+from iosonde.answers.fit import fit
+from iosonde.answers.regress import regress
 from iosonde.answers.summary import store_overview
+from iosonde.answers.validate import validate
 from iosonde.cli.commands import rank, summary
+from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response, responses
@@ -72,6 +80,63 @@ def test_factors_that_always_change_together_are_one_and_the_other_is_named(tmp_
     assert [factor.name for factor in one.factors] == ["x"] and dict(one.confounded) == {"y": "x"}
 
 
+def hypercube(path: Path) -> str:
+    """Two factors of which each level was tried once: only ``y`` acts."""
+    order = (3, 7, 0, 5, 8, 1, 6, 2, 4)
+    runs = [trial(i, 1e8 + 1e6 * y + 1e4 * (i % 3), x=i, y=y) for i, y in enumerate(order)]
+    return stored(path, runs, "nodes", "x", "y")
+
+
+def test_models_of_a_latin_hypercube_are_on_all_that_its_experiment_declares(tmp_path):
+    source = open_data(hypercube(tmp_path / "s"))
+    assert [factor.name for factor in responses(source, Asked())[0].factors] == ["x"], "as cells the two are one"
+    asked = Asked(("write",))
+    made = regress(source, asked).regression
+    assert made.fit.names[1:] == ("x", "y") and made.fit.r2 > 0.99
+    assert [one.name for one in fit(source, asked, Learning(("linear",))).examples.features] == ["x", "y"]
+    assert [one.name for one in validate(source, asked, Learning(("linear",))).examples.features] == ["x", "y"]
+    assert not any("always changes with" in text for text in made.warnings)
+
+
+def test_what_is_advised_for_is_described_by_all_that_is_declared(tmp_path):
+    order = (3, 7, 0, 5, 8, 1, 6, 2, 4)
+    runs = [
+        trial(2 * i + h, 1e8 + 1e6 * y + 1e7 * h + 1e4 * (i % 3), x=i, y=y, h="ab"[h])
+        for i, y in enumerate(order)
+        for h in (0, 1)
+    ]
+    made = advise(open_data(stored(tmp_path / "s", runs, "x", "y", "h")), Asked(("write",)), Advising(("h",)))
+    assert [feature.name for feature in made.advice.instances.features] == ["x", "y"]
+
+
+def several(number: int, *metrics: str) -> Run:
+    rows = [Observation("write", metric, 100.0 + number + place, "bytes/s") for place, metric in enumerate(metrics)]
+    return replace(trial(number, 0.0, x=number % 2), observations=rows)
+
+
+def test_an_operation_with_several_metrics_stands_for_its_headline(tmp_path):
+    metrics = ("latency_mean", "rate_last_done", "bandwidth_last_done", "bandwidth_first_done")
+    source = open_data(stored(tmp_path / "s", [several(i, *metrics) for i in range(8)], "x"))
+    one = one_response(source, Asked(("write",)))
+    assert one.title == "write bandwidth_last_done" and "it has latency_mean, rate_last_done, too" in one.warnings[0]
+    assert one_response(source, Asked(("write",), clock="first_done")).title == "write bandwidth_first_done"
+    assert one_response(source, Asked(("write rate_last_done",))).warnings == ()
+    assert one_response(source, Asked(("log(write)",))).values[0] == pytest.approx(math.log(102.0))
+
+
+def test_metrics_none_of_which_is_a_headline_are_a_choice(tmp_path):
+    source = open_data(stored(tmp_path / "s", [several(i, "latency_mean", "open_time") for i in range(8)], "x"))
+    with pytest.raises(InputError, match="2 responses: 'write latency_mean', 'write open_time'"):
+        one_response(source, Asked(("write",)))
+
+
+def test_value_is_that_of_the_clock(tmp_path):
+    metrics = ("bandwidth_last_done", "bandwidth_first_done")
+    source = open_data(stored(tmp_path / "s", [several(i, *metrics) for i in range(8)], "x"))
+    assert one_response(source, Asked(("value",), clock="first_done")).values[0] == 101.0
+    assert one_response(source, Asked(("value",))).values[0] == 100.0
+
+
 def place_facts(target: str, kind: str) -> dict:
     return {"target": target, "machine": {"mount": {"type": kind}}}
 
@@ -109,6 +174,13 @@ def test_iterations_of_the_only_run_have_an_interval_that_is_said_to_be_of_one_r
     assert made.by == ("xfer",) and [row.n for row in made.rows] == [1, 1, 1]
     assert made.rows[0].mean.low is not None
     assert "within one run: 3 iterations" in made.rows[0].mean.warnings[0]
+
+
+def test_iterations_of_several_runs_in_one_cell_are_their_means(tmp_path):
+    """Each setting was run once, but the cell that is asked for holds three runs: these are its trials."""
+    place = stored(tmp_path / "s", [imported(i, 3, 100.0 * (i + 1), xfer=2**i) for i in range(3)])
+    (row,) = overview(place, on=("tool",)).rows
+    assert row.n == 3 and row.mean.value == pytest.approx(201.0) and "within one run" not in str(row.mean.warnings)
 
 
 def test_dates_times_hosts_and_labels_of_a_tool_are_no_factors(tmp_path):

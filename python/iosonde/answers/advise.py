@@ -20,7 +20,8 @@ from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
 from .answer import Answer
-from .learned import remarks, set_factors
+from .caveats import caveats
+from .learned import set_factors
 
 _UNASKED = "no question is worth asking"
 _VERDICTS = {
@@ -121,7 +122,7 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
-    return replace(made, warnings=(*remarks(response), *made.warnings))
+    return replace(made, warnings=(*caveats(response), *made.warnings))
 
 
 def _response(source: Source, asked: Asked, names: Sequence[str]) -> Response:
@@ -136,7 +137,9 @@ def _other_factors(source: Source, asked: Asked, response: Response, choose: Seq
     if source.store is None:
         return []
     chosen = [response.rows.column(name).name for name in choose]
-    return [name for name in set_factors(one_response(source, replace(asked, on=()))) if name not in chosen]
+    return [
+        name for name in set_factors(one_response(source, replace(asked, on=())).with_scattered()) if name not in chosen
+    ]
 
 
 def _case(made: Advice, given: Mapping[str, str], source: Source) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> Ana
         terms = [name for name in terms if name != response.rows.column(how.block).name]
     made = allocated(response.rows, response.title, terms, asked.level, block=how.block, kind=how.kind,
                      contrasts=how.contrasts)  # fmt: skip
-    return AnalysisOfVariance(replace(made, warnings=(*response.warnings, *caveats(response), *made.warnings)))
+    return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)))
 
 
 def sentence(made: Anova) -> str:

@@ -6,8 +6,8 @@ from iosonde.data.responses import Response
 
 
 def caveats(response: Response) -> list[str]:
-    """In words: repeats that are no executions, and factors that nothing here tells apart."""
-    said = []
+    """In words: what was taken for what, repeats that are no executions, factors that nothing here tells apart."""
+    said = list(response.warnings)
     if response.within_run:
         said.append("repeats are iterations within one run: the noise of another execution is not seen")
     said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]

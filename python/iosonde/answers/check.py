@@ -24,13 +24,14 @@ from .trials import measured
 
 @dataclass(frozen=True)
 class Check(Answer):
-    """``examination``: what was looked at, found, and not seen."""
+    """``examination``: what was looked at, found, and not seen. ``warnings``: what was taken for what."""
 
     examination: Examination
+    warnings: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde check --json``."""
-        return self.examination.to_json()
+        return {**self.examination.to_json(), "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a finding."""
@@ -85,7 +86,8 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
-        return Check(examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed))
+        examination = examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed)
+        return Check(examination, made.warnings)
     seen = roles.guess(source.whole, asked.response, list(by) or None)
     ignored = (*seen.numbering, *seen.remarks)
     return Check(examine.of_table(source.whole, asked.level, seen.responses, seen.settings, ignored,

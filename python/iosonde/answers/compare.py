@@ -121,12 +121,13 @@ def share_of(text: str) -> float:
 
 @dataclass(frozen=True)
 class _Part:
-    """The rows of one cell and the column that is compared."""
+    """The rows of one cell and the column that is compared; ``warnings`` are about the response."""
 
     cell: dict[str, Any]
     rows: Table
     column: str
     within_run: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
@@ -143,7 +144,8 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
     parts = _of_store(source, asked, sides) if source.store is not None else _of_table(source, asked, sides)
     wanted = [] if sides.group is None else _levels(source, sides.group, sides)
     found = [(part, a, b) for part in parts for a, b in _sides(part, wanted, sides)]
-    return _made(found, asked, sides, _confounded(source, sides.group))
+    said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
+    return _made(found, asked, sides, (*said, *_confounded(source, sides.group)))
 
 
 def _made(
@@ -185,7 +187,7 @@ def _of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
         for key, rows in response.rows.groups(settings):
             cell = {**_kind(response, len(found) > 1), **dict(zip(settings, key, strict=True))}
             part = response.rows.take(np.sort(rows))
-            yield _of_runs(_Part(cell, part, response.title, response.within_run), own)
+            yield _of_runs(_Part(cell, part, response.title, response.within_run, response.warnings), own)
 
 
 def _kind(response: Response, several: bool) -> dict[str, Any]:

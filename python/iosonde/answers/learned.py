@@ -11,6 +11,8 @@ from iosonde.data.responses import Response, one_response
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, examples
 
+from .caveats import caveats
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -24,12 +26,12 @@ def learned(source: Source, asked: Asked) -> Learned:
     """The rows to learn from. Raises InputError where a table's response or factors are not named, DataError."""
     if source.store is None:
         refuse_unnamed(source, asked)
-    response = one_response(source, asked)
+    response = one_response(source, asked).with_scattered()
     names = list(asked.on) or [name for name in set_factors(response) if _varies(response, name)]
     found = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
     features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)
-    warnings = (*remarks(response), *found.warnings)
+    warnings = (*caveats(response), *found.warnings)
     return Learned(response, replace(found, features=features, unit=response.unit, warnings=warnings))
 
 
@@ -43,15 +45,6 @@ def refuse_unnamed(source: Source, asked: Asked) -> None:
 def set_factors(response: Response) -> list[str]:
     """The factors that somebody set, as the experiments declare; what was only observed cannot be chosen."""
     return [factor.name for factor in response.factors if factor.role is Role.SET]
-
-
-def remarks(response: Response) -> list[str]:
-    """What the reader has to know of the response and its factors."""
-    said = list(response.warnings)
-    if response.within_run:
-        said.append("repeats are iterations within one run: the noise of another execution is not seen")
-    said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
-    return said
 
 
 def _varies(response: Response, name: str) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.asked import Asked
-from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples
@@ -71,7 +70,7 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
 
 
 def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:
-    response = response if named else _with_scattered(response)
+    response = response if named else response.with_scattered()
     names = response.names if named else [name for name in response.names if _levels(response, name) > 1]
     if not names:
         raise DataError(f"{response.title}: no factor has two levels",
@@ -97,16 +96,6 @@ def _said(response: Response) -> list[str]:
             f"shares are of the variance of {response.title}{shown if response.transform in LOGARITHMS else ''}"
         )
     return [*said, *caveats(response)]
-
-
-def _with_scattered(response: Response) -> Response:
-    """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
-    numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
-    apart = [pair for pair in response.confounded if told_apart(response.rows, *pair)]
-    if not apart:
-        return response
-    left = tuple(pair for pair in response.confounded if pair not in apart)
-    return replace(response.on([*response.names, *(name for name, _ in apart)]), confounded=left)
 
 
 def _teller(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:

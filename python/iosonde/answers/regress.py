@@ -61,10 +61,10 @@ def regress(source: Source, asked: Asked, predicted: AtPoints | None = None) -> 
     """One response of DATA on the terms ``asked.on``; of a store by default on its factors. Raises InputError,
     DataError."""
     predicted = predicted or AtPoints()
-    response, terms = explained(source, asked)
+    response, terms = explained(source, asked, lines=True)
     made = regressed(response.rows, response.title, terms, asked.level, at=predicted.at, m=_checked(predicted.m),
                      robust=predicted.robust)  # fmt: skip
-    return LeastSquares(replace(made, warnings=(*response.warnings, *caveats(response), *made.warnings)))
+    return LeastSquares(replace(made, warnings=(*caveats(response), *made.warnings)))
 
 
 def of_sums(
@@ -75,9 +75,12 @@ def of_sums(
     return LeastSquares(regress_sums(given, level, at=predicted.at, m=_checked(predicted.m), source=source))
 
 
-def explained(source: Source, asked: Asked, beside: Sequence[str] = ()) -> tuple[Response, list[str]]:
-    """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store. ``beside``
-    are columns that the analysis needs, too. Raises InputError, DataError."""
+def explained(
+    source: Source, asked: Asked, beside: Sequence[str] = (), lines: bool = False
+) -> tuple[Response, list[str]]:
+    """The response, and the terms that shall explain it: ``asked.on``, or the known factors of a store, as ``lines``
+    also those that only a line tells apart. ``beside`` are columns that the analysis needs, too. Raises InputError,
+    DataError."""
     for name, given in (("--response", asked.response), ("--on", asked.on or source.store)):
         if not given:
             raise InputError(f"{name} is missing", f"columns: {', '.join(source.table.names)}")
@@ -88,6 +91,7 @@ def explained(source: Source, asked: Asked, beside: Sequence[str] = ()) -> tuple
     own |= {VALUE} if response.operation else set()
     if own & set(columns):
         raise InputError(f"'{response.title}' is both the response and a predictor", "leave it out of --on")
+    response = response.with_scattered() if lines else response
     terms = list(asked.on) or response.names
     if not terms:
         raise InputError(f"{source.name} has no factor that varies", "name predictors with --on")

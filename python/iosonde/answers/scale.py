@@ -135,7 +135,8 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
         raise InputError("--response is missing", f"name the column of the rate: {', '.join(source.table.names)}")
     named = (how.on, *how.by) if source.store is None else ()
     every = responses(source, replace(asked, on=named))
-    chosen = every if asked.response else [one for one in every if is_rate(one.unit)]
+    # An operation, or DATA as a whole, has metrics of other kinds, too.
+    chosen = every if len(every) == 1 else [one for one in every if is_rate(one.unit) or how.of_time]
     if not chosen:
         raise DataError("no rate is left", "the conditions leave no metric that is work per time")
     settings = how.by
@@ -146,7 +147,7 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     for response in chosen:
         part, said = series_of(response.rows, response.title, how.on, settings, how.of_time)
         found += part
-        warnings += [*response.warnings, *_caveats(response, how.on), *said]
+        warnings += [*_caveats(response, how.on), *said]
     return found, list(dict.fromkeys(warnings))
 
 

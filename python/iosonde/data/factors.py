@@ -31,10 +31,12 @@ _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 @dataclass(frozen=True)
 class Known:
-    """The factors that vary, in order, by the column that holds each; and those confounded: column → with which."""
+    """The factors that vary, in order, by the column that holds each; and those confounded, ``twins``: column → with
+    which."""
 
     factors: tuple[Factor, ...]
     confounded: dict[str, str]
+    twins: tuple[Factor, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -64,7 +66,10 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
     for name in stated:
         if len(one_row.groups(kept)) < len(one_row.groups([*kept, name])):
             kept.append(name)
-    return Known(tuple(_factor(one_row, name, declared.get(plain(name))) for name in kept), confounded)
+    kept_factors, twins = (
+        tuple(_factor(one_row, name, declared.get(plain(name))) for name in names) for names in (kept, confounded)
+    )
+    return Known(kept_factors, confounded, twins)
 
 
 def _place(column: str) -> int:

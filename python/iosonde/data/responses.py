@@ -18,11 +18,12 @@ from iosonde.core.metrics import metric_of
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
 
-from . import derived, roles, stored
-from .asked import ALL, Asked
+from . import derived, factors, roles, stored
+from .asked import ALL, CLOCKS, Asked
 from .source import Source
 
 VALUE = "value"
+HEADLINES = ("bandwidth", "rate")  # of an operation that has several metrics under one clock
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Response:
 
     ``rows`` has one row a trial, in the order of time where that is known, and a column called ``title`` with the
     value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
-    out to the one that it always changes with. ``at`` numbers the rows in ``Source.trials``. ``within_run``: the rows
-    are iterations of single executions, and no trials. ``transform`` is a function, as ``log``, of the column
-    ``measured``, whose unit is ``measured_unit``.
+    out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.trials``.
+    ``within_run``: the rows are iterations of single executions, and no trials. ``transform`` is a function, as
+    ``log``, of the column ``measured``, whose unit is ``measured_unit``.
     """
 
     title: str
@@ -42,6 +43,7 @@ class Response:
     factors: tuple[Factor, ...]
     operation: str = ""
     confounded: tuple[tuple[str, str], ...] = ()
+    twins: tuple[Factor, ...] = ()
     within_run: bool = False
     transform: str = ""
     measured: str = ""
@@ -72,7 +74,18 @@ class Response:
     def on(self, names: Sequence[str]) -> Response:
         """The same with other factors: columns that vary or not, as the caller says. Raises DataError."""
         columns = [self.rows.column(name) for name in names]
-        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=())
+        return replace(self, factors=tuple(_factor(column) for column in columns), confounded=(), twins=())
+
+    def with_scattered(self) -> Response:
+        """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
+        numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
+        apart = [pair for pair in self.confounded if factors.told_apart(self.rows, *pair)]
+        if not apart:
+            return self
+        names = [name for name, _ in apart]
+        more = tuple(factor for factor in self.twins if factor.name in names)
+        left = tuple(pair for pair in self.confounded if pair not in apart)
+        return replace(self, factors=(*self.factors, *more), confounded=left, twins=())
 
 
 def responses(source: Source, asked: Asked) -> list[Response]:
@@ -87,14 +100,31 @@ def responses(source: Source, asked: Asked) -> list[Response]:
 
 
 def one_response(source: Source, asked: Asked) -> Response:
-    """The only response that is asked for. Raises InputError where it is several, with how to choose."""
+    """The only response that is asked for; of one operation that has several metrics its headline. Raises InputError
+    where it is several, with how to choose."""
     found = responses(source, asked)
     if len(found) == 1:
         return found[0]
+    first = _headline(found)
+    if first is not None:
+        return first
     shown = ", ".join(f"'{one.title}'" for one in found[:6])
     more = f" and {len(found) - 6} more" if len(found) > 6 else ""
     what = f"'{asked.response[0]}'" if asked.response else "DATA"
     raise InputError(f"{what} has {len(found)} responses: {shown}{more}", "choose one with --response")
+
+
+def _headline(found: Sequence[Response]) -> Response | None:
+    """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
+    if len({one.operation for one in found}) != 1 or not found[0].operation:
+        return None
+    for kind in HEADLINES:
+        chosen = [one for one in found if one.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
+        if len(chosen) == 1:
+            others = ", ".join(one.metric.name for one in found if one is not chosen[0])
+            said = f"of {chosen[0].operation} {chosen[0].metric.name} is taken, its headline; it has {others}, too"
+            return replace(chosen[0], warnings=(*chosen[0].warnings, said))
+    return None
 
 
 # A store
@@ -105,16 +135,16 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
         made = source.trials(asked.clock)
         if not len(made.rows):
             raise DataError(f"{source.name} holds no complete trial", "iosonde show says what it holds")
-        yield from _metrics(source, asked.clock, made)
+        yield from _metrics(source, asked, asked.clock, made)
         return
     for text in asked.response:
         yield from _named(source, text, asked)
 
 
-def _metrics(source: Source, clock: str, made: stored.Trials) -> Iterator[Response]:
+def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
-    known = source.known
-    single = all(run.imported for run in source.runs) and _one_run_each(made.rows, known.names)
+    by = asked.on or source.known.names
+    single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
     for (operation, metric), at in made.rows.groups(["operation", "metric"]):
         at = np.sort(at)
         rows, within = made.rows.take(at), False
@@ -131,9 +161,10 @@ def _stored(
 ) -> Response:  # fmt: skip
     unit = str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
+    known = source.known
     return Response(
-        title, metric_of(metric, unit), table, source.known.factors, operation,
-        confounded=tuple(source.known.confounded.items()), within_run=within, at=at, warnings=warnings,
+        title, metric_of(metric, unit), table, known.factors, operation, confounded=tuple(known.confounded.items()),
+        twins=known.twins, within_run=within, at=at, warnings=warnings,
     )  # fmt: skip
 
 
@@ -145,11 +176,13 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
         yield _values(source, asked)
         return
     if text in metrics:
-        yield from _metrics(source, text, source.trials(text))
+        yield from _metrics(source, asked, text, source.trials(text))
         return
     if text in operations or " " in text:
-        every = list(_metrics(source, asked.clock, source.trials(asked.clock)))
-        every += list(_metrics(source, ALL, source.trials(ALL))) if not any(_is(one, text) for one in every) else []
+        every = list(_metrics(source, asked, asked.clock, source.trials(asked.clock)))
+        every += (
+            list(_metrics(source, asked, ALL, source.trials(ALL))) if not any(_is(one, text) for one in every) else []
+        )
         found = [one for one in every if _is(one, text)]
         if found:
             yield from found
@@ -157,7 +190,7 @@ def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
     if text in table.columns or any(column.label == text for column in table.columns.values()):
         rows = source.trials(ALL).rows
         stored.refuse_many_kinds(rows, ["operation", "metric"])
-        yield _column(rows, text, source.known.factors)
+        yield _of_known(_column(rows, text, ()), source)
         return
     made = derived.parse(text, _names(source, operations, metrics))
     if made is None:
@@ -193,11 +226,23 @@ def _computed(
 
 
 def _values(source: Source, asked: Asked) -> Response:
-    """The column ``value`` of trials that are all of one operation and metric, unless ``on`` tells them apart."""
-    rows = source.trials(ALL).rows
-    if len(rows):
-        stored.refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in asked.on])
-    return _column(rows, VALUE, source.known.factors)
+    """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
+    tells them apart. Raises InputError where there are several."""
+    beside = [name for name in ("operation", "metric") if name not in asked.on]
+    rows, warnings = source.trials(ALL).rows, ()
+    if len(rows.groups(beside)) > 1:
+        of_clock = source.trials(asked.clock)
+        rows, warnings = (of_clock.rows, of_clock.warnings) if len(of_clock.rows) else (rows, ())
+        stored.refuse_many_kinds(rows, beside)
+    return _of_known(_column(rows, VALUE, ()), source, warnings)
+
+
+def _of_known(one: Response, source: Source, warnings: tuple[str, ...] = ()) -> Response:
+    """With the factors that are known of a store."""
+    known = source.known
+    mine = tuple(factor for factor in known.factors if factor.name != one.title)
+    return replace(one, factors=mine, confounded=tuple(known.confounded.items()), twins=known.twins,
+                   warnings=warnings)  # fmt: skip
 
 
 def _iterations(source: Source, clock: str, operation: str, metric: str) -> Table:

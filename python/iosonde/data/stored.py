@@ -116,8 +116,13 @@ def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
         raise DataError(f"'{clock}' is neither a clock nor a metric of this store", f"known: {known}")
     others = tuple(f"_{name}" for name in CLOCKS if name != clock)
     keep = np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
+    # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
     operations = texts(whole, "operation")
-    without = sorted(set(operations) - set(operations[keep]))
+    of_clocks, of_this = (
+        np.array([metric.endswith(ends) for metric in metrics], dtype=bool)
+        for ends in ((*others, f"_{clock}"), f"_{clock}")
+    )
+    without = sorted(set(operations[of_clocks]) - set(operations[of_this]))
     if not without:
         return whole.take(keep), []
     fallback = np.array([m.endswith(_SUM_OF_RANKS) for m in metrics], dtype=bool) & np.isin(operations, without)

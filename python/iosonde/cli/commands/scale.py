@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from iosonde.cli.options.data import DataOptions, data_options, split_names
-from iosonde.cli.output import emit, talk, tell, write_figure
+from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
 
 
@@ -80,8 +80,6 @@ def command(
     tell("scaling", source.table)
     on = asked.on[0] if asked.on else "nodes"
     made = scale(source, asked.asked, Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations))
-    for warning in made.warnings:
-        talk(f"warning: {warning}")
     if plot:
         write_figure(plot, figure(made))
     emit(made, lines(made), asked.as_json)

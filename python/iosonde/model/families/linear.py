@@ -21,7 +21,7 @@ from iosonde.stats.regression import formula, ols
 
 NAME = "linear"
 OPTIONS: dict[str, Any] = {"terms": ""}
-LEVEL = 0.95
+LEVEL = 0.95  # of the intervals, where the options name none
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -32,12 +32,12 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str, Any]:
     """The same for another response on these rows."""
-    factors = factors_json(examples.features)
+    factors, level = factors_json(examples.features), float(options.get("level", LEVEL))
     columns = columns_of(examples, str(options.get("terms") or ""))
-    made = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], LEVEL)
+    made = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
     first, *rest = made.coefficients()
     return {
-        "factors": factors, "level": LEVEL,
+        "factors": factors, "level": level,
         "intercept": {"estimate": first.estimate, "low": first.low, "high": first.high},
         "terms": [
             {"term": name, "product": product, "estimate": c.estimate, "low": c.low, "high": c.high,

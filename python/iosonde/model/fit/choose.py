@@ -111,7 +111,7 @@ def choose(
     errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
               "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
     model = train(examples, winner.family, checked(winner.family, winner.options), seed, calibration, errors,
-                  (*examples.warnings, *note(winner.family, len(examples))))  # fmt: skip
+                  (*examples.warnings, *note(winner.family, len(examples))), level)  # fmt: skip
     return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed))
 
 

@@ -26,6 +26,10 @@ def lines(answer: Check) -> Iterator[str]:
     if made.unseen:
         yield ""
         yield from wrapped(f"not seen: {'; '.join(made.unseen)}", "  ")
+    if answer.warnings:
+        yield ""
+    for warning in answer.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
     yield ""
     yield from wrapped(_sentence(made))
 

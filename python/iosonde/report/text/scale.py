@@ -24,9 +24,11 @@ _LABELS = {"rate_of_one": "λ", "ceiling": "C", "contention": "α", "coherency":
 
 
 def lines(made: ScalingLaws) -> Iterator[str]:
-    """The lines of the text: one series after the other."""
+    """The lines of the text: what to mind, then one series after the other."""
+    for warning in made.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
     for number, one in enumerate(made.items):
-        if number:
+        if number or made.warnings:
             yield ""
         yield from _of_series(one)
         yield from stations.lines(one, made.as_stations)

@@ -110,11 +110,11 @@ def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence
         if len(known) < 2 or 2 * len(known) > len(table):
             continue
         present = ~column.missing
-        inside = [codes[cell.rows[present[cell.rows]]] for cell in cells if cell.rows is not None]
+        inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that never come twice in any cell count its trials; text that does so may still be a setting.
-        if column.numeric and all(np.unique(seen).size == seen.size for seen in inside):
+        if column.numeric and all(np.unique(seen).size == seen.size for _, seen in inside):
             continue
-        varying = [cell.name for cell, seen in zip(cells, inside, strict=True) if np.unique(seen).size > 1]
+        varying = [cell.name for cell, seen in inside if np.unique(seen).size > 1]
         if varying:
             found[name] = list(dict.fromkeys(varying))
     return found
