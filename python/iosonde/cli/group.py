@@ -9,11 +9,12 @@ import importlib
 import keyword
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.version import __version__
 
 # name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
@@ -96,16 +97,16 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except IosondeError as error:
-        _say(error.message, error.hint, error.details)
+        _tell(error.message, error.hint, error.details)
         return error.exit_code
     except click.ClickException as error:
         error.show()
-        return 2
+        return WRONG_INPUT
     except click.Abort as error:  # click's own word for an interrupt
         raise KeyboardInterrupt from error
     except OSError as error:
-        _say(*_of_system(error))
-        return 3
+        _tell(*_of_system(error))
+        return FAULT
 
 
 def _of_system(error: OSError) -> tuple[str, str]:
@@ -125,11 +126,7 @@ def _somewhere() -> bool:
     return True
 
 
-def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
-    from iosonde.report.text import escape
+def _tell(message: str, hint: str, details: Iterable[str] = ()) -> None:
+    from iosonde.cli.output import talk_error
 
-    click.echo(f"iosonde: {escape(message)}", err=True)
-    for line in details:
-        click.echo(f"  {escape(line)}", err=True)
-    if hint:
-        click.echo(f"hint: {escape(hint)}", err=True)
+    talk_error(message, hint, details)
