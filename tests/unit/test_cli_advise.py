@@ -154,7 +154,7 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
         (("--write", "x"), "--write and --system go together"),
         (("--current", "servers=2"), "one value for each chosen column"),
         (("--as", "servers=-c"), "--as renames columns in files"),
-        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "names op twice"),
+        (("--for", "op=read,op=write,hole_kib=64,block_kib=64"), "op is given twice"),
         (("--for", "op=read,hole_kib=64,block_kib=64", "--against", DATA), "give one of the two|asks for one workload"),
         (("--plot", "x.txt"), "not a figure's name"),
         (("--against", "absent.csv"), "does not exist"),

@@ -265,13 +265,20 @@ def test_wrong_input_is_one_sentence_with_a_cure(runs, args, said):
     assert said in refused.value.message and refused.value.hint and "\n" not in refused.value.message
 
 
+def test_the_name_of_a_figure_is_looked_at_before_a_model_is_fitted(runs, tmp_path):
+    model = tmp_path / "model.json"
+    with pytest.raises(InputError, match="not a figure's name"):
+        invoke("fit", runs, *ARGS, "--family", "linear", "-o", str(model), "--plot", "x.doc")
+    assert not model.exists()
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
         ((), "a setting is missing"),
         (("size=4096", "--data", "x.csv"), "both given"),
         (("size=4096", "--describe"), "takes no setting"),
-        (("size",), "is no setting"),
+        (("size",), "is not NAME=VALUE"),
         (("size=1", "size=2"), "given twice"),
         (("size=4096",), "no value for fs"),
         (("size=4096", "fs=lustre"), "fs=lustre was never tried"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.cli.group import COMMANDS
+from iosonde.cli.group import COMMANDS, GROUPS
 from iosonde.stats import checks
 
 ROOT = Path(__file__).parents[2]
@@ -173,6 +173,15 @@ def test_every_command_that_a_page_names_exists():
              *(ROOT / "examples").rglob("*.md")]  # fmt: skip
     found = {page.relative_to(ROOT).as_posix(): unknown(code_of(page)) for page in pages}
     assert not {page: names for page, names in found.items() if names}
+
+
+def test_the_readme_has_the_commands_in_the_groups_of_help():
+    readme, title = (ROOT / "README.md").read_text(encoding="utf-8"), ""
+    found: dict[str, set[str]] = {}
+    for group, commands in re.findall(r"^\| (\w*) ?\| (\[`.*?) \|", readme, re.MULTILINE):
+        title = group.capitalize() or title
+        found.setdefault(title, set()).update(re.findall(r"\[`([a-z-]+)`\]", commands))
+    assert found == {group: set(commands) for group, commands in GROUPS.items()}
 
 
 def test_every_file_that_the_map_names_exists():

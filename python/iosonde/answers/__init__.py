@@ -1,4 +1,21 @@
 """One file a question: ``answer(source, asked, …) → Answer`` with its estimates, findings and sentence.
 
 An answer chooses the estimators and says the sentence; ``stats``, ``model`` and ``explain`` compute, ``report`` shows.
+The files that are asked from outside can be had from here, each loaded when it is first used.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
+
+if TYPE_CHECKING:
+    from . import (  # noqa: F401, I001
+        advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, doctor, explain,
+        explain_difference, fit, held_out, model_file, parse, predict, printed, published, published_side, queue,
+        rank, regress, roofline, scale, show, store, summary, thesis, time_model, time_parts, upgrade, validate,
+        verify,
+    )  # fmt: skip
+
+__getattr__ = modules_of(__name__)

@@ -4,16 +4,16 @@ metric."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import Column, Table
+from iosonde.data.asked import Asked
 from iosonde.data.source import Source
+from iosonde.model.sensitivity.published import rank_line
 
-if TYPE_CHECKING:
-    from iosonde.core.table import Column, Table
-    from iosonde.model.sensitivity.ranking import Ranking
+from .rank import Rankings
 
 _FEATURE = ("feature", "term", "factor", "name", "predictor", "variable")
 _COEFFICIENT = ("coefficient", "estimate", "coef", "b", "beta")
@@ -22,27 +22,24 @@ _METRIC = ("metric", "response")
 _INTERCEPT = ("intercept", "(intercept)", "const", "constant")
 
 
-def rankings(
-    source: Source, levels: Sequence[str], responses: Sequence[str], fixed: Sequence[str], level: float
-) -> list[Ranking]:  # fmt: skip
-    """One for each value of the column ``metric``, or those of ``responses``. Raises InputError, DataError."""
-    from iosonde.model.sensitivity.published import rank_line
-
+def rank_published(source: Source, asked: Asked, levels: Sequence[str], fixed: Sequence[str]) -> Rankings:
+    """One ranking for each value of the column ``metric``, or of those that are asked for. Raises InputError,
+    DataError."""
     table = source.table
     tried = dict(_levels(text) for text in levels)
     metric = _column(table, _METRIC)
     groups = table.groups([metric.name]) if metric else [(("the line",), np.arange(len(table)))]
     by_name = {str(key[0]): rows for key, rows in groups}
-    for response in responses:
+    for response in asked.response:
         if response not in by_name:
             raise InputError(
                 f"{source.name} has no coefficients of '{response}'", f"it has those of {', '.join(by_name)}"
             )
     made = []
-    for response in responses or by_name:
+    for response in asked.response or by_name:
         coefficients, errors = _line(table.take(by_name[response]))
-        made.append(rank_line(response, coefficients, errors, tried, level, fixed))
-    return made
+        made.append(rank_line(response, coefficients, errors, tried, asked.level, fixed))
+    return Rankings(tuple(made), len(asked.response) == 1)
 
 
 def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import InputError
@@ -73,6 +75,19 @@ def of_sums(
     """From the sums that a publication prints. Raises InputError naming the key."""
     predicted = predicted or AtPoints()
     return LeastSquares(regress_sums(given, level, at=predicted.at, m=_checked(predicted.m), source=source))
+
+
+def read_sums(path: str) -> dict[str, Any]:
+    """The sums in a JSON file. Raises InputError."""
+    try:
+        given = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", "look at the name") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}", 'write {"n": 44, "sum_x": 157, …}') from error
+    if not isinstance(given, dict):
+        raise InputError(f"{path} is not a JSON object", 'write {"n": 44, "sum_x": 157, …}')
+    return given
 
 
 def explained(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from iosonde.core.errors import InputError
+from iosonde.data.asked import Asked
 
 from .result import Result
 from .words import DataOptions, Names, Setting, asked, checked, levels_of, names, open, takes, texts
@@ -89,15 +90,13 @@ def rank_published(
     Result[Rankings]
         One row a factor of each metric.
     """
-    from iosonde.answers.published import rankings
-    from iosonde.answers.rank import Rankings
+    from iosonde.answers.published import rank_published as answer
     from iosonde.report.figures.importance import figure
     from iosonde.report.text.rank import lines
 
     tried = [f"{name}={','.join(levels_of(several, 'levels'))}" for name, several in levels.items()]
-    wanted = names(response, "response")
-    made = rankings(open(coefficients), tried, wanted, names(fixed, "fixed"), checked(level))
-    return Result(Rankings(tuple(made), len(wanted) == 1), lines, figure)
+    wanted = Asked(names(response, "response"), level=checked(level))
+    return Result(answer(open(coefficients), wanted, tried, names(fixed, "fixed")), lines, figure)
 
 
 @takes(DataOptions)

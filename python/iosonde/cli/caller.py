@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from iosonde.campaign.caller import Caller
+from iosonde import campaign
 
 from .output import talk
 from .progress import Progress, Waiting
 from .stop import Stop
 
 
-def caller() -> Caller:
+def caller() -> campaign.caller.Caller:
     """What is said goes to stderr, and Ctrl-C is taken when it does no harm."""
     again = (sys.executable, "-m", "iosonde.cli.main", *sys.argv[1:])
-    return Caller(tuple(sys.argv), again, talk, Waiting(), Progress, Stop)
+    return campaign.caller.Caller(tuple(sys.argv), again, talk, Waiting(), Progress, Stop)

@@ -9,43 +9,57 @@ import importlib
 import keyword
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.version import __version__
 
-# name → one line for --help; the module is cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
-COMMANDS = {
-    "run": "measure: an experiment file, a command, or the MTC envelope",
-    "plan": "show the trials, their order and how long they will take",
-    "probe": "network, disks, memory and CPU time of the nodes",
-    "parse": "what another tool's output says, without storing it",
-    "import": "other tools' results into a store",
-    "summary": "every metric with its interval",
-    "compare": "is B different from A, and by how much",
-    "regress": "least squares, and whether to believe it",
-    "anova": "which factors the variation belongs to",
-    "explain-difference": "why two numbers disagree, in named parts",
-    "fit": "a model that predicts, chosen by cross-validation",
-    "predict": "what a model says of a setting, with an interval",
-    "validate": "how wrong models are on rows they have not seen",
-    "bound": "the most that the hardware can deliver, and what limits it",
-    "time-model": "where the time of one operation goes, and which condition it tells of",
-    "upgrade": "what to buy: gain by money and by watt, and the change that gains nothing",
-    "scale": "how a rate grows with nodes, what stops it, what more would bring",
-    "advise": "which setting for which workload, and its gain",
-    "rank": "which factor matters: shares of the variance, with intervals",
-    "report": "one self-contained HTML page",
-    "plot": "figures as PNG, SVG or PDF",
-    "show": "runs and results of a store; export",
-    "store": "check, tag, annotate, merge and redact stores",
-    "check": "can this data be trusted? findings with their cures",
-    "verify": "compute every stored number again from the operations",
-    "explain": "the manual page of a finding",
-    "doctor": "what this machine can do, and what to install",
+# What one wants → command → one line for --help. Its module is cli/commands/<name>.py (import_.py for the keyword),
+# with `command` in it.
+GROUPS = {
+    "Measure": {
+        "run": "an experiment file, a command, or the MTC envelope",
+        "plan": "the trials, their order, and how long they will take",
+        "probe": "network, disks, memory and CPU time of the nodes",
+        "doctor": "what this machine can do, and what to install",
+        "parse": "what another tool's output says, without storing it",
+        "import": "other tools' results into a store",
+    },
+    "Believe": {
+        "check": "can this data be trusted? findings with their cures",
+        "verify": "compute every stored number again from the operations",
+        "explain": "the manual page of a finding",
+        "explain-difference": "why two numbers disagree, in named parts",
+    },
+    "Understand": {
+        "summary": "every metric with its interval",
+        "compare": "is B different from A, and by how much",
+        "regress": "least squares, and whether to believe it",
+        "anova": "how much of the variation each factor explains",
+        "rank": "which factor matters: shares of the variance",
+        "scale": "how a rate grows with nodes, and what limits it",
+        "bound": "the most the hardware can deliver, and what limits it",
+        "time-model": "where the time of one operation goes",
+    },
+    "Decide": {
+        "fit": "a model that predicts, chosen by cross-validation",
+        "predict": "what a model predicts for a setting, with an interval",
+        "validate": "the error of models on rows they have not seen",
+        "advise": "which setting for which workload, and its gain",
+        "upgrade": "what to buy: gain by money and by watt",
+    },
+    "Share": {
+        "show": "runs and results of a store; export",
+        "store": "check, tag, annotate, merge and redact stores",
+        "report": "one self-contained HTML page",
+        "plot": "figures as PNG, SVG or PDF",
+    },
 }
+COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
+_WIDEST = max(map(len, COMMANDS))
 
 
 class _ReaderGoneError(Exception):
@@ -73,8 +87,9 @@ class _LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_spacing=2 + _WIDEST - max(map(len, commands)))
 
 
 @click.command(
@@ -97,16 +112,16 @@ def run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except IosondeError as error:
-        _say(error.message, error.hint, error.details)
+        _tell(error.message, error.hint, error.details)
         return error.exit_code
     except click.ClickException as error:
         error.show()
-        return 2
+        return WRONG_INPUT
     except click.Abort as error:  # click's own word for an interrupt
         raise KeyboardInterrupt from error
     except OSError as error:
-        _say(*_of_system(error))
-        return 3
+        _tell(*_of_system(error))
+        return FAULT
 
 
 def _of_system(error: OSError) -> tuple[str, str]:
@@ -126,11 +141,7 @@ def _somewhere() -> bool:
     return True
 
 
-def _say(message: str, hint: str, details: tuple[str, ...] = ()) -> None:
-    from iosonde.report.text import escape
+def _tell(message: str, hint: str, details: Iterable[str] = ()) -> None:
+    from iosonde.cli.output import talk_error
 
-    click.echo(f"iosonde: {escape(message)}", err=True)
-    for line in details:
-        click.echo(f"  {escape(line)}", err=True)
-    if hint:
-        click.echo(f"hint: {escape(hint)}", err=True)
+    talk_error(message, hint, details)

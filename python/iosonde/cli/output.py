@@ -5,18 +5,18 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import click
 
-from iosonde.core.errors import InputError
+from iosonde import report
+from iosonde.core.errors import PROBLEM_FOUND, InputError
 from iosonde.core.whole_file import replace_file, whole_file
 
 if TYPE_CHECKING:
-    from iosonde.answers.answer import Answer
     from iosonde.core.table import Table
     from iosonde.report.figures.figure import Figure
 
@@ -24,14 +24,23 @@ _MANY_ROWS = 100_000  # more may take seconds
 _LARGE_BYTES = 16 * 2**20
 
 
-def emit(answer: Answer, lines: Iterable[str], as_json: bool) -> None:
-    """An answer as its stable JSON, or as the lines of its text. Ends with exit code 1 where it found a problem."""
+class Shown(Protocol):
+    """What came out: an answer, or what a campaign did."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its stable JSON."""
+        ...
+
+
+def emit(result: Shown, lines: Iterable[str], as_json: bool) -> None:
+    """What came out, as its stable JSON or as the lines of its text. Ends with exit code 1 where an answer found a
+    problem."""
     if as_json:
-        show_json(answer.to_dict())
+        show_json(result.to_dict())
     else:
         show(lines)
-    if answer.problem:
-        raise click.exceptions.Exit(1)
+    if getattr(result, "problem", False):
+        raise click.exceptions.Exit(PROBLEM_FOUND)
 
 
 def show(lines: Iterable[str]) -> None:
@@ -42,23 +51,29 @@ def show(lines: Iterable[str]) -> None:
 
 def show_json(document: Any) -> None:
     """A document of plain values on stdout."""
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    click.echo(text if text.isascii() else "".join(map(_in_json, text)))
+    click.echo(_json_text(document))
+
+
+def write_json(document: Any, output: str | None) -> None:
+    """A document of plain values into a file, or on stdout. Raises InputError where it cannot be written."""
+    with sink("json", output) as file:
+        file.write(f"{_json_text(document, indent=2)}\n".encode())
+
+
+def _json_text(document: Any, indent: int = 1) -> str:
+    text = json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+    return text if text.isascii() else "".join(map(_in_json, text))
 
 
 def _in_json(char: str) -> str:
     """What could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
-    from iosonde.report.text import escape
-
-    return char if char.isascii() or escape(char) == char else json.dumps(char)[1:-1]
+    return char if char.isascii() or report.text.escape(char) == char else json.dumps(char)[1:-1]
 
 
 def show_printed(head: str, pieces: Iterable[bytes]) -> None:
     """Bytes on stdout below their head: as they are, or escaped where a person looks; a line end where they lack
     one."""
-    from iosonde.report.text import escape
-
-    click.echo(escape(head))
+    click.echo(report.text.escape(head))
     last = b"\n"
     for piece in pieces:
         last = piece[-1:]
@@ -91,9 +106,7 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
 
 
 def _harmless(content: bytes) -> str:
-    from iosonde.report.text import escape
-
-    return "\n".join(escape(line) for line in content.decode("utf-8", "replace").split("\n"))
+    return "\n".join(report.text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
 
 
 def tell(what: str, table: Table) -> None:
@@ -110,20 +123,25 @@ def tell_reading(path: Path) -> None:
 
 def talk(text: str) -> None:
     """One line on stderr; nothing in it can steer a terminal."""
-    from iosonde.report.text import escape
+    click.echo(report.text.escape(text), err=True)
 
-    click.echo(escape(text), err=True)
+
+def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
+    """What went wrong, and what to do about it."""
+    for line in (f"iosonde: {message}", *(f"  {detail}" for detail in details), *([f"hint: {hint}"] if hint else [])):
+        talk(line)
 
 
 def write_figure(path: str | Path, figure: Figure) -> None:
     """Write a figure in the format that the name ends with, and say so. Raises InputError for another ending."""
-    from iosonde.report.figures.files import format_of
-
-    talk(f"wrote {replace_file(Path(path), figure.image(format_of(path)))}")
+    talk(f"wrote {replace_file(Path(path), figure.image(report.figures.files.format_of(path)))}")
 
 
-def check_figure(path: str | Path) -> None:
-    """Raises InputError for a name that is not a figure's, before anything is computed."""
-    from iosonde.report.figures.files import format_of
-
-    format_of(path)
+def replace_files(directory: Path, files: Mapping[str, str]) -> None:
+    """Write files into a directory, which is made if it is not there, and say so. Raises InputError."""
+    try:
+        directory.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the directory {directory}: {error.strerror}", "name another one") from error
+    for name, content in files.items():
+        talk(f"wrote {replace_file(directory / name, content.encode())}")

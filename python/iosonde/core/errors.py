@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# What a command's exit code says. Besides these it is 0, done, and 130, interrupted (``cli/main.py``).
+PROBLEM_FOUND, WRONG_INPUT, FAULT = 1, 2, 3
+
 
 class IosondeError(Exception):
     """Base of all errors that a user may see: one sentence, and a hint.
@@ -11,7 +14,7 @@ class IosondeError(Exception):
     one thing to say, each has a line in ``details``.
     """
 
-    exit_code = 3
+    exit_code = FAULT
     details: tuple[str, ...] = ()
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -21,9 +24,9 @@ class IosondeError(Exception):
 
 
 class InputError(IosondeError):
-    """What the user gave is wrong: an option, a file, a target. Exit code 2."""
+    """What the user gave is wrong: an option, a file, a target."""
 
-    exit_code = 2
+    exit_code = WRONG_INPUT
 
 
 class TargetError(InputError):
@@ -43,7 +46,7 @@ class SchemaTooNewError(DataError):
 
 
 class SystemFaultError(IosondeError):
-    """Something failed under us: MPI, a tool, the disk. Exit code 3."""
+    """Something failed under us: MPI, a tool, the disk."""
 
 
 class TargetFaultError(SystemFaultError):
@@ -55,9 +58,9 @@ class LaunchError(SystemFaultError):
 
 
 class IncompleteError(IosondeError):
-    """The command finished, and found that what it looked at is incomplete. Exit code 1."""
+    """The command finished, and found that what it looked at is incomplete."""
 
-    exit_code = 1
+    exit_code = PROBLEM_FOUND
 
 
 class IosondeWarning(UserWarning):

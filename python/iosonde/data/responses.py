@@ -229,7 +229,8 @@ def _values(source: Source, asked: Asked) -> Response:
     """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
     tells them apart. Raises InputError where there are several."""
     beside = [name for name in ("operation", "metric") if name not in asked.on]
-    rows, warnings = source.trials(ALL).rows, ()
+    rows = source.trials(ALL).rows
+    warnings: tuple[str, ...] = ()
     if len(rows.groups(beside)) > 1:
         of_clock = source.trials(asked.clock)
         rows, warnings = (of_clock.rows, of_clock.warnings) if len(of_clock.rows) else (rows, ())

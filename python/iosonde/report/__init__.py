@@ -1,1 +1,12 @@
 """Text, figures, HTML page: lay out what they are given, compute nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
+
+if TYPE_CHECKING:
+    from . import as_tool, cluster_plot, figures, fit_plots, text  # noqa: F401
+
+__getattr__ = modules_of(__name__)

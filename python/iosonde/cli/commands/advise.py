@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.options.pairs import pair_of, pairs_of
-from iosonde.cli.output import check_figure, emit, talk, tell, write_figure
+from iosonde.cli.options.types import FigureFile
+from iosonde.cli.output import emit, replace_files, tell, write_figure
 from iosonde.core.errors import InputError
-from iosonde.core.whole_file import replace_file
-
-if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised
 
 
 @click.command(
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--as", "renamed", metavar="A=KEY", multiple=True, help="What a column, or a level, is called there. Repeatable."
 )
-@click.option("--plot", metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="Loss by depth of the tree, as .png, .svg or .pdf.")
 def command(
     asked: DataOptions, choose: str, given: str | None, better: str | None, current: str | None, workload: str | None,
     depth: int, full: bool, unweighted: bool, against: str | None, directory: str | None, system: str | None,
@@ -47,42 +44,28 @@ def command(
     Compares every fixed setting with the best one for each instance (a combination of --given), learns a small tree
     of rules, and measures its gain where it was not learned. A gain that may be nothing is no advice.
     """
-    from iosonde.answers.advise import Advising, advise
-    from iosonde.report.text.advise import lines
-
     if (directory is None) != (system is None):
         raise InputError("--write and --system go together", "as --write rules --system romio")
     if renamed and directory is None:
         raise InputError("--as renames columns in files, and none is written", "add --write DIR --system NAME")
-    if plot:
-        check_figure(plot)
-    how = Advising(
+    how = answers.advise.Advising(
         tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
         None if current is None else pairs_of(current), depth, full, not unweighted,
     )  # fmt: skip
     source = asked.open()
     tell("advise", source.table)
     new = None if against is None else asked.open(against)
-    made = advise(source, asked.asked, how, None if workload is None else pairs_of(workload), new)
+    made = answers.advise.advise(source, asked.asked, how, None if workload is None else pairs_of(workload), new)
     if plot:
-        from iosonde.report.figures.depth import figure
-
-        write_figure(plot, figure(made))
+        write_figure(plot, report.figures.depth.figure(made))
     if directory is not None and system is not None:
-        _write(made, Path(directory), system, dict(pair_of(text) for text in renamed))
-    emit(made, lines(made), asked.as_json)
+        _write(Path(directory), made.files(system, dict(pair_of(text) for text in renamed)))
+    emit(made, report.text.advise.lines(made), asked.as_json)
 
 
-def _write(made: Advised, directory: Path, system: str, names: Mapping[str, str]) -> None:
-    files = made.files(system, names)
-    if directory.exists() and not directory.is_dir():
-        raise InputError(f"{directory} is a file", "name a directory")
-    stale = [p.name for p in directory.glob("rule-*") if p.name not in files] if directory.exists() else []
+def _write(directory: Path, files: Mapping[str, str]) -> None:
+    """The rules into a directory that holds no others. Raises InputError."""
+    stale = [path.name for path in directory.glob("rule-*") if path.name not in files] if directory.is_dir() else []
     if stale:
         raise InputError(f"{directory} holds {stale[0]} of another advice", "name an empty directory")
-    try:
-        directory.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the directory {directory}: {error.strerror}", "name another one") from error
-    for name, content in files.items():
-        talk(f"wrote {replace_file(directory / name, content.encode())}")
+    replace_files(directory, files)

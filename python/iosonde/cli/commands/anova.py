@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.output import emit, tell
 
@@ -21,10 +22,8 @@ def command(asked: DataOptions, block: str | None, kind: int, contrasts: tuple[s
 
     Every factor is taken by its levels. Unbalanced and incomplete designs are allowed, and said to be so.
     """
-    from iosonde.answers.anova import SumsOfSquares, anova
-    from iosonde.report.text.anova import lines
-
     source = asked.open()
     tell("analysis of variance", source.table)
-    made = anova(source, asked.asked, SumsOfSquares(block, kind, contrasts))
-    emit(made, lines(made), asked.as_json)
+    sums = answers.anova.SumsOfSquares(block, kind, contrasts)
+    made = answers.anova.anova(source, asked.asked, sums)
+    emit(made, report.text.anova.lines(made), asked.as_json)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.bound import BoundOptions, bound_options
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.output import check_figure, emit, talk, write_figure
+from iosonde.cli.options.types import FigureFile
+from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
-
-if TYPE_CHECKING:
-    from iosonde.answers.bound import Bounds
 
 _PLOTS = ("roofline", "waterfall")
 
@@ -27,7 +25,7 @@ _PLOTS = ("roofline", "waterfall")
     required=False,
 )
 @click.option("--waterfall", is_flag=True, help="Store: where the time between bound and result was lost.")
-@click.option("--plot", metavar="FILE", help="A figure as .png, .svg or .pdf.")
+@click.option("--plot", type=FigureFile(), metavar="FILE", help="A figure as .png, .svg or .pdf.")
 @click.option("--plot-kind", type=click.Choice(_PLOTS), default="roofline", show_default=True, help="Which one.")
 @click.option("--against", type=click.Choice(["clients", "servers", "request"]), default="clients", show_default=True,
               help="The axis of the roofline.")  # fmt: skip
@@ -38,30 +36,23 @@ def command(
 
     Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a .csv or a .parquet.
     """
-    from iosonde.answers.bound import bound
-    from iosonde.answers.bound_inputs import read
-    from iosonde.report.text.bound import lines
-
-    if plot:
-        check_figure(plot)
     source = asked.open() if asked.data else None
     if source is None and (asked.where or asked.response or asked.by or system.unit):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    inputs = read(system.said, source.table if source else None, asked.level)
+    inputs = answers.bound_inputs.read(system.said, source.table if source else None, asked.level)
     with_losses = waterfall or (plot is not None and plot_kind == "waterfall")
-    made = bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
+    made = answers.bound.bound(source, inputs, replace(asked.asked, on=asked.by), system.how, with_losses)
     if plot:
         _draw(made, plot, plot_kind, against)
     if made.alone and not asked.as_json:
         for warning in made.warnings:
             talk(f"~ {warning}")
-    emit(made, lines(made, system.amount or ""), asked.as_json)
+    emit(made, report.text.bound.lines(made, system.amount or ""), asked.as_json)
 
 
-def _draw(made: Bounds, plot: str, kind: str, against: str) -> None:
-    from iosonde.report.figures.bound import MOST_PANELS, figure
-
+def _draw(made: answers.bound.Bounds, plot: str, kind: str, against: str) -> None:
+    figures = report.figures.bound
     n_panels = len(made.rooflines(against)) if kind == "roofline" else 0
-    if n_panels > MOST_PANELS:
-        talk(f"~ the first {MOST_PANELS} of {n_panels} panels are drawn: choose with --where")
-    write_figure(plot, figure(made, kind, against))
+    if n_panels > figures.MOST_PANELS:
+        talk(f"~ the first {figures.MOST_PANELS} of {n_panels} panels are drawn: choose with --where")
+    write_figure(plot, figures.figure(made, kind, against))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.output import emit, tell
 
@@ -23,16 +24,12 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
 
     DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
     """
-    from iosonde.answers import check as answers
-    from iosonde.report.text import check as text
-    from iosonde.report.text import noise as noise_text
-
-    carried = None if bound is None else answers.carried(bound)
+    carried = None if bound is None else answers.check.carried(bound)
     source = asked.open()
     tell("check", source.table)
     if noise:
-        passport = answers.noise(source, asked.asked, asked.by)
-        emit(passport, noise_text.lines(passport), asked.as_json)
+        passport = answers.check.noise(source, asked.asked, asked.by)
+        emit(passport, report.text.noise.lines(passport), asked.as_json)
         return
-    made = answers.check(source, asked.asked, asked.by, carried)
-    emit(made, text.lines(made), asked.as_json)
+    made = answers.check.check(source, asked.asked, asked.by, carried)
+    emit(made, report.text.check.lines(made), asked.as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, tell
 
@@ -31,15 +32,12 @@ def command(
     against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
     needed.
     """
-    from iosonde.answers.compare import Sides, compare, share_of
-    from iosonde.answers.published_side import side_of
-    from iosonde.report.text.compare import lines
-
-    a = side_of(a_summary, "A") if a_summary else None
-    b = side_of(b_summary, "B") if b_summary else None
-    sides = Sides(levels, group, asked.by, tuple(split_names(pair)), share_of(margin), a, b)
+    a = answers.published_side.side_of(a_summary, "A") if a_summary else None
+    b = answers.published_side.side_of(b_summary, "B") if b_summary else None
+    share = answers.compare.share_of(margin)
+    sides = answers.compare.Sides(levels, group, asked.by, tuple(split_names(pair)), share, a, b)
     source = None if asked.data is None else asked.open()
     if source is not None:
         tell("comparison", source.table)
-    made = compare(source, asked.asked, sides)
-    emit(made, lines(made), asked.as_json)
+    made = answers.compare.compare(source, asked.asked, sides)
+    emit(made, report.text.compare.lines(made), asked.as_json)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.output import emit
+from iosonde.cli.progress import Waiting
 from iosonde.core.errors import IncompleteError
-
-from ..progress import Waiting
 
 
 @click.command(epilog="Example: iosonde doctor --target /mnt/x")
@@ -21,11 +21,8 @@ def command(target: Path | None, as_json: bool) -> None:
     Everything is tried, not guessed: two ranks are really started. In the target a directory with one file of
     1 MiB is made and removed. Exit code 1 if something is missing that everything needs.
     """
-    from iosonde.answers.doctor import doctor
-    from iosonde.report.text.doctor import lines
-
-    made = doctor(target, Waiting())
-    emit(made, lines(made), as_json)
+    made = answers.doctor.doctor(target, Waiting())
+    emit(made, report.text.doctor.lines(made), as_json)
     if made.missing:
         raise IncompleteError(
             f"iosonde cannot work here yet: {', '.join(made.missing)}", "see the lines marked MISSING"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers
 from iosonde.cli.output import show
 
 
@@ -11,6 +12,4 @@ from iosonde.cli.output import show
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """What a finding says, how it is known, when it is wrong, what to do. Without CODE: all codes."""
-    from iosonde.answers.explain import codes, page
-
-    show(codes() if code is None else [page(code)])
+    show(answers.explain.codes() if code is None else [answers.explain.page(code)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.output import emit
 
 
@@ -22,8 +23,5 @@ def command(a: str, b: str, store: str | None, operation: str | None, as_json: b
     iosonde: its definition, set on recorded operations), STORE:RUN of an import, or a FILE that a tool wrote (FILE#2:
     its third result).
     """
-    from iosonde.answers.explain_difference import explain_difference
-    from iosonde.report.text.explain_difference import lines
-
-    made = explain_difference(a, b, store, operation)
-    emit(made, lines(made), as_json)
+    made = answers.explain_difference.explain_difference(a, b, store, operation)
+    emit(made, report.text.explain_difference.lines(made), as_json)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.learning import learning_options
+from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, tell, write_figure
 from iosonde.cli.progress import Share
 from iosonde.core.whole_file import replace_file
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
               help="What every setting fulfils, as 'stripes <= servers'. Repeatable.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Keep the model here, as JSON.")
 @click.option("--rules", is_flag=True, help="Print a tree as rules.")
-@click.option("--plot", metavar="FILE", help="Predicted against observed, errors, the tree: .png, .svg or .pdf.")
+@click.option("--plot", type=FigureFile(), metavar="FILE",
+              help="Predicted against observed, errors, the tree: .png, .svg or .pdf.")  # fmt: skip
 def command(
     asked: DataOptions, how: Learning, constraints: tuple[str, ...], output: str | None, rules: bool, plot: str | None
 ) -> None:
@@ -34,20 +37,15 @@ def command(
     Every family is judged on rows that it has not seen; of those as good as the best the simplest is taken. Beside
     them stand the mean of everything and the noise of repeats.
     """
-    from iosonde.answers.fit import fit
-    from iosonde.report.text.fit import lines
-
     source = asked.open()
     tell("fit", source.table)
     progress = Share("fit")
     try:
-        made = fit(source, asked.asked, how, constraints, progress)
+        made = answers.fit.fit(source, asked.asked, how, constraints, progress)
     finally:
         progress.clear()
     if output:
         talk(f"wrote {replace_file(Path(output), made.model_text().encode())}")
     if plot:
-        from iosonde.report.fit_plots import fit_plot
-
-        write_figure(plot, fit_plot(made))
-    emit(made, lines(made, rules), asked.as_json)
+        write_figure(plot, report.fit_plots.fit_plot(made))
+    emit(made, report.text.fit.lines(made, rules), asked.as_json)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from iosonde.cli.output import show, show_json
+from iosonde import campaign, report
+from iosonde.cli.output import emit
 
 
 @click.command(epilog="Example: iosonde import -r archive --store results --factors-from 'site={}/date={}/...'")
@@ -26,15 +27,12 @@ def command(
     """Store what other tools' results in FILE say. The same content is never stored twice.
 
     Every result file keeps its own text, its warnings, and the line of each number. What is not understood is listed
-    with the
-    reason; runs that ended early are marked incomplete and left out of totals.
+    with the reason; runs that ended early are marked incomplete and left out of totals.
     """
-    from iosonde.campaign.import_files import ImportPlan, found_files, import_all
-    from iosonde.report.text.import_ import lines
-
-    paths = found_files(files, recursive, Path(store))
-    plan = ImportPlan(Path(store), experiment, form, tuple(sources))
+    importing = campaign.import_files
+    paths = importing.found_files(files, recursive, Path(store))
+    plan = importing.ImportPlan(Path(store), experiment, form, tuple(sources))
     plan.prepare()
-    made = import_all(plan, paths, jobs)
-    show_json(made.to_dict()) if as_json else show(lines(made, store))
+    made = importing.import_all(plan, paths, jobs)
+    emit(made, report.text.import_.lines(made, store), as_json)
     made.check(one_by_one=not recursive)

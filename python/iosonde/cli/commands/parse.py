@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.output import emit, show
 from iosonde.core.errors import DataError
 
@@ -19,16 +20,13 @@ def command(files: tuple[str, ...], form: str | None, as_json: bool) -> None:
 
     The tool is found by what is in the file; the evidence is shown. Nothing is stored: that is 'iosonde import'.
     """
-    from iosonde.answers.parse import NotUnderstood, Parse, Parses, parse
-    from iosonde.report.text.parse import lines
-
-    found: list[Parse | NotUnderstood] = []
+    found = []
     for name in files:
-        one = parse(name, form, sys.stdin.buffer)
+        one = answers.parse.parse(name, form, sys.stdin.buffer)
         found.append(one)
-        if isinstance(one, Parse) and not as_json:
-            show(lines(one))
-    made = Parses(tuple(found))
+        if isinstance(one, answers.parse.Parse) and not as_json:
+            show(report.text.parse.lines(one))
+    made = answers.parse.Parses(tuple(found))
     if as_json:
         emit(made, (), as_json)
     errors = made.errors

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import campaign, report
+from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
-from iosonde.cli.output import show, show_json
+from iosonde.cli.output import emit, show
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -27,16 +29,7 @@ def command(asked: Request, schema: bool, as_json: bool) -> None:
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
     """
     if schema:
-        from iosonde.campaign.spec.schema import schema_text
-
-        show(schema_text().splitlines())
+        show(campaign.spec.schema.schema_text().splitlines())
         return
-    from iosonde.campaign.plan import plan
-    from iosonde.cli.caller import caller
-    from iosonde.report.text.plan import lines
-
-    made = plan(asked, caller())
-    if as_json:
-        show_json(made.to_dict())
-    else:
-        show(lines(made))
+    made = campaign.plan.plan(asked, caller())
+    emit(made, report.text.plan.lines(made), as_json)

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from iosonde import campaign, report
+from iosonde.cli.caller import caller
 from iosonde.cli.options.types import Duration, Size
-from iosonde.cli.output import show, show_json, talk
+from iosonde.cli.output import emit, talk
 
 
 @click.command(epilog="Example: iosonde probe --target /mnt/x --hosts nodes.txt --store results")
@@ -55,14 +57,7 @@ def command(level: float, as_json: bool, **asked: Any) -> None:
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every repetition is a run in the store; a
     campaign on these nodes keeps the newest probe with its own runs.
     """
-    from iosonde.campaign.probe import ProbeRequest, probe
-    from iosonde.cli.caller import caller
-    from iosonde.report.text.probe import lines
-
-    found = probe(ProbeRequest(**asked), level, caller())
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        show(lines(found))
+    found = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
+    emit(found, report.text.probe.lines(found), as_json)
     talk(f"stored in {found.store}")
     found.check()

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
+from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, write_figure
 from iosonde.core.errors import InputError
 
@@ -17,7 +19,9 @@ from iosonde.core.errors import InputError
 @click.option("--block", multiple=True, metavar="NAME=X,…", help="Factors entered together, in order. Repeatable.")
 @click.option("--coefficients", metavar="FILE", help="Instead of DATA: .csv with feature and coefficient of a line.")
 @click.option("--levels", multiple=True, metavar="X=V,V,…", help="Levels of a feature of FILE. Repeatable.")
-@click.option("--plot", metavar="FILE", help="Bars with intervals, S1 inside ST, as .png, .svg or .pdf.")
+@click.option(
+    "--plot", type=FigureFile(), metavar="FILE", help="Bars with intervals, S1 inside ST, as .png, .svg or .pdf."
+)
 def command(
     asked: DataOptions, fixed: str | None, block: tuple[str, ...], coefficients: str | None, levels: tuple[str, ...],
     plot: str | None,
@@ -27,28 +31,20 @@ def command(
     S1 is a factor's share by itself, ST the share it has a hand in. A ranking holds for the levels that were tried,
     which are printed with the effect of each step between them.
     """
-    from iosonde.answers import published
-    from iosonde.answers.rank import Ranked, Rankings, rank
-    from iosonde.report.figures.files import format_of
-    from iosonde.report.figures.importance import figure
-    from iosonde.report.text.rank import lines
-
-    if plot:
-        format_of(plot)
     if coefficients:
         if asked.data is not None or asked.on or block:
             raise InputError("--coefficients does not go with DATA, --on or --block", "leave one out")
-        lined = published.rankings(asked.open(coefficients), levels, asked.response, split_names(fixed), asked.level)
-        made = Rankings(tuple(lined), len(asked.response) == 1)
+        made = answers.published.rank_published(asked.open(coefficients), asked.asked, levels, split_names(fixed))
     else:
         if levels:
             raise InputError("--levels goes with --coefficients", "the levels of DATA are in DATA")
         if asked.data is None:
             raise InputError("neither DATA nor --coefficients is given", "name a store, a .csv or a .parquet")
-        made = rank(asked.open(), asked.asked, Ranked(tuple(split_names(fixed)), _blocks(block), talk))
+        ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
+        made = answers.rank.rank(asked.open(), asked.asked, ranked)
     if plot:
-        write_figure(plot, figure(made))
-    emit(made, lines(made), asked.as_json)
+        write_figure(plot, report.figures.importance.figure(made))
+    emit(made, report.text.rank.lines(made), asked.as_json)
 
 
 def _blocks(texts: Sequence[str]) -> dict[str, list[str]]:

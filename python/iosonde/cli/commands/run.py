@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import campaign
+from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
@@ -34,10 +36,7 @@ def command(asked: Request, level: float, as_json: bool) -> None:
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
-    from iosonde.campaign.run import run
-    from iosonde.cli.caller import caller
-
-    outcome = run(asked, level, caller())
+    outcome = campaign.run.run(asked, level, caller())
     if outcome.experiment is None:
         show([f"job {outcome.job}: this command runs when Slurm has the nodes; the runs go to {outcome.store}"])
         return

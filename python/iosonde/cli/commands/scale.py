@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
+from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
 
@@ -23,7 +25,9 @@ from iosonde.core.errors import InputError
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the bootstrap.")
 @click.option("--as-stations", metavar="SIZE", help="Also say what an operation of SIZE asks of client and server, for "
               "--station (1: the rate counts operations).")  # fmt: skip
-@click.option("--plot", metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf.")
+@click.option(
+    "--plot", type=FigureFile(), metavar="FILE", help="A figure of trials, laws and predictions as .png, .svg or .pdf."
+)
 @click.option(
     "--station",
     "stations",
@@ -56,33 +60,25 @@ def command(
 
     With --station no data are needed: a network of queues, solved for the numbers of clients in --at.
     """
-    from iosonde.answers.queue import Clients, queue
-    from iosonde.answers.scale import Growth, scale
-    from iosonde.report.figures.files import format_of
-    from iosonde.report.figures.scaling import figure
-    from iosonde.report.text.queue import lines as lines_of_queue
-    from iosonde.report.text.scale import lines
-
     sizes = _numbers(at)
-    who = Clients(sizes, arrivals, operations_per_phase, spread)
+    who = answers.queue.Clients(sizes, arrivals, operations_per_phase, spread)
     if stations or asked.data is None:
         _check_stations(asked, stations, plot, as_stations)
-        network = queue(stations, who)
-        emit(network, lines_of_queue(network), asked.as_json)
+        network = answers.queue.queue(stations, who)
+        emit(network, report.text.queue.lines(network), asked.as_json)
         return
-    if who != Clients(sizes):
+    if who != answers.queue.Clients(sizes):
         raise InputError("--arrivals, --operations-per-phase and --spread are for --station", "leave them out")
     if len(asked.on) > 1:
         raise InputError(f"--on names {len(asked.on)} columns", "name the one that counts nodes or ranks")
-    if plot:
-        format_of(plot)
     source = asked.open()
     tell("scaling", source.table)
     on = asked.on[0] if asked.on else "nodes"
-    made = scale(source, asked.asked, Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations))
+    growth = answers.scale.Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations)
+    made = answers.scale.scale(source, asked.asked, growth)
     if plot:
-        write_figure(plot, figure(made))
-    emit(made, lines(made), asked.as_json)
+        write_figure(plot, report.figures.scaling.figure(made))
+    emit(made, report.text.scale.lines(made), asked.as_json)
 
 
 def _check_stations(asked: DataOptions, stations: tuple[str, ...], plot: str | None, as_stations: str | None) -> None:

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from iosonde.cli.output import emit, show_printed, sink, talk
+from iosonde import answers, report
+from iosonde.cli.output import emit, show_printed, sink, talk, write_json
 from iosonde.core.errors import InputError
-
-if TYPE_CHECKING:
-    from iosonde.answers.show import Chosen
-    from iosonde.core.types import Finding
-
-
-@dataclass(frozen=True)
-class _Way:
-    """Which way out of the store: at most one of --export, --as, --printed, --thesis-json."""
-
-    form: str | None
-    operations: bool
-    incomplete: bool
-    tool: str | None
-    output: str | None
-    printed: bool
-    ranks: tuple[int, ...]
-    thesis_json: bool
-    as_json: bool
 
 
 @click.command(epilog="Example: iosonde show results --where 'nodes>=2' --export csv -o results.csv")
@@ -46,95 +27,74 @@ class _Way:
 @click.option("--rank", "ranks", type=click.IntRange(0), multiple=True, help="With --printed: only this rank.")
 @click.option("--thesis-json", is_flag=True, help="Totals by node count, as plot --bars reads them.")
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
-def command(
-    store: str, run: str | None, experiment: str | None, where: tuple[str, ...], form: str | None, operations: bool,
-    incomplete: bool, tool: str | None, output: str | None, printed: bool, ranks: tuple[int, ...], thesis_json: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+def command(store: str, run: str | None, experiment: str | None, where: tuple[str, ...], **given: Any) -> None:
     """Experiments and runs of STORE; with RUN, everything about that run.
 
     --where compares a run's columns (run, experiment, source, started_at, seconds, complete, tags) and factors;
     with --export also the columns of results (operation, metric, value, unit, rank, ...).
     """
-    from iosonde.answers.show import choose
-
-    way = _Way(form, operations, incomplete, tool, output, printed, ranks, thesis_json, as_json)
-    if printed or ranks or thesis_json:
-        _check_other(way)
-        chosen = choose(store, run, experiment, where)
-        _thesis(chosen, output) if thesis_json and not (printed or ranks) else _printed(chosen, way)
-        return
-    chosen = choose(store, run, experiment, where)
-    _check(way)
-    if tool is not None or form is not None:
-        _as_tool(chosen, tool, as_json) if tool is not None else _export(chosen, way)
-    elif run is not None:
-        from iosonde.answers.show import detail
-        from iosonde.report.text.show import detail_lines
-
-        one = detail(chosen)
-        emit(one, detail_lines(one), as_json)
+    form = Form(**given)
+    chosen = answers.show.choose(store, run, experiment, where)
+    if form.printed or form.ranks:
+        _show_printed(chosen, form)
+    elif form.thesis_json:
+        write_json(answers.thesis.of_store(chosen), form.output)
     else:
-        from iosonde.answers.show import listing
-        from iosonde.report.text.show import listing_lines
-
-        several = listing(chosen)
-        emit(several, listing_lines(several), as_json)
-    warn(chosen.problems)
+        _show(chosen, form)
+        for problem in chosen.problems:
+            talk(f"warning: {problem.sentence} [{problem.code}]")
 
 
-def warn(problems: list[Finding]) -> None:
-    """Say on stderr what is wrong in a store."""
-    for problem in problems:
-        talk(f"warning: {problem.sentence} [{problem.code}]")
+@dataclass(frozen=True)
+class Form:
+    """How the runs are shown: at most one of --export, --as, --printed, --thesis-json. Raises InputError where two do
+    not go together."""
+
+    form: str | None
+    operations: bool
+    incomplete: bool
+    tool: str | None
+    output: str | None
+    printed: bool
+    ranks: tuple[int, ...]
+    thesis_json: bool
+    as_json: bool
+
+    def __post_init__(self) -> None:
+        if self.printed or self.ranks or self.thesis_json:
+            if self.form is not None or self.as_json:
+                raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
+        elif self.form is None and (self.operations or self.incomplete or self.output):
+            name = "--operations" if self.operations else "--incomplete" if self.incomplete else "--output"
+            raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
+        elif self.form is not None and self.as_json:
+            raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
+        elif self.form is not None and self.tool is not None:
+            raise InputError(
+                "--as and --export cannot be given together", "--as with --json gives numbers to go on with"
+            )
 
 
-def _check_other(way: _Way) -> None:
-    if way.form is not None or way.as_json:
-        raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
+def _show(chosen: answers.show.Chosen, form: Form) -> None:
+    """The runs by a tool's definitions, their results in a file, one run, or the list of all."""
+    if form.tool is not None:
+        recomputed = answers.as_tool.as_tool(chosen, form.tool)
+        emit(recomputed, report.as_tool.lines(recomputed), form.as_json)
+    elif form.form is not None:
+        with sink(form.form, form.output) as file:
+            answers.show.export(chosen, form.form, file, form.operations, form.incomplete)
+    elif chosen.run is not None:
+        run = answers.show.detail(chosen)
+        emit(run, report.text.show.detail_lines(run), form.as_json)
+    else:
+        listing = answers.show.listing(chosen)
+        emit(listing, report.text.show.listing_lines(listing), form.as_json)
 
 
-def _check(way: _Way) -> None:
-    if way.form is None and (way.operations or way.incomplete or way.output):
-        name = "--operations" if way.operations else "--incomplete" if way.incomplete else "--output"
-        raise InputError(f"{name} needs --export", "add --export csv, json or parquet")
-    if way.form is not None and way.as_json:
-        raise InputError("--json and --export cannot be given together", "--export json writes the results as JSON")
-    if way.tool is not None and way.form is not None:
-        raise InputError("--as and --export cannot be given together", "--as with --json gives numbers to go on with")
-
-
-def _printed(chosen: Chosen, way: _Way) -> None:
+def _show_printed(chosen: answers.show.Chosen, form: Form) -> None:
     """What commands printed, between lines that a program can find."""
-    from iosonde.answers.printed import printed
-
-    if chosen.run is None or not way.printed:
+    if chosen.run is None or not form.printed:
         hint = f"'iosonde show {chosen.store.path}' lists the runs"
         raise InputError("--printed needs a run, and --rank needs --printed", hint)
-    for one in printed(chosen, way.ranks):
+    for one in answers.printed.printed(chosen, form.ranks):
         show_printed(f"==> {one.head}, {one.size} bytes <==", one.pieces())
-
-
-def _thesis(chosen: Chosen, output: str | None) -> None:
-    """The totals in the layout of the thesis."""
-    from iosonde.answers.thesis import of_store
-
-    found = of_store(chosen)
-    with sink("json", output) as file:
-        file.write(json.dumps(found, indent=2).encode() + b"\n")
-
-
-def _as_tool(chosen: Chosen, tool: str, as_json: bool) -> None:
-    from iosonde.answers.as_tool import as_tool
-    from iosonde.report.as_tool import lines
-
-    made = as_tool(chosen, tool)
-    emit(made, lines(made), as_json)
-
-
-def _export(chosen: Chosen, way: _Way) -> None:
-    from iosonde.answers.show import export
-
-    assert way.form is not None
-    with sink(way.form, way.output) as file:
-        export(chosen, way.form, file, way.operations, way.incomplete)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import IncompleteError
 from iosonde.core.types import Finding
@@ -23,16 +24,13 @@ def command() -> None:
 @_JSON
 def check(store: str, as_json: bool) -> None:
     """Read every file of STORE. Exit code 1 if a run is damaged or incomplete."""
-    from iosonde.answers.store import check as checked
-    from iosonde.report.text.store import check_lines, count
-
-    made = checked(store)
-    emit(made, check_lines(made), as_json)
+    made = answers.store.check(store)
+    emit(made, report.text.store.check_lines(made), as_json)
     serious, incomplete = made.serious, made.incomplete
     if serious or incomplete:
         raise IncompleteError(
             f"{store}: {len(serious)} damaged or foreign, {len(incomplete)} incomplete of "
-            f"{count(len(made.runs), 'run')}",
+            f"{report.text.store.count(len(made.runs), 'run')}",
             f"iosonde explain {serious[0].code} says what to do" if serious else f"iosonde show {store} RUN says more",
         )
 
@@ -44,11 +42,8 @@ def check(store: str, as_json: bool) -> None:
 @click.option("--remove", multiple=True, metavar="TAG", help="Take this tag away. Repeatable.")
 def tag(store: str, run: str, tags: tuple[str, ...], remove: tuple[str, ...]) -> None:
     """Give RUN tags; --where 'tags=TAG' then finds it. Prints the tags it has."""
-    from iosonde.answers.store import tag as tagged
-    from iosonde.report.text import escape
-
-    run_id, has = tagged(store, run, tags, remove)
-    show([escape(f"{run_id}: {' '.join(has) or 'no tags'}")])
+    run_id, has = answers.store.tag(store, run, tags, remove)
+    show([report.text.escape(f"{run_id}: {' '.join(has) or 'no tags'}")])
 
 
 @command.command(epilog="Example: iosonde store note results run-0001 'a switch failed at 10:12'")
@@ -57,9 +52,7 @@ def tag(store: str, run: str, tags: tuple[str, ...], remove: tuple[str, ...]) ->
 @click.argument("text")
 def note(store: str, run: str, text: str) -> None:
     """Write TEXT beside RUN, with the time of now. The run itself never changes."""
-    from iosonde.answers.store import note as noted
-
-    noted(store, run, text)
+    answers.store.note(store, run, text)
 
 
 @command.command(epilog="Example: iosonde store merge all monday tuesday")
@@ -71,11 +64,8 @@ def merge(target: str, sources: tuple[str, ...], as_json: bool) -> None:
 
     The same run is taken once. Two different ones under one id are an error, and then nothing is copied.
     """
-    from iosonde.answers.store import merge as merged
-    from iosonde.report.text.store import merge_lines
-
-    made = merged(target, sources)
-    emit(made, merge_lines(made), as_json)
+    made = answers.store.merge(target, sources)
+    emit(made, report.text.store.merge_lines(made), as_json)
     _left_out(made.merged.problems)
 
 
@@ -91,11 +81,8 @@ def redact(store: str, copy: str, also: tuple[str, ...], as_json: bool) -> None:
     address-1, secret-1, the same one everywhere. STORE stays as it is. Look through the copy before you share it:
     a name that stands nowhere as a name (a project, a model of machine) is only found by --also.
     """
-    from iosonde.answers.store import redact as redacted
-    from iosonde.report.text.store import copy_lines
-
-    made = redacted(store, copy, also)
-    emit(made, copy_lines(made), as_json)
+    made = answers.store.redact(store, copy, also)
+    emit(made, report.text.store.copy_lines(made), as_json)
     _left_out(made.redacted.problems)
 
 

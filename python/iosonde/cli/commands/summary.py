@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.output import emit, tell
 
@@ -25,10 +26,7 @@ def command(asked: DataOptions) -> None:
 
 def show(asked: DataOptions) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
-    from iosonde.answers.summary import summary
-    from iosonde.report.text.summary import lines
-
     source = asked.open()
     tell("summary", source.table)
-    made = summary(source, asked.asked, asked.by)
-    emit(made, lines(made), asked.as_json)
+    made = answers.summary.summary(source, asked.asked, asked.by)
+    emit(made, report.text.summary.lines(made), asked.as_json)

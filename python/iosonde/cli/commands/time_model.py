@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, talk
 from iosonde.core.units import parse_seconds, parse_size
@@ -42,19 +43,17 @@ def command(
     The parts come from options or a file, or are fitted to DATA: a line c + f(size) for each condition, with intervals.
     With parts and DATA every row, or every read and write of a store, is put to its nearest condition.
     """
-    from iosonde.answers.time_model import OneOperation, time_model
-    from iosonde.answers.time_parts import of_file, of_options
-    from iosonde.report.text import time_model as text
-
     flags = {f"--{name.replace('_', '-')}": texts for name, texts in given.items()}
-    operation = OneOperation(
-        [*(of_file(parts) if parts else []), *of_options(flags)],
+    operation = answers.time_model.OneOperation(
+        [*(answers.time_parts.of_file(parts) if parts else []), *answers.time_parts.of_options(flags)],
         state,
         split_names(only),
         [parse_size(one.strip()) for one in sizes.split(",")] if sizes else [],
         [parse_seconds(one.strip()) for one in observed.split(",")] if observed else [],
     )
-    made = time_model(asked.open() if asked.data is not None else None, asked.asked, operation, asked.by)
+    source = asked.open() if asked.data is not None else None
+    made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")
+    text = report.text.time_model
     emit(made, [*text.lines(made), *(text.mixtures(made) if mixture else ())], asked.as_json)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.learning import learning_options
+from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 @click.option("--leave-out", metavar="X", help="A fold for every level of this factor.")
 @click.option("--curve", is_flag=True, help="The error by the number of rows to learn from.")
 @click.option("--model", "model_file", metavar="FILE", help="Judge this model by DATA, which it must not have seen.")
-@click.option("--plot", metavar="FILE", help="Predicted against observed, and the curve: .png, .svg or .pdf.")
+@click.option(
+    "--plot", type=FigureFile(), metavar="FILE", help="Predicted against observed, and the curve: .png, .svg or .pdf."
+)
 def command(
     asked: DataOptions, how: Learning, inverse: bool, share: float | None, leave_out: str | None, curve: bool,
     model_file: str | None, plot: str | None,
@@ -33,22 +37,15 @@ def command(
     All models are judged on the same folds, beside the mean of everything and the noise of repeats. Repeats of a
     setting, and rows that are copies of another, are in one fold.
     """
-    from iosonde.report.text import validate as text
-
     if model_file:
-        from iosonde.answers.held_out import held_out
-        from iosonde.answers.model_file import read_model
-
-        judged = held_out(read_model(model_file), asked.open(), asked.level)
-        emit(judged, text.held_out_lines(judged), asked.as_json)
+        model = answers.model_file.read_model(model_file)
+        judged = answers.held_out.held_out(model, asked.open(), asked.level)
+        emit(judged, report.text.validate.held_out_lines(judged), asked.as_json)
         return
-    from iosonde.answers.validate import Folding, validate
-
     source = asked.open()
     tell("validate", source.table)
-    made = validate(source, asked.asked, how, Folding(inverse, share, leave_out), curve)
+    folding = answers.validate.Folding(inverse, share, leave_out)
+    made = answers.validate.validate(source, asked.asked, how, folding, curve)
     if plot:
-        from iosonde.report.fit_plots import validation_plot
-
-        write_figure(plot, validation_plot(made))
-    emit(made, text.lines(made), asked.as_json)
+        write_figure(plot, report.fit_plots.validation_plot(made))
+    emit(made, report.text.validate.lines(made), asked.as_json)

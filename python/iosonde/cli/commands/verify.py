@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.output import emit
 
@@ -16,8 +17,5 @@ def command(asked: DataOptions) -> None:
     Exit code 1 if a number differs, nothing can be computed again, a file is damaged, or a sealed decision was
     changed.
     """
-    from iosonde.answers.verify import verify
-    from iosonde.report.text.verify import lines
-
-    made = verify(asked.open(), asked.level)
-    emit(made, lines(made), asked.as_json)
+    made = answers.verify.verify(asked.open(), asked.level)
+    emit(made, report.text.verify.lines(made), asked.as_json)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde import answers
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 
@@ -36,18 +37,14 @@ class BoundOptions:
     @property
     def said(self) -> Said:
         """What the bound is computed from. Raises InputError."""
-        from iosonde.answers.bound_inputs import Said, words_of
-
-        return Said(self.fields, words_of(**self.words), self.probe)
+        return answers.bound_inputs.Said(self.fields, answers.bound_inputs.words_of(**self.words), self.probe)
 
     @property
     def how(self) -> How:
         """What to take of DATA. Raises InputError."""
-        from iosonde.answers.bound import How
-
         sizes = (None if text is None else float(parse_size(text)) for text in
                  (self.amount, self.client_memory, self.server_memory))  # fmt: skip
-        return How(self.unit, self.words["operation"], *sizes)
+        return answers.bound.How(self.unit, self.words["operation"], *sizes)
 
 
 def bound_options(command: Command) -> Command:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from iosonde import campaign
+
 from .types import Counts, Duration, Size, Until
 
 ON = ("single", "all", "each")
@@ -69,10 +71,9 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def called(**given: Any) -> Any:
-        from iosonde.campaign.request import Request
-
-        words = {parameter: given.pop(parameter) for parameter in Request.__dataclass_fields__}
-        return command(asked=Request(**words), **given)
+        request = campaign.request.Request
+        words = {parameter: given.pop(parameter) for parameter in request.__dataclass_fields__}
+        return command(asked=request(**words), **given)
 
     made: Callable[..., Any] = called
     for option in reversed(OPTIONS):

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from iosonde import answers
+
 Command = Callable[..., Any]
 
 _OPTIONS = (
@@ -27,10 +29,8 @@ def learning_options(command: Command) -> Command:
 
     @functools.wraps(command)
     def called(**given: Any) -> Any:
-        from iosonde.answers.candidates import Learning
-
         names = ("families", "terms", "n_folds", "together", "seed")
-        return command(how=Learning(**{name: given.pop(name) for name in names}), **given)
+        return command(how=answers.candidates.Learning(**{name: given.pop(name) for name in names}), **given)
 
     made: Command = called
     for option in reversed(_OPTIONS):

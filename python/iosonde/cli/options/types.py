@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from iosonde import campaign, report
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
@@ -62,9 +63,18 @@ class Until(_Kind):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """The text as it was, once it is known to be a rule."""
-        from iosonde.campaign.spec.schema import parse_until
+        _told(campaign.spec.schema.parse_until, value, self, param, ctx)
+        return str(value)
 
-        _told(parse_until, value, self, param, ctx)
+
+class FigureFile(_Kind):
+    """The file of a figure: its name is looked at before anything is computed."""
+
+    name = "figure"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """The name. Raises InputError for one that ends in no format of ours."""
+        report.figures.files.format_of(value)
         return str(value)
 
 

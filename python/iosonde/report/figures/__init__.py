@@ -4,3 +4,14 @@ One file for each kind of figure takes the content that is drawn and gives a ``F
 share (axes, units, intervals, colours), ``files`` makes PNG, SVG and PDF. Names of fields are fixed and ours; text
 from data stands only in data, titles and domains, never in an expression.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
+
+if TYPE_CHECKING:
+    from . import bound, depth, figure, files, importance, regression, scaling  # noqa: F401
+
+__getattr__ = modules_of(__name__)

@@ -1,8 +1,22 @@
 """Answers as text: under 80 columns, worth quoting. One file a command; nothing here computes.
 
-What all of them are laid out with is in ``layout``, and can be had from here.
+What all of them are laid out with is in ``layout``, and can be had from here; so can the files of commands, each
+loaded when it is first used.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
 
 from .layout import CANNOT_TELL, WIDTH, escape, estimate_parts, estimate_text, table, width, wrapped
 
+if TYPE_CHECKING:
+    from . import (  # noqa: F401, I001
+        advise, anova, bound, check, compare, describe, doctor, explain_difference, fit, import_, noise, parse, plan,
+        predict, probe, queue, rank, regress, scale, show, store, summary, time_model, upgrade, validate, verify,
+    )  # fmt: skip
+
 __all__ = ["CANNOT_TELL", "WIDTH", "escape", "estimate_parts", "estimate_text", "table", "width", "wrapped"]
+__getattr__ = modules_of(__name__)

@@ -1,0 +1,24 @@
+"""Packages whose modules are loaded when they are first asked for: most answers load numpy, which ``--help`` must not.
+
+``from iosonde import answers`` costs nothing; ``answers.rank.rank(…)`` loads ``answers/rank.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+
+
+def modules_of(package: str) -> Callable[[str], ModuleType]:
+    """The ``__getattr__`` (PEP 562) of a package: its modules, each loaded when it is named."""
+
+    def named(name: str) -> ModuleType:
+        try:
+            return importlib.import_module(f"{package}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{package}.{name}":  # a library that the module needs
+                raise
+            raise AttributeError(f"module '{package}' has no attribute '{name}'") from None
+
+    return named
