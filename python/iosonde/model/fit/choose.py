@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -110,8 +110,9 @@ def choose(
     calibration = calibrate(examples.y[judged.rows], judged.predicted, together.of[judged.rows])
     errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
               "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
-    model = train(examples, winner.family, checked(winner.family, winner.options), seed, calibration, errors,
-                  (*examples.warnings, *note(winner.family, len(examples))), level)  # fmt: skip
+    trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
+    warnings = (*examples.warnings, *note(winner.family, len(examples)))
+    model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
     return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed))
 
 

@@ -92,16 +92,13 @@ class Prediction:
         }  # fmt: skip
 
 
-def train(
-    examples: Examples, name: str, options: Mapping[str, Any], seed: int, calibration: Calibration | None = None,
-    errors: Mapping[str, Any] | None = None, warnings: Sequence[str] = (), level: float = 0.95,
-) -> Model:  # fmt: skip
-    """The model of all rows; where its coefficients have intervals, at this level. Raises DataError where the family
-    cannot be fitted to them."""
+def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
+    """The model of all rows, not validated; where its coefficients have intervals, at this level. Raises DataError
+    where the family cannot be fitted to them."""
     form = family(name).fit(examples, {**options, "level": level}, seed)
     return Model(name, dict(options), seed, examples.features, examples.response, examples.unit,
                  float(examples.y.min()), float(examples.y.max()), len(examples), int(np.unique(examples.cells).size),
-                 form, calibration, dict(errors or {}), tuple(warnings), repeats=repeats_of(examples))  # fmt: skip
+                 form, None, {}, repeats=repeats_of(examples))  # fmt: skip
 
 
 def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
