@@ -6,25 +6,17 @@ import dataclasses
 
 import numpy as np
 
+from iosonde.answers.page.content.advice import Advice, AdviceDefault, AdviceRule, Compared
+from iosonde.answers.page.content.bars import Bars, Cell
+from iosonde.answers.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
+from iosonde.answers.page.content.latency import Latency, LatencySeries
+from iosonde.answers.page.content.models import Model, ModelPlots, Part, Summary, SummaryRow, Term
+from iosonde.answers.page.content.page import Page
+from iosonde.answers.page.content.tables import DataTable, Section
+from iosonde.answers.page.content.timeline import RankSpan, Timeline
+from iosonde.answers.page.content.words import Facts, FirstScreen, Reproduce
 from iosonde.answers.roofline import Mark
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.report.advice_content import Advice, AdviceDefault, AdviceRule, Compared
-from iosonde.report.bound_content import Bound, BoundShare, Roofline, WaterfallBars
-from iosonde.report.content import (
-    Answers,
-    Bars,
-    Cell,
-    Facts,
-    Latency,
-    LatencySeries,
-    Page,
-    RankSpan,
-    Reproduce,
-    Section,
-    Timeline,
-)
-from iosonde.report.model_content import Model, ModelPlots, Part, Summary, SummaryRow, Term
-from iosonde.report.table import Table
 
 MiB = 2**20
 HOSTILE = "</script><img src=x onerror=alert(1)>$$x^2$$\x1b[31m"
@@ -55,7 +47,7 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
         target="/mnt/scratch",
         measured="2026-11-21 10:04 to 10:21 UTC",
         level=0.95,
-        answers=Answers(
+        answers=FirstScreen(
             headline="/mnt/scratch writes 782 MiB/s and reads 1.11 GiB/s from 2 nodes",
             what=(
                 "The MTC envelope on ext4 (/dev/vda), 1 and 2 nodes with 4 ranks each.",
@@ -90,7 +82,7 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
         bars=Section(tuple(_bars(random, counts, *row) for row in OPERATIONS)),
         latencies=Section(tuple(_latency(random, counts, *row[:2]) for row in OPERATIONS[:1] + OPERATIONS[5:7])),
         timelines=Section(tuple(_timeline(random, ranks, *row[:2]) for row in OPERATIONS[:4])),
-        trials=Table(
+        trials=DataTable(
             "12 trials, all complete.",
             ("run", "nodes", "repetition", "started", "length (s)", "state"),
             tuple(
@@ -235,7 +227,7 @@ def bare_page() -> Page:
         bars=Section(missing=(none,)),
         latencies=Section(missing=("No operations were recorded: run without --no-operations.",)),
         timelines=Section(missing=("No phases are stored.",)),
-        trials=Table("The store holds no trial.", ("run",), ()),
+        trials=DataTable("The store holds no trial.", ("run",), ()),
         facts=Section(missing=("No facts of the machine are stored.",)),
         reproduce=Reproduce(),
     )

@@ -125,13 +125,13 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
 @pytest.mark.parametrize("design", ["fraction", "hypercube"])
 def test_the_page_ranks_the_same_factors(tmp_path, design):
     """It dropped what followed from the other factors."""
-    from iosonde.cli._page import choose, page_of
+    from iosonde.answers.report import Wanted, report
 
     rng = np.random.default_rng(5)
     x = HALF if design == "fraction" else np.column_stack([rng.permutation(12) for _ in range(4)])
     x = np.repeat(x, 3, axis=0)
     y = 1e8 + 2e7 * x[:, 3] + 1e6 * rng.normal(size=len(x))
     path = store_of(tmp_path / "s", NAMES, x, y)
-    (influence,) = page_of(choose(path, (), None), 0.95, path, ()).influences.items
+    (influence,) = report(Wanted(str(path))).influences.items
     assert {share.name for share in influence.ranking.shares} == set(NAMES)
     assert influence.ranking.sentence.startswith("sieve first (S1 ")

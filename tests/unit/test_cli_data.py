@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli import output
-from iosonde.cli._data import open_data
+from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
 from iosonde.data import csv_text as _csv
 

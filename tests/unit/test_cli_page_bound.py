@@ -7,7 +7,7 @@ import bound_sample
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli._page_bound import parse
+from iosonde.answers.page.bound_option import parse
 from iosonde.cli.commands import bound, report
 from iosonde.core.errors import InputError
 from iosonde.core.types import Run

@@ -5,14 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from iosonde.cli import _page_factors as factors
+from iosonde.answers.page import influences
+from iosonde.answers.page.content.factors import CurvePoint
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
-from iosonde.report.factor_content import CurvePoint
 from iosonde.report.figures.importance import Bar, Importance, importance_figure, share_parts
 from iosonde.report.figures.tree import TreeDrawing, is_cut, tree_figure
 from iosonde.report.figures.unseen import curve_figure
-from iosonde.report.page_figures import _curve
+from iosonde.report.page.figures import _curve
 
 
 def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
@@ -27,7 +27,7 @@ def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
 
 @pytest.fixture(scope="module")
 def one():
-    section = factors.factors_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95)
     assert not section.missing
     return section.items[0]
 
@@ -67,14 +67,14 @@ def test_what_if_changes_one_factor_to_its_best_other_level(one):
 
 
 def test_of_times_less_is_better():
-    one = factors.factors_of_table(table(unit="s"), ["speed"], ["fs", "size"], 0.95).items[0]
+    one = influences.influences_of_table(table(unit="s"), ["speed"], ["fs", "size"], 0.95).items[0]
     rows = {row.factor: row for row in one.what_if.rows}
     assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
 
 
 def test_too_many_rows_are_left_to_the_commands(monkeypatch):
-    monkeypatch.setattr(factors, "MOST_ROWS", 50)
-    section = factors.factors_of_table(table(), ["speed"], ["fs", "size"], 0.95)
+    monkeypatch.setattr(influences, "MOST_ROWS", 50)
+    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95)
     assert not section.items
     assert "96 rows are more than a page analyses" in section.missing[0]
     assert "iosonde rank" in section.missing[0]
@@ -85,13 +85,13 @@ def test_where_the_mean_is_as_good_no_tree_is_drawn():
     noise = table()
     column = noise.column("speed")
     values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
-    (one,) = factors.factors_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
+    (one,) = influences.influences_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
                                       0.95).items  # fmt: skip
     assert "no model is better" in one.judged.sentence and one.tree is None and one.what_if is None
 
 
 def test_nothing_that_varies_is_no_part_of_the_page():
-    assert not factors.factors_of_table(table(), ["speed"], [], 0.95).shown
+    assert not influences.influences_of_table(table(), ["speed"], [], 0.95).shown
 
 
 def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():

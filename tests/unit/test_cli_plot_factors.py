@@ -8,10 +8,11 @@ from click.testing import CliRunner
 
 from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
-from iosonde.cli import _plot_factors
-from iosonde.cli._data import open_data
+from iosonde.answers.plot import factors
 from iosonde.cli.commands.plot import command
+from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
+from iosonde.data.asked import Asked
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import Factor
 from iosonde.stats.regression.regress import regress
@@ -37,23 +38,18 @@ def runs(tmp_path_factory):
     return str(path)
 
 
-def panels(monkeypatch, data, responses, on, together=False):
+def panels(data, responses, on, together=False):
     """What the figure is given."""
-    from iosonde.report.figures import factors, figure
-
-    seen = []
-    monkeypatch.setattr(factors, "factor_figure", lambda panel: panel)
-    monkeypatch.setattr(figure, "together", lambda panels, columns: seen.append((panels, columns)))
-    _plot_factors.figure(open_data(data), responses, on, together, "last_done", 0.95)
-    return seen[0]
+    made = factors.panels(open_data(data), Asked(tuple(responses), tuple(on)), together)
+    return made.items, made.columns
 
 
 def invoke(*words):
     return CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
 
 
-def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(monkeypatch, runs):
-    found, columns = panels(monkeypatch, runs, ["write", "read", "random_write", "latency"],
+def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(runs):
+    found, columns = panels(runs, ["write", "read", "random_write", "latency"],
                             ["log2(size)", "fs", "replicas"])  # fmt: skip
     assert (len(found), columns) == (12, 3)
     said = {(panel.series[0].name, panel.factor): panel.series[0].said for panel in found}
@@ -68,8 +64,8 @@ def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(monke
     assert all(panel.logarithmic == (panel.factor == "log2(size)") for panel in found)
 
 
-def test_the_numbers_are_those_of_summary_and_regress(monkeypatch, runs):
-    (panel,), _ = panels(monkeypatch, runs, ["write"], ["log2(size)"])
+def test_the_numbers_are_those_of_summary_and_regress(runs):
+    (panel,), _ = panels(runs, ["write"], ["log2(size)"])
     table = open_data(runs).table
     (series,) = panel.series
     y, size = table.numbers("write"), table.numbers("size")
@@ -81,15 +77,15 @@ def test_the_numbers_are_those_of_summary_and_regress(monkeypatch, runs):
     assert len(series.trials) == len(y)
 
 
-def test_without_response_everything_that_looks_measured_is_drawn(monkeypatch, runs):
-    found, columns = panels(monkeypatch, runs, [], ["log2(size)"])
+def test_without_response_everything_that_looks_measured_is_drawn(runs):
+    found, columns = panels(runs, [], ["log2(size)"])
     assert columns == 1
     assert [panel.series[0].name for panel in found] == ["write (MiB/s)", "read (MiB/s)", "random_write (MiB/s)",
                                                          "latency_ms"]  # fmt: skip
 
 
-def test_together_all_responses_of_a_unit_are_in_one_panel(monkeypatch, runs):
-    found, columns = panels(monkeypatch, runs, ["write", "read"], ["log2(size)", "replicas"], together=True)
+def test_together_all_responses_of_a_unit_are_in_one_panel(runs):
+    found, columns = panels(runs, ["write", "read"], ["log2(size)", "replicas"], together=True)
     assert (len(found), columns) == (2, 2)
     assert [one.name for one in found[0].series] == ["write", "read"]
     assert found[0].unit == "MiB/s"
@@ -114,10 +110,10 @@ def test_what_cannot_be_drawn_is_said(runs, tmp_path, words, said):
     assert not list(tmp_path.iterdir())
 
 
-def test_few_levels_and_no_repeats_are_no_straight_line(monkeypatch, tmp_path):
+def test_few_levels_and_no_repeats_are_no_straight_line(tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("a,b,y\n1,1,3\n1,2,3.1\n2,3,4\n2,4,4.2\n")
-    found, _ = panels(monkeypatch, str(path), ["y"], ["a", "b"])
+    found, _ = panels(str(path), ["y"], ["a", "b"])
     assert [panel.series[0].said[1].partition("; ")[2] or panel.series[0].said[1] for panel in found] == [
         "straight or not: two levels cannot tell", "straight or not: without repeats cannot tell"]  # fmt: skip
 
@@ -148,18 +144,18 @@ def test_one_response_that_never_varies_leaves_the_others_drawn(tmp_path):
 
 def test_sizes_of_a_store_are_named_as_people_write_them():
     cells = np.array([16384.0, 1048576.0, 16384.0])
-    places, ticks = _plot_factors._places(Factor("request_size", "log2"), cells, "bytes")
+    places, ticks = factors._places(Factor("request_size", "log2"), cells, "bytes")
     assert ticks == [(16384.0, "16 KiB"), (1048576.0, "1 MiB")] and places[16384.0] == 16384.0
-    assert _plot_factors._places(Factor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
+    assert factors._places(Factor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
 
 
-def test_all_panels_of_a_response_have_one_unit(monkeypatch, runs):
-    found, _ = panels(monkeypatch, runs, ["write", "latency"], ["size", "fs"])
+def test_all_panels_of_a_response_have_one_unit(runs):
+    found, _ = panels(runs, ["write", "latency"], ["size", "fs"])
     assert [(panel.divisor, panel.unit) for panel in found[:2]] == [(found[0].divisor, found[0].unit)] * 2
     assert found[2].unit == found[3].unit == "ms"
 
 
-def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_these_held(monkeypatch, tmp_path):
+def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_these_held(tmp_path):
     """Stripes × replicas ≤ servers: 44 (39–49) was shown for a true 10.4."""
     x = np.repeat(cells(), 3, axis=0)
     y = 900 + x @ LINE + SIGMA * np.random.default_rng(1).normal(size=len(x))
@@ -167,7 +163,7 @@ def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_
     lines = [",".join([*map(str, row), f"{value:.4f}"]) for row, value in zip(x.tolist(), y.tolist(), strict=True)]
     path.write_text("\n".join([",".join([*LAYOUT, "write (MB/s)"]), *lines]) + "\n")
     for on in (["striping", "network", "clients"], LAYOUT):
-        found, _ = panels(monkeypatch, str(path), ["write"], on)
+        found, _ = panels(str(path), ["write"], on)
         panel = {one.factor: one.series[0] for one in found}
         assert panel["striping"].slope.low > 25
         held = panel["striping"].held
@@ -181,6 +177,6 @@ def test_a_slope_that_holds_effects_of_other_factors_stands_beside_the_one_with_
     assert held.slope.value == pytest.approx(next(one for one in everything if one.name == "striping").estimate)
 
 
-def test_what_was_measured_is_not_held(monkeypatch, runs):
-    (panel,), _ = panels(monkeypatch, runs, ["write"], ["log2(size)"])
+def test_what_was_measured_is_not_held(runs):
+    (panel,), _ = panels(runs, ["write"], ["log2(size)"])
     assert panel.series[0].held.others == ("fs", "replicas")

@@ -9,12 +9,15 @@ import pytest
 import stats_sample
 from click.testing import CliRunner
 
-from iosonde.cli import _page_timelines as timelines
-from iosonde.cli._page import choose, page_of
-from iosonde.cli._page_figures import Axis, title
+from iosonde.answers.page import timelines
+from iosonde.answers.page.axis import Axis, title
+from iosonde.answers.page.experiment import choose
+from iosonde.answers.page.of_store import page_of_store
 from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
+from iosonde.data.source import open_data
 from iosonde.store import Store
 
 FACTS = {
@@ -50,7 +53,9 @@ def run(command, *words):
 
 
 def page_at(path, experiment=None, where=()):
-    return page_of(choose(str(path), where, experiment), 0.95, str(path), ["iosonde", "report"])
+    chosen = choose(str(path), experiment)
+    source = open_data(str(path), where, chosen.experiment)
+    return page_of_store(source, chosen, 0.95, ["iosonde", "report"])
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
@@ -257,6 +262,10 @@ def test_json(whole, tmp_path, monkeypatch):
 # Timelines
 
 
+def stored(runs):
+    return [StoredRun(run) for run in runs]
+
+
 AXIS = Axis("nodes", "node", 1)
 
 
@@ -282,7 +291,9 @@ def trial(*phases, **changes):
 
 
 def test_the_late_and_the_last_are_marked():
-    section, _ = timelines.timelines_of([trial(phase([(0, 10**9), (5 * 10**8, 10**9 + 1), (0, 2 * 10**9)]))], AXIS)
+    section, _ = timelines.timelines_of(
+        stored([trial(phase([(0, 10**9), (5 * 10**8, 10**9 + 1), (0, 2 * 10**9)]))]), AXIS
+    )
     spans = section.items[0].spans
     assert [span.mark for span in spans] == ["", "late", "last"]
     assert (spans[1].start_s, spans[2].end_s) == (0.5, 2.0)
@@ -291,7 +302,7 @@ def test_the_late_and_the_last_are_marked():
 
 def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
     one = phase([(0, 10**9), (10**11, 10**11 + 3 * 10**9)], comparable=False, start_spread_ns=None, end_spread_ns=None)
-    section, _ = timelines.timelines_of([trial(one)], AXIS)
+    section, _ = timelines.timelines_of(stored([trial(one)]), AXIS)
     assert [(span.start_s, span.end_s, span.mark) for span in section.items[0].spans] == [(0, 1, ""), (0, 3, "last")]
     assert "took longest" in section.items[0].note
     assert not section.items[0].comparable
@@ -299,7 +310,7 @@ def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
 
 def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
     calm, wild = trial(phase([(0, 100), (0, 101)])), trial(phase([(0, 100), (0, 900)]), id="wild")
-    section, note = timelines.timelines_of([calm, wild, calm], AXIS)
+    section, note = timelines.timelines_of(stored([calm, wild, calm]), AXIS)
     assert "wild" in section.items[0].trial
     assert "furthest apart" in note
 
@@ -307,7 +318,7 @@ def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
 def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
     times = [(0, 10**9 + r) for r in range(10_000)]
     times[77] = (9 * 10**8, 10**9)
-    section, _ = timelines.timelines_of([trial(phase(times))], AXIS)
+    section, _ = timelines.timelines_of(stored([trial(phase(times))]), AXIS)
     only = section.items[0]
     assert only.ranks == 10_000
     assert len(only.spans) <= timelines.SHOWN_RANKS
@@ -315,13 +326,13 @@ def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
 
 
 def test_one_rank_has_nobody_to_wait_for():
-    section, _ = timelines.timelines_of([trial(phase([(0, 100)]))], AXIS)
+    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]))]), AXIS)
     assert not section.items
     assert "one rank" in section.missing[0]
 
 
 def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
-    section, _ = timelines.timelines_of([trial({"index": 0, "name": "write"}), trial()], AXIS)
+    section, _ = timelines.timelines_of(stored([trial({"index": 0, "name": "write"}), trial()]), AXIS)
     assert section.missing == ("No trial holds the times of its ranks.",)
 
 

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
-from iosonde.cli._data import open_data
-from iosonde.cli._page import choose, page_of
+from iosonde.answers.report import Wanted
+from iosonde.answers.report import report as page_of
 from iosonde.cli.commands import report
+from iosonde.cli.options.data import open_data
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Observation
 from iosonde.stats import checks
@@ -149,7 +150,7 @@ def scaled(tmp_path_factory):
 
 
 def test_a_stores_page_explains_each_metric_by_what_varies(scaled):
-    page = page_of(choose(str(scaled), (), None), 0.95, str(scaled), ["iosonde"])
+    page = page_of(Wanted(str(scaled), again=("iosonde",)))
     (model,) = page.models.items
     assert (model.title, model.on, model.unit) == ("Write, large files", ("nodes",), "bytes/s")
     slope = model.terms[1].estimate
@@ -172,7 +173,7 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 
 def test_a_headline_over_many_factors_names_no_levels():
-    from iosonde.cli._page_table import _headline
+    from iosonde.answers.page.of_table import _headline
     from iosonde.core.table import table_of
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell

@@ -5,13 +5,14 @@ import re
 
 import pytest
 
+from iosonde.answers.page.content.bars import Bars, Cell
+from iosonde.answers.page.content.models import Summary, SummaryRow
+from iosonde.answers.page.content.tables import Section
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.report.content import Bars, Cell, Section
-from iosonde.report.headline import MOST_SETTINGS, headlines
-from iosonde.report.model_content import Summary, SummaryRow
-from iosonde.report.page import bar_groups, render
-from iosonde.report.strip import STRIP_WIDTH, Axis
-from iosonde.report.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
+from iosonde.report.page.headline import MOST_SETTINGS, headlines
+from iosonde.report.page.page import bar_groups, render
+from iosonde.report.page.strip import STRIP_WIDTH, Axis
+from iosonde.report.page.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
 from iosonde.report.text import estimate_parts
 from page_sample import model_page, sample_page
 

@@ -8,9 +8,9 @@ import json
 import numpy as np
 import pytest
 
+from iosonde.answers.page.content.factors import CurvePoint, FactorShare, Influence, Judged, Ranking, Tree
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.report.factor_content import CurvePoint, FactorShare, Influence, Judged, Ranking, Tree
 from iosonde.report.figures.bars import bars_figure
 from iosonde.report.figures.depth import depth_figure
 from iosonde.report.figures.factors import FactorPanel, Series, factor_figure
@@ -22,7 +22,7 @@ from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
 from iosonde.report.figures.timeline import timeline_figure
 from iosonde.report.figures.unseen import Errors, errors_figure
 from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
-from iosonde.report.page_figures import page_specs
+from iosonde.report.page.figures import page_specs
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}

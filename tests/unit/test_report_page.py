@@ -12,12 +12,13 @@ from urllib.parse import unquote
 
 import pytest
 
+from iosonde.answers.page.content.bars import Bars, Cell
+from iosonde.answers.page.content.tables import DataTable
 from iosonde.core.types import Estimate
-from iosonde.report.content import Bars, Cell, counted, plural
+from iosonde.core.words import counted, plural
 from iosonde.report.figures.waterfall import waterfall_figure
-from iosonde.report.headline import headlines, scale_of
-from iosonde.report.page import page_json, render
-from iosonde.report.table import Table
+from iosonde.report.page.headline import headlines, scale_of
+from iosonde.report.page.page import page_json, render
 from page_sample import HOSTILE, MiB, bare_page, bound_page, model_page, partial_page, sample_page
 
 PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page, "bound": bound_page}
@@ -216,16 +217,16 @@ def test_not_a_number_is_no_json():
     bars = Bars("x", "rate", "X", "operations/s", (Cell(1, Estimate(float("nan"), None, None, 0.95, 1)),))
     import dataclasses
 
-    from iosonde.report.content import Section
+    from iosonde.answers.page.content.tables import Section
 
     page = dataclasses.replace(bare_page(), bars=Section((bars,)))
     assert '"value": null' in page_json(page)
 
 
 def test_text_that_a_spreadsheet_would_run_is_quoted():
-    table = Table("t", ("host", "x"), (("=cmd()", -1.5), ("@a", None), ("fine", 2)))
+    table = DataTable("t", ("host", "x"), (("=cmd()", -1.5), ("@a", None), ("fine", 2)))
     assert list(csv.reader(io.StringIO(table.to_csv())))[1:] == [["'=cmd()", "-1.5"], ["'@a", ""], ["fine", "2"]]
-    table = Table("t", ("=1+1", "x"), (("-2", "+3.5e-7"), ("-2+3", -0.5)))
+    table = DataTable("t", ("=1+1", "x"), (("-2", "+3.5e-7"), ("-2+3", -0.5)))
     rows = [["'=1+1", "x"], ["-2", "+3.5e-7"], ["'-2+3", "-0.5"]]
     assert list(csv.reader(io.StringIO(table.to_csv()))) == rows, "names, too; a negative number stays a number"
 

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from iosonde.report import page_library
-from iosonde.report.page_library import library
+from iosonde.report.page import library as page_library
+from iosonde.report.page.library import library
 
 
 @pytest.fixture

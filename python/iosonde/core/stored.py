@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .types import FactorValue
+from .types import FactorValue, Finding, Severity
 
 FILESYSTEM, TARGET = "filesystem", "target"
 
@@ -87,6 +87,11 @@ class StoredPhase:
     def start_spread_ns(self) -> int | None:
         """First to last start of a rank; None where the clocks cannot be compared."""
         return self.document.get("start_spread_ns")
+
+    @property
+    def end_spread_ns(self) -> int | None:
+        """First to last end of a rank; None where the clocks cannot be compared."""
+        return self.document.get("end_spread_ns")
 
     @property
     def in_turn(self) -> bool:
@@ -202,9 +207,23 @@ class StoredRun:
         return self.document.get("files") or {}
 
     @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found while it was measured."""
+        return tuple(
+            Finding(one["code"], Severity(one["severity"]), one["sentence"], one.get("evidence") or {},
+                    one.get("action") or "")
+            for one in self.document.get("findings") or ()
+        )  # fmt: skip
+
+    @property
+    def versions(self) -> Mapping[str, Any]:
+        """Of iosonde and of what it ran on, by name."""
+        return self.document.get("versions") or {}
+
+    @property
     def written_by(self) -> str:
         """The version of iosonde that stored it."""
-        return str((self.document.get("versions") or {}).get("iosonde", ""))
+        return str(self.versions.get("iosonde", ""))
 
     @property
     def imported(self) -> bool:

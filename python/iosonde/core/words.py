@@ -8,6 +8,7 @@ from .types import Estimate
 from .units import significant
 
 UNKNOWN = "~"
+_LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
 _LARGE = 1e5  # more has three digits instead of a long row of decimals
 
 
@@ -17,8 +18,14 @@ def shown(value: float | None, digits: int = 3) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """``1 trial``, ``3 trials``."""
-    return f"{n} {noun}" + ("" if n == 1 else "s")
+    """``1 trial``, ``3 trials``, ``2,048 ranks per node``."""
+    return f"{n:,} {noun if n == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """``trials``, ``ranks per node``."""
+    first, per, rest = noun.partition(" per ")
+    return f"{first}s{per}{rest}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -60,3 +67,10 @@ def ratio(found: Estimate) -> str:
 def decimals(x: float, n: int, sign: str = "") -> str:
     """So many decimals; three digits where that would be a long row of them."""
     return f"{round(x, n) + 0.0:{sign}.{n}f}" if abs(x) < _LARGE else f"{x:{sign}.3g}"
+
+
+def level_text(cell: object) -> str:
+    """A level of a factor; whole numbers in full where they are short."""
+    if not isinstance(cell, (int, float)):
+        return str(cell)
+    return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)

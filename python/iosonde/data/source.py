@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import RESULT_COLUMNS
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment
+from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import parse_where
 
 from . import factors, stored, tables
@@ -30,7 +30,7 @@ Conditions = Sequence[tuple[str, str, Any]]
 class Source:
     """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
 
-    ``store`` is None for a table. ``problems`` are sentences about a store's damaged files.
+    ``store`` is None for a table. ``damage``: what the store says of its files.
     """
 
     table: Table
@@ -38,7 +38,12 @@ class Source:
     store: Store | None = None
     experiment: str | None = None
     where: tuple[tuple[str, str, Any], ...] = ()
-    problems: tuple[str, ...] = ()
+    damage: tuple[Finding, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is damaged, as sentences."""
+        return tuple(one.sentence for one in self.damage)
 
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
@@ -141,8 +146,8 @@ def _open_store(data: str, conditions: Conditions, experiment: str | None) -> So
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
-    problems = tuple(problem.sentence for problem in store.problems(contents=False))
-    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), problems)
+    damage = tuple(store.problems(contents=False))
+    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage)
 
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:

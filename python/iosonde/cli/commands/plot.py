@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from iosonde.cli.options.data import open_data, split_names
+from iosonde.cli.options.level import checked_level
+from iosonde.cli.output import talk
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.whole_file import replace_file
 from iosonde.report.figures.files import FORMATS, format_of
 
-from .._data import Source, check_level, open_data, split_names
-from .._page import choose, page_of
-from ..output import talk
-
 if TYPE_CHECKING:
-    from iosonde.report.content import Bars, Latency, Page, Section, Timeline
+    from iosonde.answers.page.content.tables import Section
     from iosonde.report.figures.figure import Figure
 
 KINDS = ("bars", "latency", "timeline")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where figures go: ``path`` is one file, or with ``many`` a directory of files of ``form``."""
+
+    path: Path
+    form: str
+    many: bool
+
+    def write(self, figure: Figure, name: str) -> None:
+        """The figure, in a directory under ``name``; says which file it is."""
+        from iosonde.report.text import escape
+
+        file = self.path / f"{name}.{self.form}" if self.many else self.path
+        click.echo(escape(figure.save(file)))
 
 
 @click.command(epilog="Example: iosonde plot results -o figures.pdf --kind bars --metric write_large")
@@ -43,61 +58,83 @@ KINDS = ("bars", "latency", "timeline")
 @click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
 @click.option("--response", metavar="Y,…", help="With --on: the responses [default: all that were measured].")
 @click.option("--together", is_flag=True, help="With --on: all responses in one panel for each factor.")
-def command(
-    data: str,
-    output: str,
-    kind: str | None,
-    bars: bool,
-    metric: str | None,
-    form: str | None,
-    experiment: str | None,
-    where: tuple[str, ...],
-    level: float,
-    on: str | None,
-    response: str | None,
-    together: bool,
-) -> None:
+def command(data: str, output: str, form: str | None, level: float, **given: Any) -> None:
     """Draw the newest experiment in DATA, a store: bars by node count, latency distributions, timelines of the ranks.
 
     With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With --on, of a
     store or a table, every response against every factor, and whether a line describes it. Prints the files that it
     wrote.
     """
-    from iosonde.report.text import escape
-
-    check_level(level)
-    path = Path(output)
-    names = [name.strip() for name in (metric or "").split(",") if name.strip()]
-    kinds, single = _wanted(path, kind, form)
-    if on is not None:
-        if not split_names(on):
-            raise InputError("--on names no factor", "write --on nodes,fs")
-        _refuse(kind=kind, bars=bars, metric=metric)
-        click.echo(escape(_draw_factors(open_data(data, where, experiment), response, on, together, path, single, form,
-                                        level)))  # fmt: skip
+    checked_level(level)
+    place = _place(Path(output), form)
+    names = split_names(given["metric"])
+    if given["on"] is not None:
+        _factors(data, place, level, given)
         return
-    if response or together:
+    if given["response"] or given["together"]:
         raise InputError("--response and --together go with --on", "name factors, as --on nodes")
-    if bars:
-        from .._bars import draw as draw_bars
-
-        if kind:
+    if given["bars"]:
+        if given["kind"]:
             raise InputError("--bars and --kind do not go together", "leave --kind out")
-        for written in draw_bars(data, path, form or "png", names, level, experiment=experiment, where=where):
-            click.echo(escape(written))
+        _totals(data, place, level, names, given)
         return
-    page = page_of(choose(data, where, experiment), level, data, ())
+    _kinds(data, place, level, names, given)
+
+
+def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> None:
+    """Every response against every factor."""
+    from iosonde.answers.plot.factors import panels
+    from iosonde.data.asked import Asked
+    from iosonde.report.figures.factors import factors_figure
+
+    on = split_names(given["on"])
+    if not on:
+        raise InputError("--on names no factor", "write --on nodes,fs")
+    for name in ("kind", "bars", "metric"):
+        if given[name]:
+            raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
+    asked = Asked(tuple(split_names(given["response"])), tuple(on), level=level)
+    made = panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
+    figure = factors_figure(made.items, made.columns)
+    for why in made.left:
+        talk(f"not drawn: {why}")
+    place.write(figure, "factors")
+
+
+def _totals(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
+    """Each metric by node count: a file for each, or panels of one file."""
+    from iosonde.answers.plot.totals import totals
+    from iosonde.report.figures.bars import bars_figure
+    from iosonde.report.figures.figure import together
+    from iosonde.report.figures.files import names_of_files
+
+    items = totals(data, names, level, given["experiment"], given["where"])
+    figures = [bars_figure(one, "node") for one in items]
+    if not place.many:
+        place.write(together(figures, columns=3), "")
+        return
+    for name, figure in zip(names_of_files([one.operation for one in items]), figures, strict=True):
+        place.write(figure, name)
+
+
+def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
+    """Figures of the page, by kind: one file holds one of them."""
+    from iosonde.answers.page.experiment import choose
+    from iosonde.answers.page.of_store import figures_of_store
+
+    kinds = (given["kind"],) if given["kind"] else KINDS if place.many else KINDS[:1]
+    source = open_data(data, given["where"], choose(data, given["experiment"]).experiment)
+    shown = figures_of_store(source, level, kinds)
     drawn = 0
-    for one in kinds:
-        section = _section(page, one)
-        items = _chosen(section.items, names)
-        if not items:
-            _say_missing(one, section, names)
+    for kind, section in zip(KINDS, (shown.bars, shown.latencies, shown.timelines), strict=True):
+        if kind not in kinds:
             continue
-        suffix = format_of(path) if single else (form or "png")
-        file = path if single else path / f"{one}.{suffix}"
-        click.echo(escape(replace_file(file, _panels(one, items, page.axis).image(suffix))))
-        drawn += 1
+        items = _chosen(section.items, names)
+        if items:
+            place.write(_panels(kind, items, shown.axis.noun), kind)
+            drawn += 1
+        else:
+            _say_missing(kind, section, names)
     if not drawn:
         raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
 
@@ -116,43 +153,18 @@ def _panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
     return together([timeline_figure(item) for item in items], columns=2)
 
 
-def _refuse(**others: object) -> None:
-    for name, given in others.items():
-        if given:
-            raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
-
-
-def _draw_factors(
-    source: Source, response: str | None, on: str, together: bool, path: Path, single: bool, form: str | None,
-    level: float,
-) -> str:  # fmt: skip
-    from .._plot_factors import figure
-
-    drawn, left = figure(source, split_names(response), split_names(on), together, "last_done", level)
-    for why in left:
-        talk(f"not drawn: {why}")
-    suffix = format_of(path) if single else (form or "png")
-    return str(replace_file(path if single else path / f"factors.{suffix}", drawn.image(suffix)))
-
-
-def _wanted(path: Path, kind: str | None, form: str | None) -> tuple[Sequence[str], bool]:
-    """(kinds, whether ``path`` names the one file). Makes the directory where it is one."""
+def _place(path: Path, form: str | None) -> Place:
+    """Makes the directory where it is one. Raises InputError."""
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
-        format_of(path)
-        if form and form != suffix:
+        if form and form != format_of(path):
             raise InputError(f"--format {form} and {path} do not agree", "leave --format out")
-        return (kind or "bars",), True
+        return Place(path, format_of(path), False)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the directory {path}: {error.strerror}", "name another one") from error
-    return (kind,) if kind else KINDS, False
-
-
-def _section(page: Page, kind: str) -> Section[Any]:
-    sections: dict[str, Section[Any]] = {"bars": page.bars, "latency": page.latencies, "timeline": page.timelines}
-    return sections[kind]
+    return Place(path, form or FORMATS[0], True)
 
 
 def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
@@ -163,10 +175,8 @@ def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
     return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
 
 
-def _operation(item: Bars | Latency | Timeline) -> str:
-    from iosonde.report.content import Timeline
-
-    return item.phase if isinstance(item, Timeline) else item.operation
+def _operation(item: Any) -> str:
+    return str(getattr(item, "operation", None) or item.phase)
 
 
 def _say_missing(kind: str, section: Section[Any], names: Sequence[str]) -> None:

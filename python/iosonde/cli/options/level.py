@@ -1,4 +1,4 @@
-"""``--level`` and ``--json`` of commands that take no DATA."""
+"""``--level`` and ``--json`` of commands that do not take the options of DATA."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from iosonde.core.levels import check_level, warning
 Command = Callable[..., Any]
 
 
+def checked_level(level: float) -> float:
+    """The level; one that is unusually low is warned about. Raises InputError."""
+    if warning(check_level(level)):
+        talk(warning(level))
+    return level
+
+
 def level_options(command: Command) -> Command:
     """The options, handed to the command as ``level`` (checked; one that is unusually low is warned about) and
     ``as_json``."""
 
     @functools.wraps(command)
     def called(**given: Any) -> Any:
-        if warning(check_level(given["level"])):
-            talk(warning(given["level"]))
+        checked_level(given["level"])
         return command(**given)
 
     made = click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")(called)

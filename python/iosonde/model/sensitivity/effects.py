@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
+from iosonde.core.words import level_text
 from iosonde.stats.estimate.distributions import normal_quantile
 
 from .design import Codes, Design
 from .variances import Array
 
 _LEAST_LEVELS = 3
+_MOST_NAMED = 4  # levels
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ class Effects:
 
     levels: tuple[Level, ...]
     turns: str
+
+    @property
+    def tried(self) -> str:
+        """The levels in words, or their range and how many there are."""
+        if len(self.levels) <= _MOST_NAMED and all(level.low == level.high for level in self.levels):
+            return ", ".join(level_text(level.low) for level in self.levels)
+        if not all(isinstance(level.low, (int, float)) for level in self.levels):
+            return f"{len(self.levels)} levels"
+        bins = "" if all(level.low == level.high for level in self.levels) else " bins"
+        return f"{_short(self.levels[0].low)} to {_short(self.levels[-1].high)} ({len(self.levels)}{bins})"
 
     @property
     def largest_step(self) -> tuple[Level, Level]:
@@ -161,3 +173,8 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
             if found:
                 return f"{found}, where {design.features[other].name} is {_named(design, other, chosen)}"
     return ""
+
+
+def _short(cell: object) -> str:
+    """An end of a range of levels."""
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level_text(cell)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iosonde.core.units import significant
-from iosonde.report.content import Bars, Cell, counted, plural
-from iosonde.report.headline import MOST_STRETCH, scale_of
+from iosonde.answers.page.content.bars import Bars, Cell
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted, plural
 from iosonde.report.text import estimate_parts, estimate_text
 
 from .figure import Figure
@@ -12,6 +12,8 @@ from .vocabulary import BLUE, INK, PAPER, Row, ends, flat, interval, layer, name
 
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
+MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
+LOG_BEYOND = 20.0  # values so many times apart have no unit in common
 
 
 def bars_figure(bars: Bars, axis: str) -> Figure:
@@ -55,3 +57,14 @@ def bars_top(bars: Bars) -> float:
     highs = [c.estimate.high for c in bars.cells if c.estimate.high is not None]
     most = max(seen, default=0.0) or 1.0
     return min(max([most, *highs]), MOST_STRETCH * most)
+
+
+def scale_of(bars: Bars) -> tuple[float, str]:
+    """(divisor, unit) for all of a metric's values: the least one's, so that none gets a leading zero.
+
+    The greatest one's where they lie far apart.
+    """
+    values = [cell.estimate.value for cell in bars.cells if cell.estimate.value]
+    if not values:
+        return human_scale(0.0, bars.unit)
+    return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iosonde.answers.page.content.bound import Roofline, WaterfallBars
 from iosonde.core.errors import InputError
-from iosonde.report.bound_content import Roofline, bars_of
 
 from .figure import Figure, together
 from .roofline import roofline_figure
@@ -23,7 +23,7 @@ def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> 
     if kind not in KINDS:
         raise InputError(f"there is no figure '{kind}' of a bound", f"take {' or '.join(KINDS)}")
     if kind == "waterfall":
-        items = [waterfall_figure(bars_of(one)) for one in answer.falls[:MOST_PANELS]]
+        items = [waterfall_figure(WaterfallBars.of(one)) for one in answer.falls[:MOST_PANELS]]
     else:
         items = [roofline_figure(Roofline(**vars(one))) for one in answer.rooflines(against)[:MOST_PANELS]]
     if not items:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from iosonde.answers.plot.panel import FactorPanel, Series
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 from iosonde.report.text import escape, estimate_text
 
-from .figure import Figure
+from .figure import Figure, together
 from .vocabulary import (
     INK,
     PAPER,
@@ -33,45 +33,9 @@ from .vocabulary import (
 _SAID = 62  # characters of a sentence above a panel
 
 
-@dataclass(frozen=True)
-class Held:
-    """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
-
-    slope: Estimate
-    others: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Series:
-    """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
-
-    ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
-    None where there is none.
-    """
-
-    name: str
-    trials: Sequence[tuple[float, float]]
-    means: Sequence[tuple[float, Estimate]]
-    line: Sequence[tuple[float, float]]
-    said: Sequence[str]
-    slope: Estimate | None = None
-    held: Held | None = None
-
-
-@dataclass(frozen=True)
-class FactorPanel:
-    """One factor. ``ticks`` are its levels by place; ``logarithmic``: places are apart by their ratios; ``named``:
-    levels are names in an order, else numbers, of bytes with ``sizes``. Values in ``unit`` after division by
-    ``divisor``."""
-
-    factor: str
-    ticks: Sequence[tuple[float, str]]
-    logarithmic: bool
-    unit: str
-    divisor: float
-    series: Sequence[Series]
-    named: bool = False
-    sizes: bool = False
+def factors_figure(panels: Sequence[FactorPanel], columns: int) -> Figure:
+    """All panels, so many in a row."""
+    return together([factor_figure(panel) for panel in panels], columns)
 
 
 def factor_figure(panel: FactorPanel) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from iosonde.core.errors import InputError
@@ -21,6 +22,18 @@ def format_of(path: str | Path) -> str:
     if form not in FORMATS:
         raise InputError(f"{path} is not a figure's name", f"end it in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
     return form
+
+
+def names_of_files(titles: Sequence[str]) -> list[str]:
+    """A plain file name for each title, without its ending; all different."""
+    used: list[str] = []
+    for title in titles:
+        stem = re.sub(r"[^A-Za-z0-9._=+-]+", "_", title).strip("._")[:80] or "metric"
+        name, number = stem, 2
+        while name in used:
+            name, number = f"{stem}-{number}", number + 1
+        used.append(name)
+    return used
 
 
 def image(specification: Spec, form: str) -> bytes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.answers.page.content.latency import Latency, LatencySeries
 from iosonde.core.types import Estimate
-from iosonde.report.content import Latency, LatencySeries, counted
+from iosonde.core.words import counted
 from iosonde.report.text import estimate_text
 
 from .figure import Figure

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.answers.page.content.models import ModelPlots
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale, significant
-from iosonde.report.model_content import ModelPlots
 
 from .figure import Figure, together
 from .vocabulary import BLUE, VERMILION, Row, Spec, flat, layer, line_of, number, shared, short, view, zoom

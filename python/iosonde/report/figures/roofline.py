@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from iosonde.answers.page.content.bound import Roofline
 from iosonde.answers.roofline import Mark
 from iosonde.core.units import human_scale
-from iosonde.report.bound_content import Roofline
 from iosonde.report.text import estimate_text
 
 from .figure import Figure

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from iosonde.answers.page.content.timeline import RankSpan, Timeline
 from iosonde.core.units import human_scale, significant
-from iosonde.report.content import RankSpan, Timeline
 
 from .figure import Figure
 from .vocabulary import BLUE, ORANGE, VERMILION, Row, layer, legend, names, number, short, view

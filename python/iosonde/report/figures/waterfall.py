@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from iosonde.answers.page.content.bound import WaterfallBars
 from iosonde.core.units import human_scale
-from iosonde.report.bound_content import WaterfallBars
 from iosonde.report.text import estimate_text
 
 from .figure import Figure

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
+from iosonde.core.words import level_text
 
 from .layout import WIDTH, table, wrapped
 from .numbers import number, p_text, share, span
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from iosonde.model.sensitivity.effects import Level
     from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
-_MOST_NAMED = 4  # levels
-_LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
 
 
@@ -131,7 +130,7 @@ def _effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
         low, high = (
             f"{significant(_measured(end, ranking) / divisor)} at {_named(end)}" for end in factor.effects.extremes
         )
-        rows.append([factor.name, tried(factor), low, high, _step(factor, ranking, divisor)])
+        rows.append([factor.name, factor.effects.tried, low, high, _step(factor, ranking, divisor)])
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
     yield from _whole_or_halves(heads, rows, "lllll", 4)
@@ -163,7 +162,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     if len(factor.effects.levels) == 2:
         return change
     if a.low != a.high or b.low != b.high:
-        return f"{change} at {_plain(b.low)}"
+        return f"{change} at {level_text(b.low)}"
     return f"{change}: {_named(a)} → {_named(b)}"
 
 
@@ -196,35 +195,12 @@ def direction(factor: FactorRank) -> str:
     return "raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none"
 
 
-def tried(factor: FactorRank) -> str:
-    """The levels, or their range and how many there are."""
-    assert factor.effects is not None
-    levels = factor.effects.levels
-    if len(levels) <= _MOST_NAMED and all(level.low == level.high for level in levels):
-        return ", ".join(_named(level) for level in levels)
-    if not all(isinstance(level.low, (int, float)) for level in levels):
-        return f"{len(levels)} levels"
-    bins = "" if all(level.low == level.high for level in levels) else " bins"
-    return f"{_short(levels[0].low)} to {_short(levels[-1].high)} ({len(levels)}{bins})"
-
-
 def _named(level: Level) -> str:
     """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
     if level.low == level.high:
-        return _plain(level.low)
+        return level_text(level.low)
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
     return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
-
-
-def _short(cell: object) -> str:
-    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else _plain(cell)
-
-
-def _plain(cell: object) -> str:
-    """Whole numbers in full where they are short."""
-    if not isinstance(cell, (int, float)):
-        return str(cell)
-    return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)
 
 
 def _scaled(value: float | None, divisor: float) -> str:

@@ -1,0 +1,136 @@
+"""Trials → which setting to choose, as a page shows it. Chooses and names; explain computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.answers.advise import sentence_of
+from iosonde.core.errors import IosondeError
+from iosonde.core.metrics import metric_of
+from iosonde.core.table import Table
+from iosonde.core.types import Better, Metric, Role
+from iosonde.core.words import counted
+from iosonde.data.asked import LAST_DONE
+from iosonde.data.roles import guess
+from iosonde.data.source import Source
+from iosonde.explain.advise import Advice as Made
+from iosonde.explain.advise import Wish, advise
+
+from .axis import metric_title
+from .content.advice import Advice, AdviceDefault, AdviceRule, Compared
+from .content.bars import Bars
+from .content.tables import Section
+from .terms import of_metric
+
+MOST_RESPONSES = 4
+_MOST_DEFAULTS = 12
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """What may be chosen, what is given (None: every other setting that varies), and the setting in use."""
+
+    choose: Sequence[str]
+    given: Sequence[str] | None = None
+    current: Mapping[str, str] | None = None
+
+
+def advice_of_store(source: Source, shown: Sequence[Bars], asked: Choosing, level: float) -> Section[Advice]:
+    """One part for each operation and metric that the page shows."""
+    trials = source.trials(LAST_DONE).rows
+    rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    varying = [factor.name for factor in source.known.factors if factor.role is Role.SET]
+    named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
+    tables = []
+    for operation, metric, unit in named:
+        title = metric_title(operation, metric)
+        table = of_metric(trials, rows[operation, metric], title, unit)
+        tables.append((title, metric_of(metric, unit), table))
+    return _section(tables, asked, varying, level)
+
+
+def advice_of_table(
+    table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Choosing, level: float
+) -> Section[Advice]:
+    """One part for each response of a table."""
+    seen = guess(table, responses, by)
+    columns = [table.column(name) for name in seen.responses]
+    tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
+    return _section(tables, asked, seen.settings, level)
+
+
+def _section(
+    tables: Sequence[tuple[str, Metric, Table]], asked: Choosing, varying: Sequence[str], level: float
+) -> Section[Advice]:
+    """What was asked for raises IosondeError where no response has advice; else what has none is said."""
+    items, missing = list[Advice](), list[str]()
+    first: IosondeError | None = None
+    for title, metric, table in tables[:MOST_RESPONSES]:
+        chosen = [table.column(name).name for name in asked.choose]
+        given = [name for name in varying if name not in chosen] if asked.given is None else asked.given
+        try:
+            items.append(_advice(title, metric, table, asked, given, level))
+        except IosondeError as error:
+            first = first or error
+            missing.append(f"{title}: {error.message}.")
+    if first is not None and not items:
+        raise first
+    if len(tables) > MOST_RESPONSES:
+        others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
+        missing.append(f"Not advised on here: {others}; iosonde advise does.")
+    return Section(tuple(items), tuple(missing))
+
+
+def _advice(title: str, metric: Metric, table: Table, asked: Choosing, given: Sequence[str], level: float) -> Advice:
+    lower = metric.better is Better.LOWER
+    made = advise(table, title, asked.choose, given, level, Wish(metric.unit, lower, current=asked.current))
+    gain = made.gain
+    return Advice(
+        title=title,
+        unit=metric.unit,
+        head=_head(made, lower),
+        sentence=sentence_of(made),
+        choose=tuple(made.instances.choose),
+        over=gain.over if gain else "",
+        ratio=gain.ratio if gain and made.kind != "nothing" else None,
+        compared=_compared(made),
+        defaults=_defaults(made),
+        rules=tuple(AdviceRule(r.when, r.then, r.instances, r.share, r.lowest) for r in made.rules),
+        warnings=tuple(made.warnings),
+    )
+
+
+def _head(advice: Made, lower: bool) -> str:
+    made = advice.instances
+    given = ", ".join(feature.name for feature in made.features)
+    of = f"{counted(len(made), 'instance')} ({given})" if given else "one instance"
+    settings = f"{counted(len(made.settings), 'setting')} ({'/'.join(made.choose)})"
+    return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
+
+
+def _compared(made: Made) -> tuple[Compared, ...]:
+    """The advice beside what it is to beat, and beside what nobody can beat."""
+    gain = made.gain
+    if gain is None:
+        return ()
+    what = "rules" if made.kind == "rules" else made.best_default if made.kind == "default" else "rules, not advised"
+    over = f"{gain.over} ({'in use' if gain.over == made.current else 'best default'})"
+    found = [Compared(over, gain.reference, gain.reference_lowest)]
+    if what != gain.over:
+        found.insert(0, Compared(what, gain.advised, gain.lowest))
+    if gain.possible is not None:
+        found.append(Compared("the best of each instance", gain.possible, None))
+    return tuple(found)
+
+
+def _defaults(made: Made) -> tuple[AdviceDefault, ...]:
+    """The best ones first, and the one in use wherever it stands."""
+    ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
+    kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]
+    notes = {made.best_default: "best default"} | ({made.current: "in use"} if made.current else {})
+    return tuple(
+        AdviceDefault(d.setting, notes.get(d.setting, ""), d.best, d.tied, d.worst, d.rel_arith, d.rel_harm, d.lowest,
+                      d.abs)
+        for d in kept
+    )  # fmt: skip

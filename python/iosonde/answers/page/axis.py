@@ -1,0 +1,81 @@
+"""What the figures of a page go by, and what operations are called there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+
+AXES = {"nodes": "node", "ranks": "rank", "ranks_per_node": "rank per node"}
+# In the order of a page: large files first, they are what most readers came for.
+TITLES = {
+    "write_large": "Write, large files",
+    "read_1to1_large": "Read 1-to-1, large files",
+    "read_nto1_large": "Read N-to-1, large files",
+    "write_shared_segmented": "Write shared, segmented",
+    "write_shared_strided": "Write shared, strided",
+    "create": "Create",
+    "open": "Open",
+    "write_small": "Write, small files",
+    "read_1to1_small": "Read 1-to-1, small files",
+    "read_nto1_small": "Read N-to-1, small files",
+}
+_PARTS = {"_writer_node": " on the writer's node", "write_buffered": " without fsync and close"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the figures go by: the factor, its noun, and its value where it does not vary."""
+
+    factor: str
+    noun: str
+    constant: int
+
+    def size(self, by: Mapping[str, Any]) -> int:
+        """The count that a cell stands for."""
+        value = by.get(self.factor)
+        return int(value) if isinstance(value, (int, float)) else self.constant
+
+
+def axis_of(by: Sequence[str], runs: Sequence[StoredRun]) -> Axis:
+    """The first of nodes, ranks, ranks per node that varies; else nodes."""
+    factor = next((name for name in AXES if name in by), "nodes")
+    value = runs[-1].factors.get(factor) if runs else None
+    return Axis(factor, AXES[factor], value if isinstance(value, int) else 1)
+
+
+def title(operation: str) -> str:
+    """An operation as a heading; one that is not of the envelope keeps its name."""
+    if operation in TITLES:
+        return TITLES[operation]
+    whole = operation.removesuffix("_writer_node").replace("write_buffered", "write", 1)
+    said = "".join(text for part, text in _PARTS.items() if part in operation)
+    return TITLES[whole] + said if whole in TITLES and said else operation
+
+
+def metric_title(operation: str, metric: str) -> str:
+    """The heading of a metric: the operation alone where the clock is the usual one."""
+    return title(operation) + ("" if metric.endswith("_last_done") else f", {metric}")
+
+
+def place(operation: str) -> tuple[int, str]:
+    """Where an operation comes on the page."""
+    names = list(TITLES)
+    return (names.index(operation) if operation in names else len(names), operation)
+
+
+def is_part(operation: str) -> bool:
+    """Whether an operation is a part of another one, which the page leaves to its table of clocks."""
+    return any(part in operation for part in _PARTS)
+
+
+def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
+    """The settings of a cell besides the axis."""
+    return tuple((name, value) for name, value in by.items() if name != axis.factor)
+
+
+def said_of(rest: tuple[tuple[str, Any], ...]) -> str:
+    """The same, for a heading."""
+    return "".join(f", {name}={value}" for name, value in rest)

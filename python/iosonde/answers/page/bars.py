@@ -1,0 +1,93 @@
+"""Every metric by the number of nodes, and the metrics that no figure shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+from iosonde.stats.overview.types import Overview, Row
+
+from .axis import Axis, is_part, metric_title, place, rest_of, said_of, title
+from .content.bars import Bars, Cell
+from .content.tables import DataTable, Section
+
+
+def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
+    """One for each operation, metric and setting besides the axis; parts of an operation are left to the clocks."""
+    trials, includes = _trials(source, overview.by)
+    efficiency = {
+        (e.operation, e.metric, rest_of(e.by, axis), e.size): e.efficiency
+        for e in overview.efficiency
+        if e.factor == axis.factor
+    }
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in overview.rows:
+        groups.setdefault((row.operation, row.metric, rest_of(row.by, axis)), []).append(row)
+    bars = []
+    for (operation, metric, rest), rows in groups.items():
+        if is_part(operation):
+            continue
+        cells = tuple(
+            Cell(
+                axis.size(row.by),
+                row.mean,
+                trials.get((operation, metric, *row.by.values()), ()),
+                efficiency.get((operation, metric, rest, float(axis.size(row.by)))),
+            )
+            for row in sorted(rows, key=lambda row: axis.size(row.by))
+        )
+        name = metric_title(operation, metric) + said_of(rest)
+        inside = includes.get((operation, metric), "")
+        bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
+    return tuple(sorted(bars, key=lambda one: place(one.operation)))
+
+
+def clocks_of(every: Overview, axis: Axis, shown: Iterable[Bars]) -> DataTable | None:
+    """The metrics that are no bar: the other clocks, the parts of operations."""
+    known = {(bars.operation, bars.metric) for bars in shown}
+    rows = tuple(
+        (
+            title(row.operation),
+            row.metric,
+            axis.size(row.by),
+            row.mean.value,
+            row.mean.low,
+            row.mean.high,
+            row.unit,
+            row.n,
+        )
+        for row in sorted(every.rows, key=lambda row: (place(row.operation), row.metric, axis.size(row.by)))
+        if (row.operation, row.metric) not in known
+    )
+    columns = ("operation", "metric", axis.factor, "mean", "low", "high", "unit", "trials")
+    return DataTable("Other clocks and parts", columns, rows) if rows else None
+
+
+def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
+    """(operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
+    if not len(source.table):
+        return {}, {}
+    table = source.whole
+    values = table.numbers("value")
+    trials = {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}
+    inside = {
+        key[:2]: str(key[2] or "").replace(",", ", ") for key, _ in table.groups(["operation", "metric", "includes"])
+    }
+    return trials, inside
+
+
+def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
+    """The bars, or why there are none; and what a single node count cannot show."""
+    if not runs:
+        return Section(missing=("The store holds no runs yet: iosonde run --target DIR --store STORE measures.",))
+    if not bars:
+        if any(run.complete for run in runs):
+            return Section(missing=("The trials hold no rate that could be drawn.",))
+        lost = runs[-1].missing
+        why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
+        return Section(missing=(f"None of the {len(runs)} trials is complete.{why}",))
+    if len({cell.nodes for one in bars for cell in one.cells}) == 1:
+        return Section(tuple(bars), ("Only one size was measured: scaling cannot be told. Try --nodes 1,2,4.",))
+    return Section(tuple(bars))

@@ -1,0 +1,184 @@
+"""Measured rates against the bound → what a page shows of it. Chooses and names; model and explain compute.
+
+The page bounds its own cells: by what ``--bound`` says, or by the probe that a store knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from iosonde.answers.bound import Bounds, How, shares
+from iosonde.answers.bound_inputs import Inputs, Said, own_probe
+from iosonde.answers.bound_inputs import read as inputs_of
+from iosonde.answers.roofline import rooflines
+from iosonde.answers.waterfall import said as said_of_fall
+from iosonde.answers.waterfall import waterfalls
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.system_words import OPTIONS, size
+from iosonde.core.table import show
+from iosonde.core.units import (
+    format_rate,
+    format_seconds,
+    format_size,
+    parse_per_byte,
+    parse_rate,
+    parse_seconds,
+    parse_size,
+)
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.model.bound.shares import Share
+from iosonde.model.bound.system import System
+from iosonde.model.bound.words import name as word
+
+from .axis import is_part, metric_title, place, title
+from .bound_option import Given, parse
+from .content.bound import Bound, BoundShare, Roofline, WaterfallBars
+from .content.tables import Section
+
+_MOST_FIGURES = 12
+
+
+def bound_of(
+    source: Source, asked: str | None, responses: Sequence[str], by: Sequence[str] | None, level: float
+) -> Section[Bound]:
+    """At most one item. What was asked for raises IosondeError where it cannot be; what a store's own probe cannot
+    bound is said in ``missing``."""
+    if asked is not None:
+        return Section((_bound(source, parse(asked), responses, by, level),))
+    probe = own_probe(source.store)
+    if probe is None:
+        return Section()
+    try:
+        return Section((_bound(source, Given({}, {}, {"probe": probe}), responses, by, level),))
+    except IosondeError as error:
+        return Section(missing=(f"The store knows a probe, but no bound: {error.message}.",))
+
+
+def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[str] | None, level: float) -> Bound:
+    amount = given.others.get("data")
+    how = How(given.others.get("unit"), given.words.get("operation"), None if amount is None else
+              float(parse_size(amount)))  # fmt: skip
+    asked = Asked(tuple(responses), tuple(by or ()), level=level)
+    found, inputs, notes = _found(source, given, asked, how)
+    made = Bounds(level, shares=tuple(found))
+    notes += made.unknown
+    losses, why = _losses(source, found, level)
+    names = tuple(dict.fromkeys(name for one in found for name in one.by))
+    lines = rooflines(found, _against(inputs), _title)
+    return Bound(
+        sentence=made.sentence,
+        inputs=_inputs(inputs, source.store is not None),
+        assumptions=tuple(made.assumptions),
+        notes=(*notes, *why),
+        by=names,
+        shares=tuple(_share(one, names) for one in found),
+        rooflines=tuple(Roofline(**vars(one)) for one in lines[:_MOST_FIGURES]),
+        losses=losses,
+    )
+
+
+def _found(source: Source, given: Given, asked: Asked, how: How) -> tuple[list[Share], dict[str, Inputs], list[str]]:
+    """The cells in the order of the page, the inputs by operation, and what is in doubt."""
+    probe = given.others.get("probe", own_probe(source.store))
+    found: list[Share] = []
+    notes: dict[str, None] = {}
+    inputs: dict[str, Inputs] = {}
+    for operation in ("write", "read"):
+        # A probe knows the CPU time of reading and of writing: each has inputs of its own.
+        read = _read(source, given, operation, probe, asked.level)
+        every, said = shares(source, read, asked, how)
+        mine = [one for one in every if one.ceiling.system.operation == operation]
+        if mine:
+            found += mine
+            inputs[operation] = read
+            notes |= dict.fromkeys((*read.notes, *said))
+    if source.store is not None:
+        found = [one for one in found if not is_part(one.operation)]
+    if not found:
+        raise DataError("nothing in DATA is a rate of bytes", "name the column with --response")
+    return sorted(found, key=lambda one: place(one.operation)), inputs, list(notes)
+
+
+def _read(source: Source, given: Given, operation: str, probe: str | None, level: float) -> Inputs:
+    words = {"operation": operation, **given.words}
+    inputs = inputs_of(Said(given.fields, words, probe), source.table, level)
+    if probe is None or {"servers", "server_network"} & {*given.fields}:
+        return inputs
+    # How many servers there are a probe does not see: that one of them limits must not be claimed.
+    system, worst, best = (_of_clients(one) for one in (inputs.system, inputs.worst, inputs.best))
+    return replace(inputs, system=system, worst=worst, best=best)
+
+
+def _of_clients(system: System) -> System:
+    own = system.client_network if system.client_network is not None else system.network
+    return replace(system, client_network=own, network=None)
+
+
+def _against(inputs: Mapping[str, Inputs]) -> str:
+    """The axis of the rooflines: what is a column, else the clients."""
+    columns = next(iter(inputs.values())).columns
+    return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
+
+
+def _title(one: Share) -> str:
+    return metric_title(one.operation, one.metric) if one.operation else one.metric
+
+
+def _share(one: Share, names: Sequence[str]) -> BoundShare:
+    levels = tuple(show(one.by.get(name)) for name in names)
+    limit = tuple(word(term) for term in one.ceiling.limit)
+    return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)
+
+
+def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, str], ...]:
+    """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
+    found: dict[str, dict[str, str]] = {}
+    for operation, one in inputs.items():
+        for flag, (name, reads, *_) in OPTIONS.items():
+            text = _shown(one, name, reads)
+            if text:
+                found.setdefault(flag.removeprefix("--"), {})[operation] = text
+    for name in ("clients", "servers"):
+        if name not in found:
+            found[name] = dict.fromkeys(
+                inputs, "the nodes of each cell" if of_store and name == "clients" else "1, not given"
+            )
+    return tuple(
+        (name if len({*texts.values()}) == 1 and len(texts) == len(inputs) else f"{name}, {operation}", text)
+        for name, texts in found.items()
+        for operation, text in (texts.items() if len({*texts.values()}) > 1 else [*texts.items()][:1])
+    )
+
+
+def _shown(inputs: Inputs, name: str, reads: Any) -> str:
+    """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
+    if name in inputs.columns:
+        return f"column {inputs.columns[name]}"
+    value, *ends = (getattr(one, name) for one in (inputs.system, inputs.worst, inputs.best))
+    if value == getattr(System(), name):
+        return ""
+    formats: dict[object, Callable[[float], str]] = {
+        parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds, size: format_size,
+        parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
+    }  # fmt: skip
+    as_text: Callable[[float], str] = formats.get(reads, "{:g}".format)
+    if ends[0] == ends[1]:
+        return as_text(value)
+    return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"
+
+
+def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
+    """A waterfall for each cell whose operations were recorded, and why others have none."""
+    if source.store is None:
+        return (), []
+    try:
+        falls, why = waterfalls(source, found, level)
+    except InputError:
+        return (), []
+    if len(falls) > _MOST_FIGURES:
+        why = [*why, f"the losses of {_MOST_FIGURES} of {len(falls)} cells are drawn: choose with --where"]
+    items = tuple(WaterfallBars.of(one, title(one.operation), list(said_of_fall(one))) for one in falls[:_MOST_FIGURES])
+    return items, why

@@ -1,0 +1,47 @@
+"""What ``--bound`` says of the hardware: what one would write after ``iosonde bound``, as NAME=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from iosonde.answers.bound_inputs import words_of
+from iosonde.core.errors import InputError
+from iosonde.core.system_words import OPTIONS
+
+_FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
+_WORDS = ("operation", "redundancy", "erasure", "placement")
+_OTHERS = ("probe", "data", "unit")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What ``--bound`` says: fields of the system as text, words, and probe, data and unit."""
+
+    fields: Mapping[str, str]
+    words: Mapping[str, Any]
+    others: Mapping[str, str]
+
+
+def parse(text: str) -> Given:
+    """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
+    if "=" not in text:
+        return Given({}, {}, {"probe": text})
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, sign, value = (one.strip() for one in part.partition("="))
+        if not sign or not value:
+            raise InputError(f"--bound: '{part.strip()}' is not NAME=VALUE", "write it as servers=4,net=117MB/s")
+        known = (*_FIELDS, *_WORDS, *_OTHERS)
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else "the names are the options of iosonde bound"
+            raise InputError(f"--bound: there is no '{name}'", hint)
+        if name in found:
+            raise InputError(f"--bound: {name} is given twice", "leave one out")
+        found[name] = value
+    words = words_of(*(found.get(name) for name in _WORDS))
+    fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
+    return Given(fields, words, {name: found[name] for name in _OTHERS if name in found})

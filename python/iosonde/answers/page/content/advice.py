@@ -1,0 +1,86 @@
+"""What a page shows of advice: the setting to choose, against the one in use or the best default, and the rules.
+
+Shares are fractions of the best in each instance (a combination of what is given).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iosonde.core.types import Estimate
+
+from .tables import DataTable, Value
+
+
+@dataclass(frozen=True)
+class AdviceDefault:
+    """One fixed setting for everything: in how many instances it is best, tied with the best (None: no repeats) and
+    worst; its share of the best as arithmetic and harmonic mean and at its lowest; its mean in the response's unit."""
+
+    setting: str
+    note: str  # "in use", "best default" or nothing
+    best: int
+    tied: int | None
+    worst: int
+    share: float
+    harmonic: float
+    lowest: float | None
+    mean: float
+
+
+@dataclass(frozen=True)
+class AdviceRule:
+    """What to set when; how many instances it was learned from, its share of the best there, and the lowest one."""
+
+    when: str
+    then: str
+    instances: int
+    share: float
+    lowest: float
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A choice in cross-validation: its share of the best possible, and its worst case (None: not known)."""
+
+    name: str
+    share: Estimate
+    lowest: float | None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Advice for one response. ``ratio`` is the geometric mean of its speed over that of ``over``."""
+
+    title: str
+    unit: str
+    head: str
+    sentence: str
+    choose: tuple[str, ...]
+    over: str
+    ratio: Estimate | None
+    compared: tuple[Compared, ...]
+    defaults: tuple[AdviceDefault, ...]
+    rules: tuple[AdviceRule, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def tied(self) -> bool:
+        """Whether ties are known."""
+        return any(one.tied is not None for one in self.defaults)
+
+    def defaults_table(self) -> DataTable:
+        """One row a setting."""
+        of = f" ({self.unit})" if self.unit else ""
+        columns = ("/".join(self.choose), "best", "tied", "worst", "share of best", "harmonic mean of it",
+                   "worst case", f"mean{of}")  # fmt: skip
+        rows: list[tuple[Value, ...]] = [
+            (d.setting, d.best, d.tied, d.worst, d.share, d.harmonic, d.lowest, d.mean) for d in self.defaults
+        ]
+        return DataTable(f"{self.title}: defaults", columns, tuple(rows))
+
+    def rules_table(self) -> DataTable:
+        """One row a rule."""
+        rows: list[tuple[Value, ...]] = [(r.when, r.then, r.instances, r.share, r.lowest) for r in self.rules]
+        columns = ("when", "set", "instances", "share of best", "worst case")
+        return DataTable(f"{self.title}: rules", columns, tuple(rows))

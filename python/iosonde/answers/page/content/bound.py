@@ -1,0 +1,95 @@
+"""What is shown of measurements against the bound: shares, rooflines, and where the time was lost.
+
+Rates are in bytes/s, times in s, shares are fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.answers.roofline import CeilingLines
+from iosonde.core.table import show
+from iosonde.core.types import Estimate
+from iosonde.explain.waterfall import TITLES, Waterfall
+
+from .tables import DataTable, Value
+
+
+@dataclass(frozen=True)
+class Roofline(CeilingLines):
+    """Ceilings and measurements as they are drawn."""
+
+    def table(self) -> DataTable:
+        """The lines, one row a position."""
+        names = tuple(self.ceilings)
+        columns = (self.x_name, "bound (bytes/s)", *(f"{name} (bytes/s)" for name in names))
+        rows = tuple(zip(self.xs, self.s, *(self.ceilings[name] for name in names), strict=True))
+        return DataTable(f"{self.title}: ceilings", columns, rows)
+
+
+@dataclass(frozen=True)
+class WaterfallBars:
+    """The parts of a phase's time, in order: title, seconds. ``said``: what they mean, in sentences."""
+
+    title: str
+    parts: tuple[tuple[str, Estimate], ...]
+    delivered: Estimate
+    said: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, one: Waterfall, title: str = "", said: Sequence[str] = ()) -> WaterfallBars:
+        """A waterfall, under the operation's name or another ``title``."""
+        setting = [f"{name}={show(value)}" for name, value in one.by.items()]
+        parts = tuple((TITLES[name], estimate) for name, estimate in one.parts.items())
+        return cls(", ".join([title or one.operation, *setting]), parts, one.delivered, tuple(said))
+
+    def table(self) -> DataTable:
+        """One row a part, then what was delivered."""
+        rows: list[tuple[Value, ...]] = [
+            (name, one.value, one.low, one.high, one.level, one.n)
+            for name, one in (*self.parts, ("delivered", self.delivered))
+        ]
+        columns = ("part", "mean (s)", "low (s)", "high (s)", "level", "trials")
+        return DataTable(f"{self.title}: where the time went", columns, tuple(rows))
+
+
+@dataclass(frozen=True)
+class BoundShare:
+    """One cell: its levels, its mean in bytes/s, the bound there with what limits it, and the share of it that was
+    delivered. ``verdict`` is empty, or says that the share is (or may be) above 1."""
+
+    title: str
+    levels: tuple[str, ...]
+    measured: Estimate
+    bound: float
+    limit: tuple[str, ...]
+    share: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Measurements against the bound. ``inputs`` are (name, text) of what it was computed from, ``notes`` what is not
+    known or in doubt, ``by`` names the levels of the shares."""
+
+    sentence: str
+    inputs: tuple[tuple[str, str], ...]
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+    by: tuple[str, ...]
+    shares: tuple[BoundShare, ...]
+    rooflines: tuple[Roofline, ...]
+    losses: tuple[WaterfallBars, ...]
+
+    def table(self) -> DataTable:
+        """One row a cell."""
+        columns = ("measured", *self.by, "trials", "level", "mean (bytes/s)", "low (bytes/s)", "high (bytes/s)",
+                   "bound (bytes/s)", "limit", "share", "share low", "share high", "verdict")  # fmt: skip
+        rows: list[tuple[Value, ...]] = [
+            (one.title, *one.levels, one.measured.n, one.measured.level, one.measured.value, one.measured.low,
+             one.measured.high, one.bound, ", ".join(one.limit), one.share.value, one.share.low, one.share.high,
+             one.verdict)
+            for one in self.shares
+        ]  # fmt: skip
+        return DataTable("Shares of the bound", columns, tuple(rows))

@@ -1,0 +1,131 @@
+"""What a page shows of factors: their ranking, a model judged on rows that it has not seen, its tree, what-if rows.
+
+Values are in the response's base unit; shares are fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.types import Estimate
+
+from .tables import DataTable, Value
+
+
+@dataclass(frozen=True)
+class FactorShare:
+    """One factor's share of the variance: by itself (``s1``), with all that it has a hand in (``st``), and the S1
+    that a dummy rarely passes. ``tried`` names the levels."""
+
+    name: str
+    tried: str
+    s1: Estimate
+    st: Estimate
+    zero_line: float | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The factors of a response, the most important first. ``head`` says by what data and which estimator."""
+
+    head: str
+    sentence: str
+    warnings: tuple[str, ...]
+    shares: tuple[FactorShare, ...]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Mean |error| on rows not seen, after learning from ``n_train`` rows: of the model, and of the mean."""
+
+    n_train: int
+    model: float | None
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A model on rows that it had not seen. ``noise`` is the mean |error| that repeats leave to any model."""
+
+    name: str
+    sentence: str
+    observed: tuple[float, ...]
+    predicted: tuple[float, ...]
+    error: Estimate
+    mean_error: Estimate
+    noise: float | None
+    curve: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A regression tree: its nodes as a model file has them, the same as (condition, value, rows), and its error."""
+
+    nodes: tuple[Mapping[str, Any], ...]
+    rules: tuple[tuple[str, float, int], ...]
+    error: Estimate
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """One factor changed to its best other level, all others as they are, and what the model predicts."""
+
+    factor: str
+    now: str
+    other: str
+    predicted: Estimate
+
+
+@dataclass(frozen=True)
+class WhatIfs:
+    """From one setting, factor by factor; ``now`` is what the model says of that setting itself."""
+
+    setting: str
+    now: Estimate
+    rows: tuple[WhatIf, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What is known of one response's factors; what is not there is said in ``missing``."""
+
+    title: str
+    unit: str
+    ranking: Ranking | None
+    judged: Judged | None
+    tree: Tree | None
+    what_if: WhatIfs | None
+    missing: tuple[str, ...] = ()
+
+    def shares_table(self) -> DataTable:
+        """One row a factor."""
+        columns = ("factor", "tried", "S1", "S1 low", "S1 high", "ST", "ST low", "ST high", "level", "zero line")
+        rows: list[tuple[Value, ...]] = [
+            (s.name, s.tried, s.s1.value, s.s1.low, s.s1.high, s.st.value, s.st.low, s.st.high, s.s1.level,
+             s.zero_line)
+            for s in (self.ranking.shares if self.ranking else ())
+        ]  # fmt: skip
+        return DataTable(f"{self.title}: shares of the variance", columns, tuple(rows))
+
+    def points_table(self) -> DataTable:
+        """Observed and predicted, one row a row not seen."""
+        of = f" ({self.unit})" if self.unit else ""
+        pairs = zip(self.judged.observed, self.judged.predicted, strict=True) if self.judged else ()
+        return DataTable(f"{self.title}: rows not seen", (f"observed{of}", f"predicted{of}"), tuple(pairs))
+
+    def curve_table(self) -> DataTable:
+        """Errors by the rows to learn from."""
+        of = f" ({self.unit})" if self.unit else ""
+        rows = [(p.n_train, p.model, p.mean) for p in (self.judged.curve if self.judged else ())]
+        return DataTable(
+            f"{self.title}: learning curve", ("rows", f"mean |error|{of}", f"of the mean model{of}"), tuple(rows)
+        )
+
+    def rules_table(self) -> DataTable:
+        """The tree's leaves."""
+        of = f" ({self.unit})" if self.unit else ""
+        rows = tuple(self.tree.rules) if self.tree else ()
+        return DataTable(f"{self.title}: rules", ("if", f"predicted{of}", "rows"), rows)

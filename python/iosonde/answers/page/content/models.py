@@ -1,0 +1,146 @@
+"""What a page shows of cells and of regressions, as data: summary tables, models, the points of their plots.
+
+Values are in base units (or in the table's own); every measured one is an Estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.types import Estimate, Finding
+
+from .tables import DataTable, Value
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One cell: its levels as text, the trials, and their mean, median and spread (``cv`` is a fraction)."""
+
+    levels: tuple[str, ...]
+    mean: Estimate
+    median: Estimate
+    sd: float | None
+    cv: float | None
+    harmonic_mean: float | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Every cell of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty."""
+
+    title: str
+    unit: str
+    by: tuple[str, ...]
+    rows: tuple[SummaryRow, ...]
+
+    @property
+    def harmonic(self) -> bool:
+        """Whether any cell has a harmonic mean, as rates have."""
+        return any(row.harmonic_mean is not None for row in self.rows)
+
+    def table(self) -> DataTable:
+        """One row a cell."""
+        of = f" ({self.unit})" if self.unit else ""
+        names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean")
+        rows: list[tuple[Value, ...]] = [
+            (*row.levels, row.mean.n, row.mean.level, row.mean.value, row.mean.low, row.mean.high, row.median.value,
+             row.median.low, row.median.high, row.sd, row.harmonic_mean, row.cv)
+            for row in self.rows
+        ]  # fmt: skip
+        return DataTable(self.title, (*self.by, "trials", "level", *(name + of for name in names), "cv"), tuple(rows))
+
+
+@dataclass(frozen=True)
+class Term:
+    """One coefficient of a regression, in the response's unit for a step of 1 of the predictor."""
+
+    name: str
+    estimate: Estimate
+    std_error: float
+    t: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """What part of the variation belongs to a term of an analysis of variance; ``f`` and ``p`` None for the rest."""
+
+    name: str
+    df: int
+    ss: float
+    share: float
+    f: float | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Model:
+    """A regression of one response with everything that says whether to believe it.
+
+    ``sentence`` is the result in words, ``facts`` are (name, text) pairs, ``anova`` allocates the variation to the
+    predictors' levels (empty: ``anova_note`` says why not).
+    """
+
+    title: str
+    unit: str
+    on: tuple[str, ...]
+    n: int
+    df: int
+    sentence: str
+    facts: tuple[tuple[str, str], ...]
+    terms: tuple[Term, ...]
+    findings: tuple[Finding, ...]
+    plots: ModelPlots
+    anova: tuple[Part, ...] = ()
+    anova_note: str = ""
+
+    def table(self) -> DataTable:
+        """The coefficients, one row each."""
+        of = f" ({self.unit})" if self.unit else ""
+        columns = ("term", f"estimate{of}", f"low{of}", f"high{of}", "level", f"standard error{of}", "t", "p")
+        rows: list[tuple[Value, ...]] = [
+            (t.name, t.estimate.value, t.estimate.low, t.estimate.high, t.estimate.level, t.std_error, t.t, t.p)
+            for t in self.terms
+        ]
+        return DataTable(f"{self.title}: coefficients", columns, tuple(rows))
+
+    def anova_table(self) -> DataTable:
+        """The allocation of variation, one row a term."""
+        columns = ("term", "df", f"sum of squares ({self.unit}²)" if self.unit else "sum of squares", "share", "F", "p")
+        rows: list[tuple[Value, ...]] = [(p.name, p.df, p.ss, p.share, p.f, p.p) for p in self.anova]
+        return DataTable(f"{self.title}: allocation of variation", columns, tuple(rows))
+
+    def points(self) -> DataTable:
+        """What the four plots show, one row a trial."""
+        p = self.plots
+        names = (p.x_name, "observed", "predicted", "residual", "order")
+        columns = (p.x, p.y, p.predicted, p.residuals, p.order)
+        return DataTable(f"{self.title}: points", names, tuple(zip(*(c.tolist() for c in columns), strict=True)))
+
+
+@dataclass(frozen=True)
+class ModelPlots:
+    """Points and lines, computed. ``mean_low`` … are None where a band makes no sense; ``order`` counts rows from 1."""
+
+    response: str
+    level: float
+    x_name: str
+    x: Array
+    y: Array
+    line_x: Array
+    line: Array
+    mean_low: Array | None
+    mean_high: Array | None
+    low: Array | None
+    high: Array | None
+    predicted: Array
+    residuals: Array
+    order: Array
+    quantiles: Array
+    ordered_residuals: Array

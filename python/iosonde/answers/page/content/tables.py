@@ -1,0 +1,60 @@
+"""Rows under a figure, to read or to take away, and the parts that a page is made of."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from iosonde.core.types import Estimate
+
+Value = str | int | float | bool | None
+Item = TypeVar("Item")
+
+_STEERING = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Section(Generic[Item]):
+    """The figures of one part of the page; ``missing`` says in words what is not there, why, and the cure."""
+
+    items: tuple[Item, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether the page has such a part at all."""
+        return bool(self.items or self.missing)
+
+
+def ends(estimate: Estimate | None) -> Iterator[float | None]:
+    """Value, low and high; of no estimate three times nothing."""
+    return iter((None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high))
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """Rows to read or to take away; ``columns`` name their unit, as ``low (bytes/s)``."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def to_csv(self) -> str:
+        """RFC 4180 text. Text that a spreadsheet would take for a formula gets a leading apostrophe."""
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow([_csv_cell(name) for name in self.columns])
+        writer.writerows([_csv_cell(value) for value in row] for row in self.rows)
+        return out.getvalue()
+
+
+def _csv_cell(value: Value) -> Value:
+    """Text that a spreadsheet would compute with an apostrophe before it; a number written as text stays one."""
+    if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value

@@ -1,0 +1,167 @@
+"""Trials → what a page shows of factors: ranking, a judged model, its tree, what-if rows. Chooses and names only.
+
+A page must not take minutes: of more rows, or more responses, than the limits it says which command shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from iosonde.answers.candidates import candidates
+from iosonde.answers.verdict import verdict
+from iosonde.core.errors import IosondeError
+from iosonde.core.metrics import metric_of
+from iosonde.core.table import Table
+from iosonde.core.types import Better
+from iosonde.core.units import human_scale, significant
+from iosonde.model.families import checked
+from iosonde.model.families.nodes import rules
+from iosonde.model.fit.choose import Choice, choose
+from iosonde.model.fit.features import Examples, examples
+from iosonde.model.fit.fitted import train
+from iosonde.model.fit.folds import groups
+from iosonde.model.fit.validate import Candidate, learning_curve
+from iosonde.model.sensitivity.rank import rank
+
+from . import what_if
+from .content import factors as content
+from .content.tables import Section
+from .terms import of_metric, varying_terms
+
+MOST_ROWS = 2000
+MOST_RESPONSES = 4
+_FAMILIES = ("mean", "linear", "loglinear", "tree depth=3", "tree", "neighbours")
+_SEED = 0
+_Made = TypeVar("_Made")
+
+
+def influences_of_table(
+    table: Table, responses: Sequence[str], settings: Sequence[str], level: float
+) -> Section[content.Influence]:
+    """One part for each response of a table."""
+    columns = [table.column(name) for name in responses]
+    asked = [(one.name, table, one.name, metric_of(one.label, one.unit).better) for one in columns]
+    return _section(asked, settings, level)
+
+
+def influences_of_store(
+    trials: Table, settings: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
+) -> Section[content.Influence]:
+    """One part for each operation and metric of ``titles``: (heading, unit)."""
+    rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    asked = [
+        (title, of_metric(trials, rows[key], title, unit), title, metric_of(key[1], unit).better)
+        for key, (title, unit) in titles.items()
+        if key in rows
+    ]
+    return _section(asked, settings, level)
+
+
+def _section(
+    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str], level: float
+) -> Section[content.Influence]:
+    items, missing = [], []
+    for title, table, response, better in asked[:MOST_RESPONSES]:
+        known = table.take(~table.column(response).missing)
+        names = varying_terms(known, settings)
+        if not names:
+            continue  # the regressions say so already
+        if len(known) > MOST_ROWS:
+            rows = f"{len(known):,} rows are more than a page analyses"
+            missing.append(f"{title}: {rows}; iosonde rank and iosonde fit do.")
+            continue
+        try:
+            items.append(_influence(title, known, response, names, better, level))
+        except IosondeError as error:
+            missing.append(f"{title}: {error.message}.")
+    if len(asked) > MOST_RESPONSES:
+        others = ", ".join(title for title, *_ in asked[MOST_RESPONSES:])
+        missing.append(f"Not analysed here: {others}; iosonde rank and iosonde fit do.")
+    return Section(tuple(items), tuple(missing))
+
+
+def _influence(
+    title: str, table: Table, response: str, names: Sequence[str], better: Better, level: float
+) -> content.Influence:
+    data = examples(table, response, names)
+    missing: list[str] = []
+    ranking = _or_said(lambda: _ranking(data, level), "No ranking", missing)
+    made = _or_said(lambda: _chosen(data, level), "No model", missing)
+    if made is None:
+        return content.Influence(title, data.unit, ranking, None, None, None, tuple(missing))
+    return content.Influence(
+        title, data.unit, ranking, _judged(data, made, level), _tree(data, made),
+        what_if.rows_of(data, made.model, better, level), tuple(missing),
+    )  # fmt: skip
+
+
+def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made | None:
+    try:
+        return make()
+    except IosondeError as error:
+        missing.append(f"{what}: {error.message}.")
+        return None
+
+
+def _ranking(data: Examples, level: float) -> content.Ranking:
+    made = rank(data, level)
+    head = f"{made.n} trials of {made.n_cells} settings; {made.estimator}."
+    if made.noise is not None and made.noise.value is not None:
+        head += f" {100 * made.noise.value:.0f} % of the variance is noise between repeats."
+    shares = tuple(
+        content.FactorShare(
+            one.name, one.effects.tried if one.effects else "", one.over_all.s1, one.over_all.st, one.zero_line
+        )
+        for one in made.factors
+    )
+    return content.Ranking(head, made.sentence, made.warnings, shares)
+
+
+def _chosen(data: Examples, level: float) -> Choice:
+    found = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    return choose(data, found, groups(data), None, level, _SEED)
+
+
+def _judged(data: Examples, made: Choice, level: float) -> content.Judged:
+    taken = made.tried[made.chosen]
+    return content.Judged(
+        made.model.name, _sentence(data, made), tuple(data.y[taken.rows].tolist()), tuple(taken.predicted.tolist()),
+        taken.mae, made.baseline.mae, made.noise.mae if made.noise else None, _curve(data, made, level),
+    )  # fmt: skip
+
+
+def _sentence(data: Examples, made: Choice) -> str:
+    """As ``iosonde fit`` says it, in the unit of the page, and how far repeats lie apart."""
+    scale = human_scale(abs(made.tried[made.chosen].mae.value or 1.0), data.unit)
+    if made.noise is None:
+        return verdict(made, scale)
+    noise = f"{significant(made.noise.mae / scale[0])} {scale[1]}".rstrip()
+    return f"{verdict(made, scale)} Repeats differ from their own mean by {noise}."
+
+
+def _curve(data: Examples, made: Choice, level: float) -> tuple[content.CurvePoint, ...]:
+    pair = [made.tried[made.chosen].candidate, Candidate("mean")]
+    try:
+        points = learning_curve(data, pair, made.groups, _SEED, level)
+    except IosondeError:
+        return ()  # too few settings for a curve; what the model's error is stands above
+    return tuple(content.CurvePoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
+
+
+def _tree(data: Examples, made: Choice) -> content.Tree | None:
+    """The chosen model where it is a tree, else the small tree that was tried beside it; none where the mean is as
+    good, for its branches would be noise."""
+    if made.model.family == "mean":
+        return None
+    trees = [one for one in made.tried if one.candidate.family == "tree" and not one.refused]
+    if not trees:
+        return None
+    taken = made.tried[made.chosen]
+    shown = taken if taken in trees else trees[0]
+    form: dict[str, Any] = dict(train(data, "tree", checked("tree", shown.candidate.options), made.model.seed).form)
+    nodes = tuple(form["nodes"])
+    if len(nodes) < 2:
+        return None
+    told = tuple((" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in rules(nodes))
+    return content.Tree(nodes, told, shown.mae)

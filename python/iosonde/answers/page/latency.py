@@ -1,0 +1,128 @@
+"""From the recorded operations of a store to the latency figures: one per operation, a series per node count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.stats.estimate import shape
+from iosonde.stats.estimate.shape import Shape
+from iosonde.stats.overview.types import Overview
+from iosonde.store import Store
+
+from .axis import Axis, place, rest_of, said_of, title
+from .content.latency import Latency, LatencySeries
+from .content.tables import DataTable, Section
+
+# (operation, kind, *setting): the setting's values are in the order of Overview.by.
+Key = tuple[Any, ...]
+
+
+def latencies_of(overview: Overview, source: Source, axis: Axis) -> tuple[Section[Latency], DataTable | None]:
+    """Per operation the distribution of the kind that takes most of its time; the other kinds as a table."""
+    shapes = _shapes(source, overview.by)
+    if not shapes:
+        return Section(missing=("No operation was recorded, so there is no distribution to show.",)), None
+    percentiles: dict[Key, dict[str, Estimate]] = {}
+    for one in overview.latency:
+        named = percentiles.setdefault((one.operation, one.kind, *one.by.values()), {})
+        named[_name(one.percentile)] = one.duration
+    drawn = _largest(shapes)
+    figures: dict[tuple[Any, ...], list[Key]] = {}
+    for key in sorted(shapes, key=lambda key: place(key[0])):
+        if key[:2] in drawn:
+            figures.setdefault((*key[:2], rest_of(_setting(key, overview.by), axis)), []).append(key)
+    items = [_figure(group, keys, shapes, percentiles, overview.by, axis) for group, keys in figures.items()]
+    return Section(tuple(items)), _others(overview, axis, drawn)
+
+
+def _figure(
+    group: tuple[Any, ...],
+    keys: Sequence[Key],
+    shapes: Mapping[Key, Shape],
+    percentiles: Mapping[Key, dict[str, Estimate]],
+    by: Sequence[str],
+    axis: Axis,
+) -> Latency:
+    operation, kind, rest = group
+    series = []
+    for key in keys:
+        edges, shares = shapes[key].trimmed()
+        size = axis.size(_setting(key, by))
+        series.append(
+            LatencySeries(size, tuple(edges), tuple(shares), shapes[key].operations, percentiles.get(key, {}))
+        )
+    # The first reason for each percentile: further ones differ only in how few operations there were.
+    unsure: dict[str, str] = {}
+    for name, warning in ((n, w) for one in series for n, e in one.percentiles.items() for w in e.warnings[:1]):
+        unsure.setdefault(name, warning)
+    return Latency(
+        operation,
+        f"{title(operation)}: {kind}{said_of(rest)}",
+        tuple(sorted(series, key=lambda one: one.nodes)),
+        "; ".join(f"~ {warning}" for warning in dict.fromkeys(unsure.values())),
+    )
+
+
+def _largest(shapes: Mapping[Key, Shape]) -> set[tuple[str, str]]:
+    """For each operation the kind whose calls took most time together."""
+    spent: dict[tuple[str, str], float] = {}
+    for key, one in shapes.items():
+        spent[key[0], key[1]] = spent.get((key[0], key[1]), 0.0) + one.total_ns
+    operations = {operation for operation, _ in spent}
+    return {max((pair for pair in spent if pair[0] == operation), key=spent.__getitem__) for operation in operations}
+
+
+def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> DataTable | None:
+    rows = tuple(
+        (title(one.operation), one.kind, axis.size(one.by), _name(one.percentile), *_values(one.duration))
+        for one in overview.latency
+        if (one.operation, one.kind) not in drawn
+    )
+    columns = ("phase", "operation", axis.factor, "percentile", "value (s)", "low (s)", "high (s)", "trials")
+    return DataTable("The other operations inside these phases", columns, rows) if rows else None
+
+
+def _values(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n
+
+
+def _name(percentile: float) -> str:
+    return f"p{100 * percentile:g}"
+
+
+def _setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
+    return dict(zip(by, key[2:], strict=True))
+
+
+def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
+    """The shape of every key over all complete trials; one run in memory at a time."""
+    found: dict[Key, Shape] = {}
+    assert source.store is not None
+    for run in source.runs:
+        if not run.complete:
+            continue
+        setting = tuple(run.level(name) for name in by)
+        for operation, kind, made in _run_shapes(source.store, run):
+            key = (operation, kind, *setting)
+            found[key] = found[key] + made if key in found else made
+    return found
+
+
+def _run_shapes(store: Store, run: StoredRun) -> Iterator[tuple[str, str, Shape]]:
+    """(operation, kind, shape): from the operations where all were kept, else from the engine's histograms."""
+    exact = {phase.index: phase.name for phase in run.phases if phase.recorded_all}
+    for operations in store.operation_batches(run.id) if exact else ():
+        good = operations[operations["status"] == 0]
+        for index, name in exact.items():
+            here = good[good["phase"] == index]
+            for kind, code in ((_native.KINDS[code], code) for code in set(here["kind"].tolist())):
+                yield name, kind, shape.of_durations(here["duration_ns"][here["kind"] == code])
+    for phase in run.phases:
+        if phase.index not in exact:
+            for kind, pairs in phase.histograms.items():
+                yield phase.name, kind, shape.of_buckets(_native.bucket_edges_ns(), pairs)

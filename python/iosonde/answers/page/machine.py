@@ -1,0 +1,79 @@
+"""What the machine was like in the last trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.units import format_seconds, format_size
+from iosonde.core.words import counted
+
+from .content.tables import Section
+from .content.words import Facts
+
+_MACHINE_TITLES = {
+    "host": "Host",
+    "cpu": "Processor",
+    "memory": "Memory",
+    "vm": "Write-back of the kernel",
+    "network": "Network",
+    "infiniband": "InfiniBand",
+    "job": "Batch job",
+    "mount": "Mount",
+    "filesystem": "File system",
+    "quota": "Quota",
+    "devices": "Devices",
+    "scheduler": "Batch system",
+}
+
+
+def facts_of(runs: Sequence[StoredRun]) -> Section[Facts]:
+    """What the machine was like in the last trial."""
+    machine = runs[-1].facts.get("machine") if runs else None
+    if not isinstance(machine, dict):
+        return Section(missing=("No facts of the machine are stored with these runs.",))
+    groups = [
+        Facts(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
+        for name, value in sorted(machine.items(), key=lambda item: _order(item[0]))
+        if value
+    ]
+    differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
+    why = (f"Of the last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
+    return Section(tuple(group for group in groups if group.rows), why if differing else ())
+
+
+def _order(name: str) -> int:
+    return list(_MACHINE_TITLES).index(name) if name in _MACHINE_TITLES else len(_MACHINE_TITLES)
+
+
+def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Nested facts as (name, text), sizes with units; what is unknown is left out."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from flat(item, f"{name} {key}".strip())
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for number, item in enumerate(value):
+            label = str(item.get("name", number)) if isinstance(item, dict) else str(number)
+            rest = {key: one for key, one in item.items() if key != "name"} if isinstance(item, dict) else item
+            yield from flat(rest, f"{name} {label}".strip())
+    elif value not in (None, "", []):
+        yield _fact(name, value)
+
+
+def _fact(name: str, value: Any) -> tuple[str, str]:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if number and name.endswith("_bytes") and not name.endswith("mtu_bytes"):
+        name, value = name.removesuffix("_bytes"), format_size(value)
+    elif number and name.endswith("_s") and not name.endswith("_per_s"):
+        name, value = name.removesuffix("_s"), format_seconds(value)
+    elif isinstance(value, list):
+        value = ", ".join(map(str, value))
+    return name.replace("_", " "), str(value)
+
+
+def deep(value: Any, *keys: str) -> Any:
+    """value[a][b]…, None where something on the way is absent."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

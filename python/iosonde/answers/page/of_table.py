@@ -1,0 +1,134 @@
+"""A table of somebody's measurements → its page: cells, regressions, findings."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from iosonde.core.estimate_text import estimate_text
+from iosonde.core.table import Table
+from iosonde.core.types import Finding
+from iosonde.core.units import format_size
+from iosonde.core.version import __version__
+from iosonde.core.words import counted
+from iosonde.data.roles import Roles, guess
+from iosonde.stats.checks import examine, worst_first
+from iosonde.stats.overview import overview
+from iosonde.stats.overview.types import Overview, Row
+from iosonde.stats.regression.formula import columns_of
+
+from .content.page import Page
+from .content.tables import Section
+from .content.words import FirstScreen, Reproduce
+from .findings import at_the_top, said, wrong
+from .influences import influences_of_table
+from .regressions import models_of_table
+from .summaries import summaries_of
+
+# So many factors are named in a headline with the levels of its two ends.
+_NAMED = 2
+
+
+def page_of_table(
+    table: Table, path: str, responses: Sequence[str], by: Sequence[str] | None, on: Sequence[str], level: float,
+    command: Sequence[str],
+) -> Page:  # fmt: skip
+    """Everything that the page shows; what is not named is guessed as ``check`` does. Raises InputError, DataError."""
+    grouped = by if by is not None else columns_of(on, table) if on else None
+    seen = guess(table, responses, grouped)
+    explained = models_of_table(table, seen.responses, seen.settings, on, level)
+    cells = list(seen.settings) if grouped is not None else _coarse(table, seen.settings)
+    made = overview.of_table(table, seen.responses, cells, level)
+    checked = examine.of_table(table, level, seen.responses, seen.settings, (*seen.numbering, *seen.remarks))
+    hidden = [finding for finding in made.findings if finding.code == "S110"]
+    findings = _worst_first([*checked.findings, *hidden, *at_the_top(explained), *said(made.warnings)])
+    return Page(
+        title=f"iosonde report: {path}",
+        target=path,
+        measured="",
+        level=level,
+        answers=_answers(table, path, made, seen, cells, findings, checked.unseen),
+        findings=findings,
+        bars=Section(),
+        latencies=Section(),
+        timelines=Section(),
+        trials=None,
+        facts=Section(),
+        reproduce=_reproduce(table, path, command),
+        summary=summaries_of(made),
+        models=explained,
+        influences=influences_of_table(table, seen.responses, seen.settings, level),
+    )
+
+
+def _coarse(table: Table, settings: Sequence[str]) -> list[str]:
+    """The settings whose cells hold trials enough: where nearly every row is a cell, the finest number goes."""
+    kept = list(settings)
+    while kept and 2 * len(table.groups(kept)) > len(table):
+        numeric = [name for name in kept if table.column(name).numeric]
+        if not numeric:
+            return kept
+        kept.remove(max(numeric, key=lambda name: len(table.column(name).codes()[1])))
+    return kept
+
+
+def _answers(
+    table: Table, path: str, made: Overview, seen: Roles, cells: Sequence[str], findings: Sequence[Finding],
+    unseen: Sequence[str],
+) -> FirstScreen:  # fmt: skip
+    left_out = [*seen.numbering, *seen.remarks]
+    # Rows that differ in such a column are no repetitions of each other: their spread is not only noise.
+    over = [name for name in seen.settings if name not in cells]
+    parts = [
+        f"{counted(len(table), 'row')} of {path}",
+        f"measured: {', '.join(seen.responses)}",
+        f"grouped by: {', '.join(cells) or 'nothing'}",
+        *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
+        *([f"left out: {', '.join(left_out)}"] if left_out else []),
+    ]
+    return FirstScreen(
+        headline="; ".join(
+            _headline(made, response, "" if place else f" of {Path(path).name}")
+            for place, response in enumerate(seen.responses[:3])
+        ),
+        what=("; ".join(parts) + ".",),
+        fast="",
+        sure=tuple(sentence for sentence in (made.sentence, _not_seen(unseen)) if sentence),
+        wrong=wrong(findings, True),
+    )
+
+
+def _headline(made: Overview, response: str, of: str) -> str:
+    rows = [row for row in made.rows if row.metric == response and row.mean.value is not None]
+    if not rows:
+        return f"{response}{of}: no value"
+    least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
+    if least is most:
+        return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
+    if len(least.by) > _NAMED:
+        ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
+        return f"{response}{of}: {ends} over {len(rows)} settings"
+    return f"{response}{of}: {_at(least)} to {_at(most)}"
+
+
+def _at(row: Row) -> str:
+    where = ", ".join(f"{name}={value}" for name, value in row.by.items())
+    return f"{estimate_text(row.mean, row.unit)} at {where}"
+
+
+def _not_seen(unseen: Sequence[str]) -> str:
+    return f"Not seen: {'; '.join(unseen)}." if unseen else ""
+
+
+def _worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    return tuple(worst_first(list({(one.code, one.sentence): one for one in findings}.values())))
+
+
+def _reproduce(table: Table, path: str, command: Sequence[str]) -> Reproduce:
+    facts = [("data", path), ("rows", f"{len(table):,}")]
+    if Path(path).is_file():
+        content = Path(path).read_bytes()
+        facts += [("size", format_size(len(content))), ("SHA-256", hashlib.sha256(content).hexdigest())]
+    return Reproduce((("Make this page", shlex.join(command)),), (*facts, ("iosonde", __version__)))

@@ -1,0 +1,148 @@
+"""Trials → the regressions and allocations of variation that a page shows. Chooses and names; stats computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.answers.anova import sentence as said_of_anova
+from iosonde.answers.regress import sentence
+from iosonde.core.errors import IosondeError
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+from iosonde.stats.overview.types import Overview
+from iosonde.stats.regression.anova import Anova, anova
+from iosonde.stats.regression.assumptions import Assumptions
+from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.regress import Regression, regress
+
+from .content.models import Model, ModelPlots, Part, Term
+from .content.tables import Section
+from .terms import LEAST_DF, default_terms, of_metric
+
+_MOST_POINTS = 1000
+_MOST_PARAMETERS = 200
+
+
+def models_of_table(
+    table: Table, responses: Sequence[str], settings: Sequence[str], on: Sequence[str], level: float
+) -> Section[Model]:
+    """One model for each response: on the terms asked for (whose errors are the user's), or on what was set."""
+    items, missing = [], []
+    for response in responses:
+        column = table.column(response)
+        try:
+            terms = list(on) or default_terms(table, response, settings)
+            items.append(_model(table, response, column.unit, terms, level))
+        except IosondeError as error:
+            if on:
+                raise
+            missing.append(f"{response}: {error.message}.")
+    return Section(tuple(items), tuple(dict.fromkeys(missing)))
+
+
+def models_of_store(
+    overview: Overview, trials: Table, on: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
+) -> Section[Model]:
+    """One for each operation and metric that the page shows, on the settings that vary; ``titles`` are
+    (operation, metric) → (heading, unit)."""
+    items: list[Model] = []
+    missing: dict[str, list[str]] = {}
+    rows_of = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    for key, (title, unit) in titles.items():
+        if key not in rows_of:
+            continue
+        table = of_metric(trials, rows_of[key], title, unit)
+        try:
+            terms = list(on) or default_terms(table, title, overview.by)
+            items.append(_model(table, title, unit, terms, level))
+        except IosondeError as error:
+            if on:
+                raise
+            missing.setdefault(error.message, []).append(title)
+    said = tuple(f"{message[:1].upper()}{message[1:]}." for message in missing)
+    return Section(tuple(items), said)
+
+
+def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> Model:
+    made = regress(table, response, on, level)
+    assert made.model is not None and made.assumptions is not None
+    variation, why = _variation(table, response, made, level)
+    divisor, name = human_scale(abs(made.fit.mean_y), unit)
+    terms = tuple(
+        Term(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
+        for c in made.fit.coefficients()
+    )
+    said = sentence(made, lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    left_out = " ".join(f"{warning[:1].upper()}{warning[1:]}." for warning in made.warnings)
+    return Model(
+        response, unit, made.terms, made.fit.n, made.fit.df, f"{said} {left_out}".rstrip(),
+        _facts(made, made.assumptions, divisor, name), terms, made.findings,
+        ModelPlots(**plot_data(made.model, response, _MOST_POINTS)), variation, why,
+    )  # fmt: skip
+
+
+def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[Part, ...], str]:
+    """The analysis of variance of the same factors by their levels, or why there is none."""
+    assert made.model is not None
+    n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}
+    levels = {name: len(set(made.model.values[name].tolist())) for name in factors}
+    many = [name for name, count in levels.items() if 2 * count > n]
+    if many or sum(levels.values()) > _MOST_PARAMETERS:
+        named = ", ".join(many or factors)
+        return (), f"{named}: too many levels for an allocation by levels; the regression says what they explain."
+    if any(count < 2 for count in levels.values()):
+        return (), ""
+    asked = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in made.model.terms))
+    pairs = _pairs(asked, levels, n)
+    try:
+        table_of = anova(table, response, [*asked, *pairs], level)
+    except IosondeError as error:
+        return (), f"No allocation by levels: {error.message}."
+    warnings = [f"{warning[:1].upper()}{warning[1:]}." for warning in table_of.warnings]
+    return _parts(table_of), " ".join([said_of_anova(table_of), *warnings])
+
+
+def _pairs(asked: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
+    """The two-way interactions of two or three factors, where the trials leave enough to judge them by."""
+    if not 2 <= len(asked) <= 3 or any(c in name for name in asked for c in ":*"):
+        return []
+    pairs = [(a, b) for i, a in enumerate(asked) for b in asked[i + 1 :]]
+    parameters = 1 + sum(levels[a] - 1 for a in asked) + sum((levels[a] - 1) * (levels[b] - 1) for a, b in pairs)
+    return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
+
+
+def _parts(made: Anova) -> tuple[Part, ...]:
+    rest = Part("residual", made.df_residual, made.ss_residual, made.ss_residual / made.ss_total, None, None)
+    return (*(Part(s.name, s.df, s.ss, s.share, s.f, s.p) for s in made.sources), rest)
+
+
+def _facts(made: Regression, seen: Assumptions, divisor: float, unit: str) -> tuple[tuple[str, str], ...]:
+    """How much is explained, and each assumption with the value that speaks for or against it."""
+    fit = made.fit
+    of_mean = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
+    facts = [
+        ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
+        ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + of_mean),
+        ("F", f"{fit.f:.4g} on {fit.k} and {fit.df} df, {_chance(fit.f_p)}"),
+        ("straightness", _lack_of_fit(seen)),
+    ]
+    if seen.shapiro_p is not None:
+        facts.append(("normal residuals", f"Shapiro–Wilk {_chance(seen.shapiro_p)}"))
+    facts.append(("equal variance", f"Breusch–Pagan {_chance(seen.breusch_pagan_p)}"))
+    facts.append(("neighbours in order", f"r = {seen.autocorrelation:.2f}, {_chance(seen.autocorrelation_p)}"))
+    facts.append(("largest Cook's distance", f"{seen.largest_cook:.2g} (limit {seen.cook_limit:.2g})"))
+    if len(seen.vif) > 1:
+        facts.append(("largest variance inflation", f"{max(seen.vif.values()):.3g}"))
+    return tuple(facts)
+
+
+def _lack_of_fit(seen: Assumptions) -> str:
+    found = seen.lack_of_fit
+    if found is None:
+        return "every setting has its own coefficient" if seen.repeats else "cannot be told: no setting was repeated"
+    return f"lack of fit F = {found.f:.3g} on {found.df_lack_of_fit} and {found.df_pure_error} df, {_chance(found.p)}"
+
+
+def _chance(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {significant(p, 2)}"

@@ -1,0 +1,72 @@
+"""What a page's regressions and models are on, where nobody says it: the settings that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.table import Column, Table
+from iosonde.data.factors import told_apart
+
+LEAST_DF = 3
+
+
+def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[str]:
+    """The settings that vary where the response is known; of those that change together only the first.
+
+    Raises DataError with the reason where no regression can be shown by itself.
+    """
+    known = table.take(~table.column(response).missing)
+    n = len(known)
+    varying = [name for name in settings if _levels(known, name) > 1]
+    if not varying:
+        raise DataError("no setting varies, so nothing can be said about what it depends on", "vary one")
+    terms = varying_terms(known, settings)
+    if not terms:
+        raise DataError(f"{', '.join(varying)}: nearly every trial has a name of its own", "repeat the trials")
+    if len(terms) == 1 and _levels(known, terms[0]) == 2:
+        raise DataError(
+            f"only {terms[0]} varies, at two levels: a line through two points shows no shape; "
+            "`iosonde compare` says whether they differ",
+            "measure a level between them",
+        )
+    parameters = 1 + sum(1 if known.column(t).numeric else _levels(known, t) - 1 for t in terms)
+    if n - parameters < LEAST_DF:
+        raise DataError(
+            f"{n} trials are too few for a regression on {', '.join(terms)}: "
+            f"{parameters + LEAST_DF} or more would leave an error to judge it by",
+            "repeat the trials",
+        )
+    return terms
+
+
+def varying_terms(known: Table, settings: Sequence[str]) -> list[str]:
+    """The settings that vary, without names that are of nearly one row each, and without those that follow from the
+    others, unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
+    n = len(known)
+    terms: list[str] = []
+    for name in settings:
+        levels = _levels(known, name)
+        if levels < 2 or (not known.column(name).numeric and 3 * levels > n):
+            continue
+        groups = len(known.groups(terms))
+        if terms and 2 * groups <= n and len(known.groups([*terms, name])) == groups:
+            crossed = all(len(known.groups([term, name])) == _levels(known, term) * levels for term in terms)
+            if not crossed and not all(told_apart(known, name, term) for term in terms):
+                continue
+        terms.append(name)
+    return terms
+
+
+def _levels(table: Table, name: str) -> int:
+    return sum(level is not None for level in table.column(name).codes()[1])
+
+
+def of_metric(trials: Table, rows: npt.NDArray[np.intp], title: str, unit: str) -> Table:
+    """The rows of one metric in the order of time, their value in a column of the heading's name."""
+    kept = trials.take(np.sort(rows))
+    columns = {name: column for name, column in kept.columns.items() if name not in ("value", title)}
+    return Table({**columns, title: Column(title, kept.numbers("value"), title, unit)}, "")

@@ -1,0 +1,117 @@
+"""From a trial's phases to the timelines of its ranks: which trial, which ranks, who was late and who was last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.units import format_rate
+from iosonde.core.words import counted
+
+from .axis import Axis, place, title
+from .content.tables import Section
+from .content.timeline import RankSpan, Timeline
+
+SHOWN_RANKS = 256
+_KEPT_ENDS = 64
+_LATE = 0.01  # of the phase
+
+
+def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
+    """The phases of one trial, and a sentence on which trial it is."""
+    ready = [run for run in runs if _timed(run)]
+    complete = [run for run in ready if run.complete] or ready
+    if not complete:
+        return Section(missing=("No trial holds the times of its ranks.",)), ""
+    most = max(_ranks(run) for run in complete)
+    if most < 2:
+        return Section(missing=("Every trial had one rank: there is nobody to wait for.",)), ""
+    run = max((run for run in complete if _ranks(run) == most), key=_spread)
+    size = counted(axis.size(run.factors), axis.noun)
+    label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
+    items = tuple(_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
+    chosen = f"Of the trials with {most} ranks, the one whose ranks ended furthest apart, phase by phase."
+    return Section(items), chosen
+
+
+def _timed(run: StoredRun) -> list[StoredPhase]:
+    """The phases that hold the times of their ranks: those of imported runs do not."""
+    return [phase for phase in run.phases if phase.ranks]
+
+
+def _ranks(run: StoredRun) -> int:
+    return max(len(phase.ranks) for phase in _timed(run))
+
+
+def _spread(run: StoredRun) -> float:
+    """Σ of what share of each phase lies between the first and the last rank's end."""
+    return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
+
+
+def _timeline(phase: StoredPhase, label: str) -> Timeline:
+    ranks, comparable = phase.ranks, phase.comparable
+    zero = min(rank["started_ns"] for rank in ranks)
+    times = {}
+    for rank in ranks:
+        start = rank["started_ns"] if comparable else zero
+        length = rank["ended_ns"] - rank["started_ns"]
+        times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
+    marks = _marks(times)
+    shown = _chosen(times, marks)
+    spans = tuple(
+        RankSpan(
+            rank["rank"], str(rank.get("host") or "unknown host"), *times[rank["rank"]], marks.get(rank["rank"], "")
+        )
+        for rank in ranks
+        if rank["rank"] in shown
+    )
+    return Timeline(
+        phase.name,
+        title(phase.name),
+        label,
+        spans,
+        len(ranks),
+        comparable,
+        _note(phase, times, spans, comparable),
+    )
+
+
+def _marks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
+    """The last to end; and every rank whose start came late by more than 1 % of the phase."""
+    if len(times) < 2:
+        return {}
+    end = max(end for _, end in times.values())
+    marks = {rank: "late" for rank, (start, _) in times.items() if start > _LATE * end}
+    last = max(times, key=lambda rank: times[rank][1])
+    tied = min(end for _, end in times.values()) == end
+    return marks if tied else marks | {last: "last"}
+
+
+def _chosen(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
+    """All ranks, or of very many the latest starts, the last ends, and others evenly."""
+    if len(times) <= SHOWN_RANKS:
+        return set(times)
+    by_start = sorted(times, key=lambda rank: times[rank][0])
+    by_end = sorted(times, key=lambda rank: times[rank][1])
+    chosen = {*by_start[-_KEPT_ENDS:], *by_end[-_KEPT_ENDS:], *(rank for rank, mark in marks.items() if mark == "last")}
+    others = sorted(set(times) - chosen)
+    step = -(-len(others) // (SHOWN_RANKS - len(chosen)))
+    return chosen | set(others[::step])
+
+
+def _note(
+    phase: StoredPhase, times: Mapping[int, tuple[float, float]], spans: Sequence[RankSpan], comparable: bool
+) -> str:
+    last = next((span for span in spans if span.mark == "last"), None)
+    if last is None:
+        return ""
+    who = f"rank {last.rank} on {last.host}"
+    if not comparable:
+        return f"R{who[1:]} took longest, {format_rate(last.end_s, 's')}."
+    spreads = [
+        f"{name} lie {format_rate(spread / 1e9, 's')} apart"
+        for name, spread in (("starts", phase.start_spread_ns), ("ends", phase.end_spread_ns))
+        if spread is not None
+    ]
+    said = ", ".join([*spreads, f"{who} finished last"])
+    return f"{said[0].upper()}{said[1:]}."

@@ -1,0 +1,69 @@
+"""From one setting of a model: each factor changed alone to its best other level, as rows of a page."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iosonde.core.errors import IosondeError
+from iosonde.core.table import Cell
+from iosonde.core.types import Better, Estimate
+from iosonde.model.fit.features import Examples, Feature
+from iosonde.model.fit.fitted import Model, ask
+
+from .content.factors import WhatIf, WhatIfs
+
+_MOST_LEVELS = 50  # that are asked of one factor
+
+
+def rows_of(data: Examples, model: Model, better: Better, level: float) -> WhatIfs | None:
+    """From the measured setting whose mean is the median of all settings' means. None for a model that says the same
+    everywhere, or nothing there."""
+    if model.family == "mean":
+        return None
+    setting = _middle(data)
+    now = _asked(model, setting, level)
+    if now is None:
+        return None
+    rows = [row for feature in data.features if (row := _best(model, setting, feature, better, level)) is not None]
+    sign = -1.0 if better is Better.HIGHER else 1.0
+    rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
+    told = ", ".join(f"{feature.name}={_shown(setting[feature.name])}" for feature in data.features)
+    return WhatIfs(told, now, tuple(rows), " ".join(f"{w[:1].upper()}{w[1:]}." for w in now.warnings))
+
+
+def _middle(data: Examples) -> dict[str, Cell]:
+    numbers = np.unique(data.cells)
+    means = np.array([data.y[data.cells == cell].mean() for cell in numbers])
+    cell = numbers[np.argsort(means, kind="stable")[(len(means) - 1) // 2]]
+    row = data.x[int(np.flatnonzero(data.cells == cell)[0])]
+    return {feature.name: _level(feature, float(value)) for feature, value in zip(data.features, row, strict=True)}
+
+
+def _level(feature: Feature, value: float) -> Cell:
+    return value if feature.numeric else feature.levels[int(value)]
+
+
+def _best(model: Model, setting: dict[str, Cell], feature: Feature, better: Better, level: float) -> WhatIf | None:
+    now = setting[feature.name]
+    others = [one for one in feature.levels if one != now]
+    found = [
+        (other, said)
+        for other in others[:_MOST_LEVELS]
+        if (said := _asked(model, {**setting, feature.name: other}, level)) is not None
+    ]
+    if not found:
+        return None
+    pick = max if better is Better.HIGHER else min
+    other, said = pick(found, key=lambda pair: pair[1].value or 0.0)
+    return WhatIf(feature.name, _shown(now), _shown(other), said)
+
+
+def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
+    try:
+        return ask(model, setting, level).value
+    except IosondeError:
+        return None  # refused there: the row is left out
+
+
+def _shown(cell: Cell) -> str:
+    return f"{cell:.7g}" if isinstance(cell, float) else str(cell)

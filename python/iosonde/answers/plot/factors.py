@@ -1,0 +1,155 @@
+"""Responses against factors, a panel for each pair: ``iosonde plot DATA --on …``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.table import Table
+from iosonde.core.transforms import apply
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_size, human_scale
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses as responses_of
+from iosonde.data.source import Source
+from iosonde.stats.estimate import summarise as stats
+from iosonde.stats.regression.formula import Factor, parse_response, parse_terms
+from iosonde.stats.regression.regress import Regression, regress
+
+from .panel import FactorPanel, Held, Series
+from .slopes import STEPS, adjusted_slopes, said_of_held, said_of_levels, said_of_slope
+
+_LINE_POINTS = 60
+_MOST_TICKS = 8
+_LONG = 1e7
+_MOST_PANELS = 60
+
+
+@dataclass(frozen=True)
+class Panels:
+    """A row for each response, of so many ``columns``; ``left`` says what is not drawn, and why."""
+
+    items: tuple[FactorPanel, ...]
+    columns: int
+    left: tuple[str, ...]
+
+
+def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
+    """Every response against every term of ``asked.on``; ``together``: all responses in one row. Raises InputError,
+    DataError where nothing can be drawn."""
+    on, level = asked.on, asked.level
+    columns = [_column(source.table, term) for term in on]
+    units = source.units() if source.store is not None else {}
+    rows, left = [], []
+    others = _others(source, asked.response, columns)
+    for one in responses_of(source, replace(asked, on=tuple(columns))):
+        try:
+            varying = [name for name in others if len(one.rows.column(name).codes()[1]) > 1]
+            held = adjusted_slopes(one.rows, one.title, [*on, *varying], level)
+            rows.append([_panel(one.rows, one.title, term, units, level, held.get(term)) for term in on])
+        except DataError as error:
+            left.append(error)
+    if not rows:
+        raise left[0] if left else DataError(f"{source.table.source}: no column looks measured", "name --response")
+    if together:
+        rows = [_joined(rows)]
+    found = [panel for row in rows for panel in _scaled(row)]
+    if len(found) > _MOST_PANELS:
+        raise InputError(f"these are {len(found)} panels, more than {_MOST_PANELS}",
+                         "name fewer with --response, --on, --where")  # fmt: skip
+    return Panels(tuple(found), len(on), tuple(error.message for error in left))
+
+
+def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The factors that are known beside ``columns``; of a table the columns that do not look measured."""
+    if source.store is not None:
+        names = source.known.names
+    else:
+        try:
+            names = responses_of(source, Asked())[0].names
+        except IosondeError:
+            return []
+        named = {source.table.column(name).name for name in responses if name in source.table.names}
+        names = [name for name in names if name not in named]
+    return [name for name in names if name not in columns]
+
+
+def _column(table: Table, term: str) -> str:
+    factors = parse_terms([term], table)[0].factors
+    if len(factors) > 1:
+        raise InputError(f"'{term}' is an interaction", "name single factors: each has a panel of its own")
+    return factors[0].column
+
+
+def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
+    """One panel for each factor, with the series of all responses. Raises InputError where their units differ."""
+    units = sorted({panel.unit or "no unit" for row in rows for panel in row})
+    if len(units) > 1:
+        raise InputError(f"the responses are in different units: {', '.join(units)}",
+                         "leave --together out, or name responses of one unit")  # fmt: skip
+    return [
+        replace(same[0], series=[series for panel in same for series in panel.series])
+        for same in zip(*rows, strict=True)
+    ]
+
+
+def _scaled(row: Sequence[FactorPanel]) -> list[FactorPanel]:
+    """All in one unit that people read, of the base unit that they have in common."""
+    means = [mean.value for panel in row for series in panel.series for _, mean in series.means]
+    divisor, unit = human_scale(max(abs(value or 0.0) for value in means), row[0].unit)
+    return [replace(panel, divisor=divisor, unit=unit) for panel in row]
+
+
+def _panel(
+    table: Table, response: str, term: str, units: Mapping[str, str], level: float, held: Held | None
+) -> FactorPanel:
+    """One response against one factor, in base units; ``held`` is its slope with the other factors held."""
+    factor, measured = parse_terms([term], table)[0].factors[0], table.column(parse_response(response, table).column)
+    made = regress(table, response, [term], level)
+    assert made.model is not None and made.fit.y is not None
+    cells, y = made.model.values[factor.column], made.fit.y
+    places, ticks = _places(factor, cells, units.get(factor.column, ""))
+    x = [places[cell] for cell in cells.tolist()]
+    means = [(places[cell], stats.mean(y[cells == cell], level)) for cell in places]
+    unit = "" if made.model.response.transform else measured.unit
+    divisor, shown = human_scale(max(abs(mean.value or 0.0) for _, mean in means), unit)
+    numeric = factor.levels is None
+    said = said_of_slope(made, factor, divisor, shown) if numeric else said_of_levels(made)
+    slope = made.fit.coefficients()[1] if numeric else None
+    alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, made.fit.n)
+    if alone is not None and held is not None:
+        said += said_of_held(alone, held, divisor, shown)
+    series = Series(response, list(zip(x, y.tolist(), strict=True)), means, _line(made, factor, x) if numeric else [],
+                    said, alone, held)  # fmt: skip
+    return FactorPanel(factor.name, ticks, factor.transform in STEPS, unit, 1.0, [series], named=not numeric,
+                       sizes=units.get(factor.column) == "bytes")  # fmt: skip
+
+
+def _places(factor: Factor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
+    """(level → where it is on the axis, what the axis names)."""
+    if factor.levels is not None:
+        places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
+        return places, [(at, str(cell)) for cell, at in places.items()]
+    levels = sorted(set(cells.tolist()))
+    every = max(1, math.ceil(len(levels) / _MOST_TICKS))
+    return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell, unit)) for cell in levels[::every]]
+
+
+def _text(level: float, unit: str) -> str:
+    if unit == "bytes":
+        return format_size(level)
+    return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
+
+
+def _line(made: Regression, factor: Factor, x: Sequence[float]) -> list[tuple[float, float]]:
+    low, high = min(x), max(x)
+    at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(
+        low, high, _LINE_POINTS
+    )  # fmt: skip
+    fitted = made.fit.beta[0] + made.fit.beta[1] * apply(factor.transform, at, factor.column)
+    return list(zip(at.tolist(), fitted.tolist(), strict=True))

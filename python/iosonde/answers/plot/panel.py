@@ -1,0 +1,49 @@
+"""What one panel of responses against a factor shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.core.types import Estimate
+
+
+@dataclass(frozen=True)
+class Held:
+    """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
+
+    slope: Estimate
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
+
+    ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
+    None where there is none.
+    """
+
+    name: str
+    trials: Sequence[tuple[float, float]]
+    means: Sequence[tuple[float, Estimate]]
+    line: Sequence[tuple[float, float]]
+    said: Sequence[str]
+    slope: Estimate | None = None
+    held: Held | None = None
+
+
+@dataclass(frozen=True)
+class FactorPanel:
+    """One factor. ``ticks`` are its levels by place; ``logarithmic``: places are apart by their ratios; ``named``:
+    levels are names in an order, else numbers, of bytes with ``sizes``. Values in ``unit`` after division by
+    ``divisor``."""
+
+    factor: str
+    ticks: Sequence[tuple[float, str]]
+    logarithmic: bool
+    unit: str
+    divisor: float
+    series: Sequence[Series]
+    named: bool = False
+    sizes: bool = False

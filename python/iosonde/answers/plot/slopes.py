@@ -1,0 +1,92 @@
+"""What is said of a response against a factor: its slope, alone and with the others held; whether a line describes it.
+
+The test is the lack of fit of a line against the spread of trials at the same level (Jain 1991, §15; Draper & Smith).
+What the other factors do is part of that spread here, so a bend must stand out against them too. Beside the slope of
+the panel's own line stands that of the regression on all factors, with the others held: where factors changed
+together the two differ, and the first is no effect of this factor alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.errors import IosondeError
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.units import significant
+from iosonde.stats.regression.formula import Factor
+from iosonde.stats.regression.regress import Regression, fit_table
+
+from .panel import Held
+
+STEPS = {"log2": "for each doubling", "log": "for each e times", "log10": "for each ten times"}
+NOT_STRAIGHT = "S301"
+NOT_BY_CHANCE = 0.05
+_MOST_NAMED = 2
+
+
+def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: float) -> dict[str, Held]:
+    """Term → its slope with all other terms held, and their names, of terms that are numbers; empty where there is one
+    term, or where one regression on all of them cannot be made."""
+    if len(terms) < 2:
+        return {}
+    try:
+        model, _ = fit_table(table, response, terms, level, False)
+    except IosondeError:
+        return {}
+    at = dict(zip(model.fit.names, model.fit.coefficients(), strict=True))
+    made = {term: at.get(one.name) for term, one in zip(terms, model.terms, strict=True)}
+    return {
+        term: Held(
+            Estimate(found.estimate, found.low, found.high, level, model.fit.n),
+            tuple(other for other in terms if other != term),
+        )
+        for term, found in made.items()
+        if found is not None
+    }
+
+
+def said_of_slope(made: Regression, factor: Factor, divisor: float, unit: str) -> list[str]:
+    """The slope with its interval, and whether a line describes the means."""
+    slope = made.fit.coefficients()[1]
+    step = STEPS.get(factor.transform, f"for 1 more of {factor.name}")
+    ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
+    flat = "may be flat; " if slope.low <= 0 <= slope.high else ""
+    said = f"{significant(slope.estimate / divisor)} ({ends}) {unit} {step}".replace("  ", " ")
+    return [said, f"{flat}{_straight(made)}"]
+
+
+def said_of_held(alone: Estimate, held: Held, divisor: float, unit: str) -> list[str]:
+    """The slope with the other factors held; and a warning where it is another one."""
+    slope = held.slope
+    assert slope.value is not None and slope.low is not None and slope.high is not None
+    ends = " to ".join(significant(end / divisor) for end in (slope.low, slope.high))
+    names = ", ".join(held.others) if len(held.others) <= _MOST_NAMED else f"{len(held.others)} other factors"
+    said = [f"{significant(slope.value / divisor)} ({ends}) {unit}".rstrip() + f" with {names} held"]
+    if differ(alone, slope):
+        said.append("the line holds effects of factors that changed with it")
+    return said
+
+
+def differ(alone: Estimate, held: Estimate) -> bool:
+    """Whether the intervals of the two slopes lie apart."""
+    assert alone.low is not None and alone.high is not None and held.low is not None and held.high is not None
+    return alone.high < held.low or held.high < alone.low
+
+
+def _straight(made: Regression) -> str:
+    assert made.assumptions is not None
+    lack = made.assumptions.lack_of_fit
+    if lack is None:
+        return f"straight or not: {'two levels' if made.assumptions.repeats else 'without repeats'} cannot tell"
+    if any(finding.code == NOT_STRAIGHT for finding in made.findings):
+        return f"not straight (p={lack.p:.2g})"
+    return f"straight, as far as seen (p={lack.p:.2g})"
+
+
+def said_of_levels(made: Regression) -> list[str]:
+    """Whether the means of the levels differ."""
+    if made.fit.f_p is None:
+        return []
+    differ = "the levels differ" if made.fit.f_p < NOT_BY_CHANCE else "no difference can be told"
+    return [f"{differ} (p={made.fit.f_p:.2g})"]

@@ -1,0 +1,42 @@
+"""Every metric by node count, from a results file alone or from a store: ``iosonde plot --bars``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from iosonde.answers import thesis
+from iosonde.answers.page.content.bars import Bars, Cell
+from iosonde.answers.show import choose
+from iosonde.core.errors import DataError
+from iosonde.stats.estimate.summarise import mean
+
+
+def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:
+    """The metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
+    path = Path(data)
+    if path.is_file():
+        results = thesis.read(path)
+    else:
+        document = thesis.of_store(choose(data, experiment=experiment, where=where))
+        results = {int(nodes): entry for nodes, entry in document.items()}
+    items = [one for one in bars(results, level) if not names or one.operation in names]
+    if not items:
+        there = ", ".join(thesis.totals(results))
+        raise DataError(f"{data} has no such metric", f"there are: {there}")
+    return items
+
+
+def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
+    """Each metric by node count; with an interval where there are repetitions."""
+    units, found = thesis.units(results), []
+    for name, by_count in thesis.totals(results).items():
+        unit = units.get(name, "")
+        scale, base = (1024.0, "bytes/s") if unit == thesis.KB_PER_S else (1.0, unit)
+        cells = []
+        for nodes, values in by_count.items():
+            trials = tuple(value * scale for value in values)
+            cells.append(Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ()))
+        found.append(Bars(name, "total", name, base, tuple(cells)))
+    return found

@@ -1,0 +1,79 @@
+"""The page about DATA: the newest experiment of a store, or a table of somebody's measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.table import Table
+from iosonde.data.source import Source, open_data
+from iosonde.data.stored import refuse_many_kinds
+
+from .page.advice import Choosing, advice_of_store, advice_of_table
+from .page.bound import bound_of
+from .page.content.page import Page
+from .page.experiment import choose
+from .page.of_store import page_of_store
+from .page.of_table import page_of_table
+
+Opener = Callable[[str, Sequence[str], str | None], Source]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a page is about.
+
+    ``response`` and ``by``: of a table; of a store they make a table of its rows. ``on``: terms of the regressions, by
+    default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe. ``choosing``: settings to
+    choose from. ``again``: the words that make this page again.
+    """
+
+    data: str
+    response: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+    by: tuple[str, ...] | None = None
+    bound: str | None = None
+    choosing: Choosing | None = None
+    experiment: str | None = None
+    where: tuple[str, ...] = ()
+    level: float = 0.95
+    again: tuple[str, ...] = ()
+
+
+def report(asked: Wanted, opened: Opener = open_data) -> Page:
+    """Everything that the page shows. ``opened`` opens DATA. Raises InputError, DataError."""
+    if Path(asked.data).is_dir() and not asked.response:
+        return _of_store(asked, opened)
+    return _of_table(asked, opened)
+
+
+def _of_store(asked: Wanted, opened: Opener) -> Page:
+    if asked.by:
+        raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
+    chosen = choose(asked.data, asked.experiment)
+    source = opened(asked.data, asked.where, chosen.experiment)
+    page = page_of_store(source, chosen, asked.level, asked.again, asked.on)
+    if asked.choosing:
+        page = replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, asked.level))
+    return replace(page, bound=bound_of(source, asked.bound, (), None, asked.level))
+
+
+def _of_table(asked: Wanted, opened: Opener) -> Page:
+    source = opened(asked.data, asked.where, asked.experiment)
+    table = _rows(source, asked)
+    page = page_of_table(table, asked.data, asked.response, asked.by, asked.on, asked.level, asked.again)
+    if asked.choosing:
+        page = replace(page, advice=advice_of_table(table, asked.response, asked.by, asked.choosing, asked.level))
+    return replace(page, bound=bound_of(source, asked.bound, asked.response, asked.by, asked.level))
+
+
+def _rows(source: Source, asked: Wanted) -> Table:
+    """The rows that are trials. A store's ``value`` must be of one operation and metric, unless terms or cells tell
+    them apart."""
+    rows = source.trials().rows
+    if source.store is not None and asked.response[:1] == ("value",) and len(rows):
+        apart = (*asked.on, *(asked.by or ()))
+        refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])
+    return rows

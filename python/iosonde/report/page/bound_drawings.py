@@ -1,0 +1,96 @@
+"""Shares of the bound as small bars beside the rows of a table, the loss waterfall as text: nothing is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iosonde.answers.page.content.bound import Bound, BoundShare, WaterfallBars
+from iosonde.core.units import human_scale, significant
+from iosonde.report.text import CANNOT_TELL, estimate_parts
+
+BAR_WIDTH, BAR_HEIGHT = 260, 22
+SEEN = 12  # of more cells those above the bound and the two ends are seen before the reader asks
+_MOST_ABOVE = 6
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """One cell as text: rate and share with their intervals, and its bar (px): its end, the interval, the bound."""
+
+    share: BoundShare
+    rate: tuple[str, str]
+    bound: str
+    percent: tuple[str, str]
+    x: float | None
+    ends: tuple[float, float] | None
+    whole: float
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The rows of the table; ``seen`` are those that are not folded away (all where they are few)."""
+
+    unit: str
+    rows: tuple[ShareRow, ...]
+    seen: tuple[ShareRow, ...]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One part as text."""
+
+    name: str
+    value: str
+    interval: str
+    percent: str
+    last: bool
+
+
+@dataclass(frozen=True)
+class Losses:
+    """A waterfall in one unit."""
+
+    bars: WaterfallBars
+    unit: str
+    rows: tuple[Loss, ...]
+
+
+def shares_of(bound: Bound) -> Shares:
+    """Every cell in one unit, on an axis from 0 to the bound, or to the greatest share above it."""
+    divisor, unit = human_scale(max(one.bound for one in bound.shares), "bytes/s")
+    most = max([1.0, *(one.share.value for one in bound.shares if one.share.value is not None)])
+    rows = tuple(_row(one, divisor, most) for one in bound.shares)
+    return Shares(unit, rows, rows if len(rows) <= SEEN else _seen(rows))
+
+
+def _seen(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
+    """Those above the bound, the lowest and the highest share."""
+    known = [row for row in rows if row.share.share.value is not None]
+    ends = [pick(known, key=lambda row: row.share.share.value or 0.0) for pick in (min, max)] if known else []
+    above = [row for row in rows if row.share.verdict][:_MOST_ABOVE]
+    kept = {id(row) for row in (*ends, *above)}
+    return tuple(row for row in rows if id(row) in kept)
+
+
+def _row(one: BoundShare, divisor: float, most: float) -> ShareRow:
+    def place(value: float) -> float:
+        return round(min(max(value / most, 0.0), 1.0) * BAR_WIDTH, 1)
+
+    low, high, value = one.share.low, one.share.high, one.share.value
+    ends = None if low is None or high is None else (place(low), place(high))
+    x = None if value is None else place(value)
+    bound = significant(one.bound / divisor, 4)
+    return ShareRow(
+        one, estimate_parts(one.measured, divisor), bound, estimate_parts(one.share, 0.01), x, ends, place(1.0)
+    )
+
+
+def losses_of(bars: WaterfallBars) -> Losses:
+    """The parts from the bound down to what was delivered, in one unit."""
+    total = bars.delivered.value or 0.0
+    divisor, unit = human_scale(total, "s")
+    rows = []
+    for place, (name, estimate) in enumerate((*bars.parts, ("delivered", bars.delivered))):
+        percent = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else CANNOT_TELL
+        rows.append(Loss(name, *estimate_parts(estimate, divisor), percent, place == len(bars.parts)))
+    return Losses(bars, unit, tuple(rows))

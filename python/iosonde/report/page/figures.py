@@ -1,0 +1,72 @@
+"""Every figure of a page by the name of its place there, as the JSON that the page's script draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from iosonde.answers.page.content.factors import Influence, Judged
+from iosonde.answers.page.content.page import Page
+from iosonde.core.units import human_scale
+from iosonde.report.figures.bars import bars_figure
+from iosonde.report.figures.figure import Figure
+from iosonde.report.figures.importance import Bar, Importance, importance_figure
+from iosonde.report.figures.latency import latency_figure
+from iosonde.report.figures.regression import regression_figures
+from iosonde.report.figures.roofline import roofline_figure
+from iosonde.report.figures.timeline import timeline_figure
+from iosonde.report.figures.tree import TreeDrawing, tree_figure
+from iosonde.report.figures.unseen import LearningCurve, Predicted, curve_figure, predicted_figure
+from iosonde.report.figures.vocabulary import page_spec
+from iosonde.report.figures.waterfall import waterfall_figure
+
+MEAN = "mean of everything"
+
+
+def page_specs(page: Page) -> dict[str, Any]:
+    """Place → specification without its title, which the page says itself."""
+    return {place: page_spec(figure.spec, place.startswith("tree-")) for place, figure in _figures(page)}
+
+
+def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
+    kinds: list[tuple[str, list[Figure | None]]] = [
+        ("bars", [None if bars.empty else bars_figure(bars, page.axis) for bars in page.bars.items]),
+        ("latency", [None if one.empty else latency_figure(one, page.axis) for one in page.latencies.items]),
+        ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
+        ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),
+        ("losses", [waterfall_figure(bars) for one in page.bound.items for bars in one.losses]),
+    ]
+    for number, model in enumerate(page.models.items, 1):
+        kinds.append((f"model-{number}", list(regression_figures(model.plots, model.unit))))
+    for kind, figures in kinds:
+        yield from ((f"{kind}-{number}", one) for number, one in enumerate(figures, 1) if one is not None)
+    for number, influence in enumerate(page.influences.items, 1):
+        yield from ((f"{kind}-{number}", one) for kind, one in _of_factors(influence))
+
+
+def _of_factors(one: Influence) -> Iterator[tuple[str, Figure]]:
+    if one.ranking is not None:
+        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in one.ranking.shares)
+        yield "ranking", importance_figure(Importance(one.title, bars))
+    if one.judged is not None:
+        rows = Predicted(one.title, one.judged.name, one.judged.observed, one.judged.predicted, one.unit)
+        yield "predicted", predicted_figure(rows)
+        if one.judged.curve:
+            yield "curve", curve_figure(_curve(one, one.judged))
+    if one.tree is not None:
+        yield "tree", tree_figure(TreeDrawing(one.title, one.tree.nodes, one.unit))
+
+
+def _curve(one: Influence, judged: Judged) -> LearningCurve:
+    lines = {
+        judged.name: [(point.n_train, point.model) for point in judged.curve],
+        MEAN: [(point.n_train, point.mean) for point in judged.curve],
+    }
+    return LearningCurve(one.title, lines, judged.noise, one.unit)
+
+
+def factor_scale(one: Influence) -> tuple[float, str]:
+    """(divisor, unit) for everything that is in the response's unit."""
+    if one.judged is not None and one.judged.observed:
+        return human_scale(sum(map(abs, one.judged.observed)) / len(one.judged.observed), one.unit)
+    return 1.0, one.unit

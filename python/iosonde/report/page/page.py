@@ -1,0 +1,190 @@
+"""One self-contained HTML page: no network, no file beside it, everything from data escaped.
+
+Jinja escapes what it is given (and ``_plain`` makes control characters visible first); scripts run only if their
+hash is in the page's Content-Security-Policy, so that text which slipped through could still not run. Figures are
+data (``report/figures/``) that the page's script draws when they come into view (``library``).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+from urllib.parse import quote
+
+from iosonde.answers.page.content.bars import Bars
+from iosonde.answers.page.content.page import Page
+from iosonde.answers.page.content.tables import DataTable
+from iosonde.core.units import significant
+from iosonde.core.words import counted, plural
+from iosonde.report.figures.importance import share_parts
+from iosonde.report.figures.regression import TITLES, scale_of
+from iosonde.report.figures.tree import is_cut
+from iosonde.report.figures.vocabulary import page_config
+from iosonde.report.text import escape, estimate_parts, estimate_text
+
+from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
+from .figures import factor_scale, page_specs
+from .headline import headlines
+from .library import library
+from .strip import STRIP_HEIGHT, STRIP_WIDTH
+from .summary_table import summary_table
+
+MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
+_INTERVAL = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
+
+
+def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """The page as HTML text. ``say`` is told what made this slower than it need be."""
+    from markupsafe import Markup
+
+    environment = _environment()
+    environment.filters["sentence"] = _capital(_names(page))
+    drawing, script = library(say), _asset("page.js")
+    text: str = environment.get_template("page.html").render(
+        page=page,
+        headlines=headlines(page),
+        bar_groups=bar_groups(page),
+        most_open=MOST_OPEN,
+        summaries=[summary_table(one) for one in page.summary],
+        model_scale=scale_of,
+        factor_scale=factor_scale,
+        share_parts=share_parts,
+        bar_size=(BAR_WIDTH, BAR_HEIGHT),
+        tree_is_cut=is_cut,
+        shares_of=shares_of,
+        losses_of=losses_of,
+        plot_titles=TITLES,
+        significant=significant,
+        strip=(STRIP_WIDTH, STRIP_HEIGHT),
+        policy=_policy(drawing, script),
+        style=Markup(_asset("page.css")),
+        library=Markup(drawing),
+        script=Markup(script),
+        theme=Markup(_json_in_script(page_config())),
+        figures={place: Markup(_json_in_script(spec)) for place, spec in page_specs(page).items()},
+        counted=counted,
+        plural=plural,
+        estimate_text=estimate_text,
+        estimate_parts=estimate_parts,
+    )
+    return text
+
+
+def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
+    """(title, [(number, bars)]): all together without a title, or by metric where they are too many to draw at once."""
+    numbered = list(enumerate(page.bars.items, 1))
+    if len(numbered) <= MOST_OPEN:
+        return [("", numbered)] if numbered else []
+    groups: dict[str, list[tuple[int, Bars]]] = {}
+    for number, bars in numbered:
+        groups.setdefault(f"{bars.operation}, {bars.metric}", []).append((number, bars))
+    return list(groups.items())
+
+
+def page_json(page: Page) -> str:
+    """Everything that the page shows, for a program (docs/commands/report.md)."""
+    return json.dumps(_jsonable(page.to_json()), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("iosonde.report.page", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    environment.filters["download"] = _download
+    environment.filters["figure_value"] = _cell_text
+    environment.filters["chance"] = _chance
+    environment.filters["unbroken"] = _unbroken
+    return environment
+
+
+def _plain(value: Any) -> Any:
+    """What a template prints: control and direction-turning characters visible, None nothing."""
+    if value is None:
+        return ""
+    return escape(value) if type(value) is str else value
+
+
+def _unbroken(text: str) -> Any:
+    """The text with every interval (``0.72–1.77``) on one line."""
+    from markupsafe import Markup
+    from markupsafe import escape as escape_html
+
+    return Markup(_INTERVAL.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
+
+
+def _names(page: Page) -> set[str]:
+    """The first word of everything on the page that has a name."""
+    named = [*(name for one in page.summary for name in (one.title, *one.by)),
+             *(name for one in page.models.items for name in (one.title, *(term.name for term in one.terms))),
+             *(one.title for one in page.influences.items)]  # fmt: skip
+    return {name.split(" ", 1)[0] for name in named}
+
+
+def _capital(names: set[str]) -> Callable[[str], str]:
+    """A capital at the beginning, unless the first word is a name of something."""
+
+    def sentence(text: str) -> str:
+        first = text.split(" ", 1)[0].rstrip(":,")
+        return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
+
+    return sentence
+
+
+def _json_in_script(value: Any) -> str:
+    """JSON that cannot end the script element around it."""
+    text = json.dumps(_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _jsonable(value: Any) -> Any:
+    """JSON has no NaN, and evidence may hold anything that prints."""
+    if isinstance(value, dict):
+        return {str(key): _jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _jsonable(value.tolist())
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def _download(table: DataTable) -> str:
+    """A ``data:`` address with the table as CSV."""
+    return "data:text/csv;charset=utf-8," + quote(table.to_csv(), safe=" ,():;/=@'")
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _chance(p: float) -> str:
+    """A p-value: two digits, and none that nobody can believe."""
+    return "< 0.0001" if p < 1e-4 else significant(p, 2)
+
+
+def _policy(*scripts: str) -> str:
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("iosonde.report.page").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,94 @@
+"""A summary as the page shows it: numbers as text in one unit, and each cell's interval on a shared strip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.answers.page.content.models import Summary, SummaryRow
+from iosonde.core.units import human_scale, significant
+from iosonde.report.text import CANNOT_TELL, estimate_parts
+
+from .strip import STRIP_HEIGHT, Axis, Mark
+
+_MOST_STRETCH = 2.0
+MOST_ROWS = 100
+FOLD_BEYOND = 12  # of more cells only the lowest and the highest are seen before the reader asks
+
+
+@dataclass(frozen=True)
+class Line:
+    """One cell: levels, then (value, interval) pairs of mean and median as text, spread, and its mark."""
+
+    levels: tuple[str, ...]
+    n: int
+    mean: tuple[str, str]
+    median: tuple[str, str]
+    harmonic: str
+    sd: str
+    cv: str
+    mark: Mark | None
+
+
+@dataclass(frozen=True)
+class SummaryTable:
+    """``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
+    there are so many that the others are folded away."""
+
+    summary: Summary
+    unit: str
+    lines: tuple[Line, ...]
+    ticks: tuple[tuple[float, str], ...]
+    left_out: int
+    ends: tuple[Line, ...] = ()
+
+
+def summary_table(summary: Summary) -> SummaryTable:
+    """The rows of one response, in the unit of the largest mean."""
+    shown = summary.rows[:MOST_ROWS]
+    ends = _ends(summary.rows)
+    means = [abs(row.mean.value) for row in (*shown, *ends) if row.mean.value is not None]
+    divisor, unit = human_scale(max(means, default=0.0), summary.unit)
+    axis = _axis((*shown, *ends))
+    lines = tuple(_line(row, divisor, axis) for row in shown)
+    ticks = axis.ticks(summary.unit) if axis else ()
+    folded = tuple(_line(row, divisor, axis) for row in ends)
+    return SummaryTable(summary, unit, lines, ticks, len(summary.rows) - len(shown), folded)
+
+
+def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
+    """The cells of the lowest and the highest mean of many."""
+    known = [row for row in rows if row.mean.value is not None]
+    if len(rows) <= FOLD_BEYOND or len(known) < 2:
+        return ()
+    low, high = (pick(known, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
+    return (low, high)
+
+
+def _line(row: SummaryRow, divisor: float, axis: Axis | None) -> Line:
+    def plain(value: float | None) -> str:
+        return CANNOT_TELL if value is None else significant(value / divisor)
+
+    cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
+    return Line(row.levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
+                plain(row.harmonic_mean), plain(row.sd), cv, _mark(row, axis))  # fmt: skip
+
+
+def _axis(rows: tuple[SummaryRow, ...]) -> Axis | None:
+    """From zero or the least value; a hopeless interval leaves it, so that the means can be told apart."""
+    values = [row.mean.value for row in rows if row.mean.value is not None]
+    if not values:
+        return None
+    highs = [row.mean.high for row in rows if row.mean.high is not None]
+    lows = [row.mean.low for row in rows if row.mean.low is not None]
+    most = max([*values, *highs])
+    reach = _MOST_STRETCH * max(abs(value) for value in values)
+    least = min(values)
+    return Axis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))
+
+
+def _mark(row: SummaryRow, axis: Axis | None) -> Mark | None:
+    if axis is None or row.mean.value is None:
+        return None
+    low, high = (None if end is None else axis.place(end) for end in (row.mean.low, row.mean.high))
+    return Mark(0, axis.place(row.mean.value), low, high, STRIP_HEIGHT / 2, "last")
