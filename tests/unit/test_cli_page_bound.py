@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import bound_sample
 import pytest
@@ -43,6 +44,25 @@ def test_shares_and_losses_are_those_of_the_command(store, page):
     assert [one["value"] for _, one in losses["parts"]] == [part["seconds"] for part in fall["parts"]]
     assert sum(one["value"] for _, one in losses["parts"]) == pytest.approx(losses["delivered"]["value"])
     assert made["assumptions"] == said["assumptions"]
+
+
+def test_operations_and_results_are_read_once_a_page(store, tmp_path, monkeypatch):
+    """By percentiles, distributions and losses together."""
+    read = Counter()
+
+    def counting(name):
+        real = getattr(Store, name)
+
+        def counted(self, *words, **more):
+            read[name, *words] += 1
+            return real(self, *words, **more)
+
+        return counted
+
+    for name in ("operations", "operation_batches", "results"):
+        monkeypatch.setattr(Store, name, counting(name))
+    assert run(report.command, store, "-o", tmp_path / "page.html", "--bound", ASKED).exit_code == 0
+    assert read == {**{("operations", f"w-{number}"): 1 for number in range(6)}, ("results",): 1}
 
 
 def test_the_roofline_is_the_minimum_of_its_ceilings_and_holds_the_measurement(page):

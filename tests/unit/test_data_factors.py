@@ -45,7 +45,7 @@ def trial(number: int, value: float, experiment: str = "e", facts=None, repetiti
 
 
 def overview(place: str, **asked):
-    return store_overview(open_data(place), Asked(**asked))
+    return store_overview(open_data(place), Asked(**asked), {})
 
 
 def test_settings_that_were_each_tried_once_are_four_cells_and_no_repetitions(tmp_path):

@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
+from iosonde.engine import _native
 from iosonde.stats.estimate import percentiles
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 
+from .operations import Operations, visit
+
+
+class Percentiles:
+    """A visitor: of each complete run that is shown, by run id in ``found``."""
+
+    def __init__(self, source: Source, level: float) -> None:
+        self.found: dict[str, list[TrialPercentiles]] = {}
+        self._level = level
+        columns = source.table.columns
+        self._shown = set(columns["run"].values) if "run" in columns else set()
+
+    def wants(self, run: StoredRun) -> bool:
+        """Those with results."""
+        return run.id in self._shown
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """Of the phases that kept every operation from these, of the others from their histograms."""
+        exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
+        found = percentiles.of_trial(operations, exact, _native.KINDS, self._level) if exact else []
+        for phase in run.phases:
+            if phase.index not in exact:
+                for kind, pairs in phase.histograms.items():
+                    edges = _native.bucket_edges_ns()
+                    found.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, self._level))
+        self.found[run.id] = found
+
 
 def latencies(source: Source, level: float) -> dict[str, list[TrialPercentiles]]:
-    """Of each complete run that is shown, by run id; the operations of one run are in memory at a time."""
-    if source.store is None:
-        return {}
-    shown = set(source.table.columns["run"].values) if "run" in source.table.columns else set()
-    return {run.id: _of_run(source, run, level) for run in source.runs if run.id in shown}
-
-
-def _of_run(source: Source, run: StoredRun, level: float) -> list[TrialPercentiles]:
-    from iosonde.engine import _native
-
-    assert source.store is not None
-    exact = {phase.index: phase.operation for phase in run.phases if phase.recorded_all}
-    found: list[TrialPercentiles] = []
-    if exact:
-        found += percentiles.of_trial(source.store.operations(run.id), exact, _native.KINDS, level)
-    sampled = [phase for phase in run.phases if phase.index not in exact and phase.histograms]
-    if not sampled:
-        return found
-    edges = _native.bucket_edges_ns()
-    for phase in sampled:
-        for kind, pairs in phase.histograms.items():
-            found.append(percentiles.of_buckets(phase.operation, kind, edges, pairs, level))
-    return found
+    """Of each complete run that is shown, by run id; empty for a table."""
+    made = Percentiles(source, level)
+    visit(source, [made])
+    return made.found

@@ -11,8 +11,9 @@ from iosonde.core.table import Table
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 
+from .operations import visit
 from .page.advice import Choosing, advice_of_store, advice_of_table
-from .page.bound import bound_of
+from .page.bound import start
 from .page.content.page import Page
 from .page.experiment import choose
 from .page.of_store import page_of_store
@@ -54,10 +55,10 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
         raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
     chosen = choose(asked.data, asked.experiment)
     source = opened(asked.data, asked.where, chosen.experiment)
-    page = page_of_store(source, chosen, asked.level, asked.again, asked.on)
-    if asked.choosing:
-        page = replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, asked.level))
-    return replace(page, bound=bound_of(source, asked.bound, (), None, asked.level))
+    page = page_of_store(source, chosen, asked.level, asked.again, asked.on, asked.bound)
+    if asked.choosing is None:
+        return page
+    return replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, asked.level))
 
 
 def _of_table(asked: Wanted, opened: Opener) -> Page:
@@ -66,7 +67,9 @@ def _of_table(asked: Wanted, opened: Opener) -> Page:
     page = page_of_table(table, asked.data, asked.response, asked.by, asked.on, asked.level, asked.again)
     if asked.choosing:
         page = replace(page, advice=advice_of_table(table, asked.response, asked.by, asked.choosing, asked.level))
-    return replace(page, bound=bound_of(source, asked.bound, asked.response, asked.by, asked.level))
+    bounding = start(source, asked.bound, asked.response, asked.by, asked.level)
+    visit(source, [bounding.losses])
+    return replace(page, bound=bounding.section())
 
 
 def _rows(source: Source, asked: Wanted) -> Table:

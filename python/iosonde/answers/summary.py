@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
+from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
@@ -17,6 +18,8 @@ from .answer import Answer
 from .columns import with_computed
 from .latencies import latencies
 from .trials import measured
+
+Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,17 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
         return Summary(
-            store_overview(source, replace(asked, on=tuple(by or ()))), "" if asked.response else asked.clock
+            store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level)),
+            "" if asked.response else asked.clock,
         )
     if not asked.response:
         raise InputError("--response is missing", f"name the column to summarise: {', '.join(source.table.names)}")
     return Summary(_of_columns(source, asked, by or ()))
 
 
-def store_overview(source: Source, asked: Asked, with_latencies: bool = True) -> Overview:
-    """The overview of a store's trials by the factors that are known, or by ``asked.on``."""
-    percentiles = latencies(source, asked.level) if with_latencies else {}
+def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:
+    """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
+    operations of each run."""
     return overview.of_store(measured(source, asked), asked.level, source.runs, percentiles, pilot_of(source))
 
 

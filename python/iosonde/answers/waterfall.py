@@ -2,58 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from iosonde.core.errors import InputError
-from iosonde.core.stored import StoredPhase
+from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
+from iosonde.engine import _native
 from iosonde.explain import waterfall
 from iosonde.explain.waterfall import CURES, TITLES, Waterfall
 from iosonde.model.bound.shares import Share
+
+from .operations import Operations, visit
 
 _UNEVEN = 0.02
 _MUCH = 0.05
 _TRAFFIC = "the bound's assumption that traffic with the metadata server is small does not hold here."
 
 
+class Losses:
+    """A visitor: the trials of each measured cell of ``shares`` whose operations were recorded."""
+
+    def __init__(self, shares: Sequence[Share]) -> None:
+        self._shares = shares
+        self._places: dict[str, list[int]] = {}
+        for place, one in enumerate(shares):
+            for run in one.runs:
+                self._places.setdefault(run, []).append(place)
+        self._trials: dict[int, list[waterfall.Trial]] = {}
+        self._notes: dict[str, None] = {}
+
+    def wants(self, run: StoredRun) -> bool:
+        """Those that a share was computed from."""
+        return run.id in self._places
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """One trial of each cell that the run is in."""
+        phases = {phase.operation: phase for phase in run.phases}
+        for place in self._places[run.id]:
+            one = self._shares[place]
+            phase = phases.get(one.operation)
+            if phase is None:
+                continue
+            why = waterfall.why_not(phase, len(operations) > 0)
+            if why:
+                self._notes[f"{one.operation} has no waterfall: {why}"] = None
+                continue
+            own = operations[operations["phase"] == phase.index]
+            bound_s = one.ceiling.seconds(waterfall.data_bytes(phase))
+            self._trials.setdefault(place, []).append(waterfall.of_trial(phase, own, _native.KINDS, bound_s))
+
+    def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:
+        """One for each cell, and why others have none. Raises InputError where none has."""
+        found = [
+            waterfall.together(one.operation, one.by, one.ceiling, self._trials[place], level)
+            for place, one in enumerate(self._shares)
+            if place in self._trials
+        ]
+        if not found:
+            why = "; ".join(self._notes) or "operations of rates of bytes are needed"
+            raise InputError("no cell has a waterfall", why)
+        return found, list(self._notes)
+
+
 def waterfalls(source: Source, shares: Sequence[Share], level: float) -> tuple[list[Waterfall], list[str]]:
     """One for each measured cell whose operations were recorded, and why others have none. Raises InputError."""
     if source.store is None:
         raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
-    phases = {run.id: {phase.operation: phase for phase in run.phases} for run in source.runs}
-    trials: dict[int, list[waterfall.Trial]] = {}
-    notes: dict[str, None] = {}
-    for run_id in dict.fromkeys(run for one in shares for run in one.runs):
-        for place, made in _of_run(source, run_id, phases.get(run_id, {}), shares, notes):
-            trials.setdefault(place, []).append(made)
-    found = [
-        waterfall.together(shares[place].operation, shares[place].by, shares[place].ceiling, several, level)
-        for place, several in sorted(trials.items())
-    ]
-    if not found:
-        raise InputError("no cell has a waterfall", "; ".join(notes) or "operations of rates of bytes are needed")
-    return found, list(notes)
-
-
-def _of_run(
-    source: Source, run_id: str, phases: Mapping[str, StoredPhase], shares: Sequence[Share], notes: dict[str, None]
-) -> Iterator[tuple[int, waterfall.Trial]]:
-    """(place of the share, its trial) of one run, whose operations alone are in memory."""
-    from iosonde.engine import _native
-
-    assert source.store is not None
-    rows = source.store.operations(run_id)
-    for place, one in enumerate(shares):
-        phase = phases.get(one.operation)
-        if run_id not in one.runs or phase is None:
-            continue
-        why = waterfall.why_not(phase, len(rows) > 0)
-        if why:
-            notes[f"{one.operation} has no waterfall: {why}"] = None
-            continue
-        own = rows[rows["phase"] == phase.index]
-        bound_s = one.ceiling.seconds(waterfall.data_bytes(phase))
-        yield place, waterfall.of_trial(phase, own, _native.KINDS, bound_s)
+    losses = Losses(shares)
+    visit(source, [losses])
+    return losses.waterfalls(level)
 
 
 def said(one: Waterfall) -> Iterator[str]:

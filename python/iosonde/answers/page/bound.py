@@ -6,15 +6,15 @@ The page bounds its own cells: by what ``--bound`` says, or by the probe that a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.answers.bound import Bounds, How, shares
 from iosonde.answers.bound_inputs import Inputs, Said, own_probe
 from iosonde.answers.bound_inputs import read as inputs_of
 from iosonde.answers.roofline import rooflines
+from iosonde.answers.waterfall import Losses
 from iosonde.answers.waterfall import said as said_of_fall
-from iosonde.answers.waterfall import waterfalls
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.system_words import OPTIONS, size
 from iosonde.core.table import show
@@ -41,38 +41,57 @@ from .content.tables import Section
 _MOST_FIGURES = 12
 
 
-def bound_of(
+@dataclass(frozen=True)
+class Started:
+    """The bound of a page whose operations are still to be read, by ``losses`` (a visitor). ``missing``: why there is
+    none; empty beside no shares: nobody asked."""
+
+    of_store: bool
+    level: float
+    shares: tuple[Share, ...] = ()
+    inputs: Mapping[str, Inputs] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    losses: Losses = field(default_factory=lambda: Losses(()))
+
+    def section(self) -> Section[Bound]:
+        """At most one item, when the operations have been shown to ``losses``."""
+        return Section((_bound(self),)) if self.shares else Section(missing=self.missing)
+
+
+def start(
     source: Source, asked: str | None, responses: Sequence[str], by: Sequence[str] | None, level: float
-) -> Section[Bound]:
-    """At most one item. What was asked for raises IosondeError where it cannot be; what a store's own probe cannot
-    bound is said in ``missing``."""
-    if asked is not None:
-        return Section((_bound(source, parse(asked), responses, by, level),))
+) -> Started:
+    """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
+    of_store = source.store is not None
     probe = own_probe(source.store)
-    if probe is None:
-        return Section()
-    try:
-        return Section((_bound(source, Given({}, {}, {"probe": probe}), responses, by, level),))
-    except IosondeError as error:
-        return Section(missing=(f"The store knows a probe, but no bound: {error.message}.",))
-
-
-def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[str] | None, level: float) -> Bound:
+    if asked is None and probe is None:
+        return Started(of_store, level)
+    given = parse(asked) if asked is not None else Given({}, {}, {})
     amount = given.others.get("data")
-    how = How(given.others.get("unit"), given.words.get("operation"), None if amount is None else
-              float(parse_size(amount)))  # fmt: skip
-    asked = Asked(tuple(responses), tuple(by or ()), level=level)
-    found, inputs, notes = _found(source, given, asked, how)
-    made = Bounds(level, shares=tuple(found))
-    notes += made.unknown
-    losses, why = _losses(source, found, level)
+    size_asked = None if amount is None else float(parse_size(amount))
+    how = How(given.others.get("unit"), given.words.get("operation"), size_asked)
+    wanted = Asked(tuple(responses), tuple(by or ()), level=level)
+    try:
+        found, inputs, notes = _found(source, given, given.others.get("probe", probe), wanted, how)
+    except IosondeError as error:
+        if asked is not None:
+            raise
+        return Started(of_store, level, missing=(f"The store knows a probe, but no bound: {error.message}.",))
+    return Started(of_store, level, tuple(found), inputs, tuple(notes), losses=Losses(found))
+
+
+def _bound(started: Started) -> Bound:
+    found, inputs = started.shares, started.inputs
+    made = Bounds(started.level, shares=found)
+    losses, why = _losses(started)
     names = tuple(dict.fromkeys(name for one in found for name in one.by))
     lines = rooflines(found, _against(inputs), _title)
     return Bound(
         sentence=made.sentence,
-        inputs=_inputs(inputs, source.store is not None),
+        inputs=_inputs(inputs, started.of_store),
         assumptions=tuple(made.assumptions),
-        notes=(*notes, *why),
+        notes=(*started.notes, *made.unknown, *why),
         by=names,
         shares=tuple(_share(one, names) for one in found),
         rooflines=tuple(Roofline(**vars(one)) for one in lines[:_MOST_FIGURES]),
@@ -80,9 +99,10 @@ def _bound(source: Source, given: Given, responses: Sequence[str], by: Sequence[
     )
 
 
-def _found(source: Source, given: Given, asked: Asked, how: How) -> tuple[list[Share], dict[str, Inputs], list[str]]:
+def _found(
+    source: Source, given: Given, probe: str | None, asked: Asked, how: How
+) -> tuple[list[Share], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
-    probe = given.others.get("probe", own_probe(source.store))
     found: list[Share] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
@@ -170,12 +190,10 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
     return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"
 
 
-def _losses(source: Source, found: Sequence[Share], level: float) -> tuple[tuple[WaterfallBars, ...], list[str]]:
+def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     """A waterfall for each cell whose operations were recorded, and why others have none."""
-    if source.store is None:
-        return (), []
     try:
-        falls, why = waterfalls(source, found, level)
+        falls, why = started.losses.waterfalls(started.level)
     except InputError:
         return (), []
     if len(falls) > _MOST_FIGURES:

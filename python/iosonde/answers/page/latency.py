@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from iosonde.answers.operations import Operations
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
-from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview
-from iosonde.store import Store
 
 from .axis import Axis, place, rest_of, said_of, title
 from .content.latency import Latency, LatencySeries
@@ -22,9 +23,46 @@ from .content.tables import DataTable, Section
 Key = tuple[Any, ...]
 
 
-def latencies_of(overview: Overview, source: Source, axis: Axis) -> tuple[Section[Latency], DataTable | None]:
+class Shapes:
+    """A visitor: the shape of the durations of every key, over all complete trials."""
+
+    def __init__(self, by: Sequence[str]) -> None:
+        self.found: dict[Key, Shape] = {}
+        self._by = by
+
+    def wants(self, run: StoredRun) -> bool:
+        """Complete ones."""
+        return run.complete
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """Of the phases that kept every operation from these, of the others from the engine's histograms."""
+        setting = tuple(run.level(name) for name in self._by)
+        for operation, kind, made in _of_run(run, operations):
+            key = (operation, kind, *setting)
+            self.found[key] = self.found[key] + made if key in self.found else made
+
+
+def _of_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, str, Shape]]:
+    """(operation, kind, shape)."""
+    good = operations[operations["status"] == 0]
+    for phase in run.phases:
+        if phase.recorded_all:
+            here = good[good["phase"] == phase.index]
+            for code in np.unique(here["kind"]).tolist():
+                yield (
+                    phase.operation,
+                    _native.KINDS[code],
+                    shape.of_durations(here["duration_ns"][here["kind"] == code]),
+                )
+            continue
+        for kind, pairs in phase.histograms.items():
+            yield phase.operation, kind, shape.of_buckets(_native.bucket_edges_ns(), pairs)
+
+
+def latencies_of(
+    overview: Overview, shapes: Mapping[Key, Shape], axis: Axis
+) -> tuple[Section[Latency], DataTable | None]:
     """Per operation the distribution of the kind that takes most of its time; the other kinds as a table."""
-    shapes = _shapes(source, overview.by)
     if not shapes:
         return Section(missing=("No operation was recorded, so there is no distribution to show.",)), None
     percentiles: dict[Key, dict[str, Estimate]] = {}
@@ -97,32 +135,3 @@ def _name(percentile: float) -> str:
 
 def _setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
     return dict(zip(by, key[2:], strict=True))
-
-
-def _shapes(source: Source, by: Sequence[str]) -> dict[Key, Shape]:
-    """The shape of every key over all complete trials; one run in memory at a time."""
-    found: dict[Key, Shape] = {}
-    assert source.store is not None
-    for run in source.runs:
-        if not run.complete:
-            continue
-        setting = tuple(run.level(name) for name in by)
-        for operation, kind, made in _run_shapes(source.store, run):
-            key = (operation, kind, *setting)
-            found[key] = found[key] + made if key in found else made
-    return found
-
-
-def _run_shapes(store: Store, run: StoredRun) -> Iterator[tuple[str, str, Shape]]:
-    """(operation, kind, shape): from the operations where all were kept, else from the engine's histograms."""
-    exact = {phase.index: phase.name for phase in run.phases if phase.recorded_all}
-    for operations in store.operation_batches(run.id) if exact else ():
-        good = operations[operations["status"] == 0]
-        for index, name in exact.items():
-            here = good[good["phase"] == index]
-            for kind, code in ((_native.KINDS[code], code) for code in set(here["kind"].tolist())):
-                yield name, kind, shape.of_durations(here["duration_ns"][here["kind"] == code])
-    for phase in run.phases:
-        if phase.index not in exact:
-            for kind, pairs in phase.histograms.items():
-                yield phase.name, kind, shape.of_buckets(_native.bucket_edges_ns(), pairs)

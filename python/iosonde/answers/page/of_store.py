@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iosonde.answers.latencies import Percentiles
+from iosonde.answers.operations import visit
 from iosonde.answers.summary import store_overview
+from iosonde.answers.trials import measured
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.data.asked import ALL, LAST_DONE, Asked
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
-from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
 from .axis import Axis, axis_of, metric_title
 from .bars import bars_of, bars_section, clocks_of
+from .bound import start
 from .content.bars import Bars
 from .content.latency import Latency
 from .content.page import Page
@@ -25,7 +28,7 @@ from .experiment import Chosen
 from .findings import at_the_top, findings_of
 from .first_screen import first_screen, target_of
 from .influences import influences_of_store
-from .latency import latencies_of
+from .latency import Shapes, latencies_of
 from .machine import facts_of
 from .regressions import models_of_store
 from .reproduce import reproduce_of
@@ -35,11 +38,16 @@ from .trials import trials_of
 
 
 def page_of_store(
-    source: Source, chosen: Chosen, level: float, command: Sequence[str] = (), on: Sequence[str] = ()
-) -> Page:
-    """Everything that the page shows; ``on`` are terms for the regressions instead of the settings that vary."""
+    source: Source, chosen: Chosen, level: float, command: Sequence[str] = (), on: Sequence[str] = (),
+    bound: str | None = None,
+) -> Page:  # fmt: skip
+    """Everything that the page shows but advice. ``on`` are terms for the regressions instead of the settings that
+    vary; ``bound`` is what ``--bound`` says. The operations of each run are read once."""
     runs = source.runs
-    overview = _overview(source, LAST_DONE, level)
+    percentiles, shapes = Percentiles(source, level), Shapes(_by(source))
+    bounding = start(source, bound, (), None, level)
+    visit(source, [percentiles, shapes, bounding.losses])
+    overview = store_overview(source, Asked(level=level), percentiles.found)
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
     titles = {(one.operation, one.metric): (metric_title(one.operation, one.metric), one.unit) for one in bars}
@@ -47,7 +55,7 @@ def page_of_store(
     models = models_of_store(overview, trials, on, level, titles)
     findings = findings_of(overview, runs, source.damage, at_the_top(models))
     target = target_of(runs, source.name)
-    latencies, others = latencies_of(overview, source, axis)
+    latencies, others = latencies_of(overview, shapes.found, axis)
     lines, chosen_trial = timelines_of(runs, axis)
     return Page(
         title=f"iosonde report: {target}",
@@ -62,7 +70,7 @@ def page_of_store(
         trials=trials_of(runs, axis),
         facts=facts_of(runs),
         reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=clocks_of(_overview(source, ALL, level, latencies=False), axis, bars),
+        clocks=clocks_of(store_overview(source, Asked(clock=ALL, level=level), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
@@ -71,6 +79,7 @@ def page_of_store(
         influences=influences_of_store(
             trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles
         ),
+        bound=bounding.section(),
     )
 
 
@@ -86,18 +95,22 @@ class Shown:
 
 def figures_of_store(source: Source, level: float, kinds: Sequence[str]) -> Shown:
     """Those of ``kinds``; the others are empty, and nothing is computed for them."""
-    overview = _overview(source, LAST_DONE, level, latencies="latency" in kinds)
+    percentiles, shapes = Percentiles(source, level), Shapes(_by(source))
+    if "latency" in kinds:
+        visit(source, [percentiles, shapes])
+    overview = store_overview(source, Asked(level=level), percentiles.found)
     axis = axis_of(overview.by, source.runs)
     return Shown(
         axis,
         bars_section(bars_of(overview, source, axis), source.runs) if "bars" in kinds else Section(),
-        latencies_of(overview, source, axis)[0] if "latency" in kinds else Section(),
+        latencies_of(overview, shapes.found, axis)[0] if "latency" in kinds else Section(),
         timelines_of(source.runs, axis)[0] if "timeline" in kinds else Section(),
     )
 
 
-def _overview(source: Source, clock: str, level: float, latencies: bool = True) -> Overview:
-    return store_overview(source, Asked(clock=clock, level=level), latencies)
+def _by(source: Source) -> Sequence[str]:
+    """The settings that make the cells."""
+    return measured(source, Asked()).by
 
 
 def _scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:

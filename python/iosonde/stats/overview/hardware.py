@@ -41,7 +41,7 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
 
 def stored(runs: Iterable[Facts]) -> list[Facts]:
     """Of the documents of a store's runs those of all complete repetitions of probes, the oldest first."""
-    return [run for run in runs if run["source"] == SOURCE and not run["missing"]]
+    return [run for run in runs if run["source"] == SOURCE and not run["missing"] and run["facts"].get("probe")]
 
 
 def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts | None:

@@ -1,0 +1,37 @@
+"""One pass over the recorded operations of a store: each run's are read once, however many questions they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.schema import OPERATION
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+
+Operations = npt.NDArray[Any]  # of dtype ``schema.OPERATION``
+
+
+class Visitor(Protocol):
+    """A question that takes the operations of runs, one run after another."""
+
+    def wants(self, run: StoredRun) -> bool:
+        """Whether it takes this run."""
+
+    def take(self, run: StoredRun, operations: Operations) -> None:
+        """A run with its operations, by rank and start; none where only histograms were kept."""
+
+
+def visit(source: Source, visitors: Sequence[Visitor]) -> None:
+    """Show the runs of a store to everyone who wants them; the operations of one run are in memory at a time."""
+    if source.store is None:
+        return
+    for run in source.runs:
+        asking = [one for one in visitors if one.wants(run)]
+        if asking:
+            operations = source.store.operations(run.id) if run.n_operations else np.empty(0, OPERATION)
+            for one in asking:
+                one.take(run, operations)
