@@ -230,4 +230,4 @@ def explain_finding(code: str | None = None) -> str:
     """
     from iosonde.answers.explain import codes, page
 
-    return "\n".join(codes()) if code is None else page(code)
+    return "\n".join(codes()) if code is None else page(str(code))

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from iosonde.core.errors import InputError
 
 from .result import Result
-from .words import DataOptions, LearningOptions, Names, Setting, asked, checked, names, open, takes, texts
+from .words import (
+    DataOptions,
+    LearningOptions,
+    Names,
+    Setting,
+    asked,
+    checked,
+    names,
+    one_of,
+    open,
+    takes,
+    texts,
+    within,
+)
 
 if TYPE_CHECKING:
     from iosonde.answers.advise import Advised
@@ -244,8 +257,9 @@ def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[A
     from iosonde.report.text.advise import lines
 
     source, wanted = asked(data, response, None, options)
-    if options["better"] not in (None, "higher", "lower"):
-        raise InputError(f"better='{options['better']}' is no direction", "take higher or lower")
+    if options["better"] is not None:
+        one_of(options["better"], ("higher", "lower"), "better")
+    within(options["depth"], 0, 12, "depth")
     current, workload, given = options["current"], options["workload"], options["given"]
     how = Advising(
         names(choose, "choose"), None if given is None else names(given, "given"), options["better"],
@@ -261,6 +275,7 @@ def _learning(families: Names, options: LearningOptions) -> Learning:
     from iosonde.answers.candidates import Learning
 
     found = names(families, "families")
+    within(options["seed"], 0, 2**32 - 1, "seed")
     return Learning(found, options["terms"], options["folds"], options["together"], options["seed"])
 
 
@@ -272,7 +287,7 @@ def _model(given: Any) -> Model:
     if isinstance(given, Result) and isinstance(given.answer, Fitted):
         return given.answer.choice.model
     if not isinstance(given, (str, Path)):
-        raise InputError(f"a {type(given).__name__} is not a model", "give what iosonde.fit gave, or its file")
+        raise InputError(f"the model is given as {type(given).__name__}", "give what iosonde.fit gave, or its file")
     return read_model(str(given))
 
 

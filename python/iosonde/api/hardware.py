@@ -12,7 +12,7 @@ from iosonde.core.system_words import FLAGS, READS
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 from .result import Result
-from .words import DataOptions, Names, asked, checked, level_text, names, nothing, takes
+from .words import DataOptions, Names, asked, checked, level_text, names, nothing, one_of, takes, within
 
 if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
@@ -122,17 +122,19 @@ def bound(
 
 def _fields(given: Mapping[str, Any]) -> dict[str, str]:
     """Field of a System → its text, a number with its base unit."""
+    words = {field: flag[2:].replace("-", "_") for field, flag in FLAGS.items()}
     return {
-        field: in_base_units(given[flag[2:].replace("-", "_")], READS[field])
-        for field, flag in FLAGS.items()
-        if given[flag[2:].replace("-", "_")] is not None
+        field: in_base_units(given[word], READS[field], word)
+        for field, word in words.items()
+        if given[word] is not None
     }
 
 
-def in_base_units(value: str | float, read: Callable[..., Any]) -> str:
+def in_base_units(value: str | float, read: Callable[..., Any], word: str) -> str:
     """A text as it is; a number as a text that ``read`` takes."""
     if isinstance(value, str):
         return value
+    within(value, 0, 1e18, word)
     return f"{Decimal(level_text(value)):f}{_BASE_UNITS.get(read, '')}"  # without an exponent
 
 
@@ -195,8 +197,9 @@ def time_model(
     from iosonde.report.text import time_model as text
 
     source, wanted = asked(data, response, on, options) if data is not None else nothing(options)
+    state = one_of(options["state"], ("prepared", "sequential"), "state")
     operation = OneOperation(
-        _parts(dict(options)), options["state"], names(options["only"], "only"),
+        _parts(dict(options)), state, names(options["only"], "only"),
         [parse_size(level_text(one)) for one in _several(options["size"])],
         [parse_seconds(one) for one in _several(options["observed"])],
     )  # fmt: skip
@@ -210,9 +213,10 @@ def _parts(given: Mapping[str, Any]) -> list[Part]:
 
     document = given["parts"]
     found = [] if document is None else of_document(document) if isinstance(document, Mapping) else of_file(document)
-    reads = {flag: parse_rate if is_rate else parse_seconds for flag, (_, is_rate) in OPTIONS.items()}
-    words = {flag: [in_base_units(one, read) for one in _several(given[flag[2:].replace("-", "_")])]
-             for flag, read in reads.items()}  # fmt: skip
+    words = {}
+    for flag, (_, is_rate) in OPTIONS.items():
+        word, read = flag[2:].replace("-", "_"), parse_rate if is_rate else parse_seconds
+        words[flag] = [in_base_units(one, read, word) for one in _several(given[word])]
     return [*found, *of_options(words)]
 
 
@@ -246,7 +250,6 @@ def upgrade(
     from iosonde.report.cluster_plot import cluster_plot
     from iosonde.report.text.upgrade import lines
 
-    if order not in ("gain", "money", "watt"):
-        raise InputError(f"order='{order}' is no order", "take gain, money or watt")
-    found = answer(read_cluster(str(cluster)), order, None if model is None else str(model), checked(level))
+    by = one_of(order, ("gain", "money", "watt"), "order")
+    found = answer(read_cluster(str(cluster)), by, None if model is None else str(model), checked(level))
     return Result(found, lines, cluster_plot)

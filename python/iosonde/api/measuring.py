@@ -13,7 +13,7 @@ from iosonde.core.units import parse_seconds, parse_size
 
 from .believe import summary
 from .result import Result
-from .words import Names, checked, level_text, levels_of, names, takes
+from .words import Names, checked, level_text, levels_of, names, takes, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,6 +222,9 @@ def probe(
     from iosonde.campaign.probe import probe as measured
     from iosonde.report.text.probe import lines
 
+    for name, count in (("nodes", nodes), ("repetitions", options["repetitions"])):
+        if count is not None:
+            within(count, 1, 10**6, name)
     asked = ProbeRequest(
         _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
         parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),

@@ -11,7 +11,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.whole_file import whole_file
 
 from .result import Result
-from .words import Names, names, warn
+from .words import Names, names, one_of, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
@@ -50,6 +50,10 @@ def parse(files: Files, *, format: str | None = None) -> Result[Parses]:  # noqa
     from iosonde.report.text.parse import lines
 
     several = list(files) if isinstance(files, (list, tuple)) else [files]
+    for one in several:
+        if not isinstance(one, (str, Path)) and not (hasattr(one, "read") and isinstance(one.read(0), bytes)):
+            hint = "give a path, or a file of bytes: io.BytesIO(output)"
+            raise InputError(f"{type(one).__name__} is neither a path nor a file of bytes", hint)
     found = [answer(str(one), format) if isinstance(one, (str, Path)) else answer("-", format, one) for one in several]
     made = Parses(tuple(found))
     if errors := made.errors:
@@ -96,6 +100,8 @@ def import_files(
 
     place = Path(store)
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
+    if not named:
+        raise InputError("no file is named", "give a path, or a list of paths")
     found = found_files(named, recursive, place)
     todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"))
     todo.prepare()
@@ -181,9 +187,7 @@ def show_as(
     from iosonde.answers.as_tool import TOOLS, as_tool
     from iosonde.report.as_tool import lines
 
-    if tool not in TOOLS:
-        raise InputError(f"there are no definitions of '{tool}'", f"there are those of {', '.join(TOOLS)}")
-    return Result(as_tool(_chosen(store, run, experiment, where), tool), lines)
+    return Result(as_tool(_chosen(store, run, experiment, where), one_of(tool, TOOLS, "tool")), lines)
 
 
 def printed(store: str | Path, run: str, *, ranks: int | Sequence[int] = ()) -> list[Printed]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
 
 from .result import Result
-from .words import DataOptions, Names, Setting, asked, checked, levels_of, names, open, takes, texts
+from .words import DataOptions, Names, Setting, asked, checked, levels_of, names, open, takes, texts, within
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
@@ -225,6 +224,8 @@ def scale(
     from iosonde.report.text.scale import lines
 
     source, wanted = asked(data, response, None, options)
+    if options["bootstrap"]:
+        within(options["bootstrap"], 100, 100_000, "bootstrap")
     size = None if options["as_stations"] is None else str(options["as_stations"])
     how = Growth(on, names(by, "by"), options["of_time"], _sizes(at), options["bootstrap"], options["seed"], size)
     return Result(answer(source, wanted, how), lines, figure)
@@ -261,6 +262,10 @@ def queue(
     from iosonde.answers.queue import queue as answer
     from iosonde.report.text.queue import lines
 
+    if operations_per_phase is not None:
+        within(operations_per_phase, 1, 10**6, "operations_per_phase")
+    if spread is not None:
+        within(spread, 0.01, 10, "spread")
     who = Clients(_sizes(at), arrivals, operations_per_phase, spread)
     return Result(answer(names(stations, "stations"), who), lines)
 
@@ -292,9 +297,8 @@ def explain_difference(
 
 
 def _sizes(at: Any) -> list[float]:
-    """Numbers of nodes or clients. Raises InputError."""
-    several = [at] if isinstance(at, (int, float)) else at
-    try:
-        return [float(size) for size in several]
-    except (TypeError, ValueError):
-        raise InputError(f"at={at!r} is no list of numbers", "give it like [64, 1024]") from None
+    """Numbers of nodes or clients, each once. Raises InputError."""
+    several = at if isinstance(at, Iterable) and not isinstance(at, str) else [at]
+    for size in (found := list(several)):
+        within(size, 1, 10**7, "at")
+    return [float(size) for size in dict.fromkeys(found)]

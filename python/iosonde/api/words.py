@@ -121,7 +121,7 @@ def names(given: Names, word: str) -> tuple[str, ...]:
     """One name or several as a tuple. Raises InputError, naming the ``word``, for anything else."""
     several = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(several, Iterable) or isinstance(several, Mapping):
-        raise InputError(f"{word} is a {type(given).__name__}", "give a name, or a list of names")
+        raise InputError(f"{word} is given as {type(given).__name__}", "give a name, or a list of names")
     found = tuple(several)
     if wrong := [one for one in found if not isinstance(one, str)]:
         raise InputError(f"{word} has {wrong[0]!r}, which is no text", "give names as texts, in quotes")
@@ -143,14 +143,27 @@ def level_text(level: Any) -> str:
 def texts(setting: Setting, word: str) -> dict[str, str]:
     """A setting as the command line has it: name → text. Raises InputError where it is none."""
     if not isinstance(setting, Mapping):
-        raise InputError(f"{word} is a {type(setting).__name__}", f"give {word} as a dict: {{'size': 4096}}")
+        raise InputError(f"{word} is given as {type(setting).__name__}", f"give {word} as a dict: {{'size': 4096}}")
     return {str(name): level_text(value) for name, value in setting.items()}
+
+
+def one_of(given: str, known: Sequence[str], word: str) -> str:
+    """``given`` if it is one of the known. Raises InputError, naming the ``word``."""
+    if given not in known:
+        raise InputError(f"{word}={given!r} is not known", f"take {', '.join(known)}")
+    return given
+
+
+def within(given: Any, low: float, high: float, word: str) -> None:
+    """Raises InputError, naming the ``word``, unless ``given`` is a number from ``low`` to ``high``."""
+    if not isinstance(given, numbers.Real) or isinstance(given, bool) or not low <= float(given) <= high:
+        raise InputError(f"{word}={given!r} is not possible", f"give a number from {low:.10g} to {high:.10g}")
 
 
 def checked(level: float) -> float:
     """The confidence level; one that is unusually low is a warning. Raises InputError."""
     if isinstance(level, bool) or not isinstance(level, numbers.Real):
-        raise InputError(f"the confidence level is a {type(level).__name__}", "use a number such as 0.95")
+        raise InputError(f"the confidence level is given as {type(level).__name__}", "use a number such as 0.95")
     levels.check_level(level)
     if said := levels.warning(level):
         warn(said.removeprefix("warning: "))

@@ -34,6 +34,8 @@ def of_memory(table: Any) -> Table:
     """A table of pandas, polars, DuckDB, Arrow: whatever has ``__arrow_c_stream__``. Raises InputError, DataError."""
     if isinstance(table, Table):
         return table
+    if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
+        raise InputError(f"a {type(table).__name__} holds no rows yet", "give it collected: .collect()")
     if not hasattr(table, "__arrow_c_stream__"):
         raise InputError(
             f"a {type(table).__name__} is not a table", "give a path, or a table of pandas, polars, DuckDB or Arrow"
