@@ -61,6 +61,7 @@ def test_what_is_opened_can_be_narrowed(results):
         iosonde.summary(one, experiment="y")
 
 
+@pytest.mark.slow
 def test_tables_of_other_libraries_are_data():
     frame = pd.read_csv(CP, comment="#")
     of_file = iosonde.regress(CP, "real_s", "replicas").to_dict()
@@ -141,6 +142,7 @@ def test_a_model_is_kept_in_a_file_or_in_hand(tmp_path):
     assert iosonde.predict(made, data=pd.DataFrame({"replicas": [1, 2]})).to_frame()["replicas"].tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_figure_is_written_whole(tmp_path):
     figure = iosonde.bound(net="117MB/s", disk="25MB/s", disks=4).plot(against="servers")
     assert figure.save(tmp_path / "a.svg").read_bytes() == figure.image("svg")
@@ -190,6 +192,7 @@ def test_an_answer_draws_itself_and_says_where_it_cannot():
         iosonde.summary(CP, "real_s", by="replicas").plot()
 
 
+@pytest.mark.slow
 def test_a_campaign_runs_from_python(tmp_path, capsys):
     (tmp_path / "target").mkdir()
     words = {"target": str(tmp_path / "target"), "store": str(tmp_path / "results"), "repetitions": 2}

@@ -16,7 +16,6 @@ from stats_sample import store
 import iosonde
 from iosonde.cli.group import COMMANDS, cli
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"
 PLACES = {
