@@ -100,6 +100,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/console.py README.md docs tests/golden
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
+	@$(PY) tests/python_reference.py
 
 lint: .venv/.dev ## ruff, rustfmt, clippy
 	@$(PY) -m ruff check .

@@ -11,8 +11,9 @@ from faults import faultfs
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
-    # Commands from end to end, pages and figures.
-    "test_api_parity.py", "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
+    # Commands and functions from end to end, pages and figures.
+    "test_api_parity.py",
+    "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
     "test_run_faults.py", "test_ranks_*.py", "test_measure_benchmarks.py", "test_measure_command.py",

@@ -1,7 +1,8 @@
-"""docs/python.md: its examples run, and it names every function that there is."""
+"""docs/python.md: its examples run, and it names every function that there is; the reference is what docstrings say."""
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import iosonde
+import python_reference
 import sample_store
 from console import ROOT
 
@@ -24,8 +26,21 @@ def test_an_example_runs(tmp_path: Path, number: int) -> None:
     sample_store.main(str(tmp_path / "results"))
     (tmp_path / "example.py").write_text(EXAMPLES[number])
     done = subprocess.run([sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_function_is_named() -> None:
-    assert {name for name in iosonde.__all__ if f"`{name}(" not in PAGE} == {"IosondeError"}
+    assert {name for name in iosonde.__all__ if f"`{name}(" not in PAGE} == {"IosondeError", "IosondeWarning"}
+
+
+def test_a_call_in_the_table_has_words_of_its_function() -> None:
+    table = PAGE.partition("## Functions")[2].partition("\n\n`data`")[0]
+    calls = re.findall(r"`(\w+)\(([^`]*)\)`", table)
+    assert len(calls) > 30
+    for name, words in calls:
+        known = inspect.signature(getattr(iosonde, name)).parameters
+        assert set(re.findall(r"\w+", words)) <= set(known), name
+
+
+def test_the_reference_is_what_the_docstrings_say() -> None:
+    assert python_reference.PAGE.read_text(encoding="utf-8") == python_reference.page(), "make golden writes it"
