@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
+    from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run
     from .api.understand import anova, explain_difference, queue, rank, rank_published, regress, scale
     from .api.words import open
@@ -44,6 +45,7 @@ _HOMES = {
     "api.understand": ("rank", "rank_published", "regress", "anova", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
+    "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "printed", "export"),
     "core.errors": ("IosondeError", "IosondeWarning"),
 }
@@ -51,8 +53,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "compare", "describe", "doctor",
     "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files", "noise", "open", "parse",
-    "plan", "predict", "printed", "probe", "queue", "rank", "rank_published", "regress", "run", "scale", "show",
-    "show_as", "show_run", "summary", "time_model", "upgrade", "validate", "verify",
+    "plan", "plot", "predict", "printed", "probe", "queue", "rank", "rank_published", "regress", "run", "scale", "show",
+    "show_as", "show_run", "summary", "time_model", "upgrade", "validate", "verify", "write_report",
 ]  # fmt: skip
 
 

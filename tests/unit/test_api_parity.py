@@ -157,6 +157,71 @@ def test_pages_of_findings():
     assert iosonde.explain_finding() + "\n" == shown(["explain"])
 
 
+@pytest.mark.parametrize(
+    ("data", "line", "asked"),
+    [
+        ("STORE", "", {}),
+        ("STORE", "--where nodes=1 --level 0.9", {"where": "nodes=1", "level": 0.9}),
+        ("STORE", "--bound clients=2,net=10GB/s --choose nodes",
+         {"bound": {"clients": 2, "net": "10GB/s"}, "choose": "nodes"}),
+        ("CP", "--response real_s --on replicas", {"response": "real_s", "on": "replicas"}),
+    ],
+)  # fmt: skip
+def test_the_page(data, line, asked, places, tmp_path, capsys):
+    words = ["report", str(places[data]), "-o", str(tmp_path / "page.html"), *line.split()]
+    made = iosonde.write_report(places[data], tmp_path / "page.html", **asked)
+    assert capsys.readouterr() == ("", "")
+    written = made.path.read_bytes()
+    assert str(made) + "\n" == shown(words) and written == (tmp_path / "page.html").read_bytes()
+    assert made.to_dict() == json.loads(shown([*words, "--json"]))
+
+
+def test_a_page_of_a_table_in_memory(places, tmp_path):
+    frame = pd.read_csv(places["CP"], comment="#")
+    made = iosonde.write_report(frame, tmp_path / "page.html", response="real_s", on="replicas")
+    assert made.to_dict()["reproduce"]["commands"] == [], "no command makes it again"
+    opened = iosonde.open(places["STORE"], where="nodes=1")
+    narrow = iosonde.write_report(opened, tmp_path / "page.html").to_dict()
+    assert (
+        narrow["bars"] == iosonde.write_report(places["STORE"], tmp_path / "b.html", where="nodes=1").to_dict()["bars"]
+    )
+    with pytest.raises(iosonde.IosondeError, match="given and current are about choose"):
+        iosonde.write_report(places["STORE"], given="nodes")
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "asked"),
+    [
+        ("STORE", "--kind bars", {}),
+        ("STORE", "--kind latency --metric create", {"kind": "latency", "metric": "create"}),
+        ("STORE", "--bars", {"bars": True}),
+        ("STORE", "--on nodes --response create", {"on": "nodes", "response": "create"}),
+        ("MATTERS", "--on processes,access --response write,read --together",
+         {"on": ["processes", "access"], "response": ["write", "read"], "together": True}),
+    ],
+)  # fmt: skip
+def test_figures_of_data(data, line, asked, places, tmp_path):
+    shown(["plot", str(places[data]), "-o", str(tmp_path / "a.svg"), *line.split()])
+    assert (
+        iosonde.plot(places[data], **asked).save(tmp_path / "b.svg").read_bytes() == (tmp_path / "a.svg").read_bytes()
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"kind": "pie"}, "kind='pie' is not known"),
+        ({"kind": "bars", "metric": "creat"}, "no figure of kind bars: there are: read_1to1_large, create"),
+        ({"kind": "bars", "bars": True}, "bars and kind do not go together"),
+        ({"kind": "bars", "on": "nodes"}, "on does not go with kind"),
+        ({"together": True}, "response and together go with on"),
+    ],
+)
+def test_a_figure_that_cannot_be(asked, said, places):
+    with pytest.raises(iosonde.IosondeError, match=said):
+        iosonde.plot(places["STORE"], **asked)
+
+
 # What an option is called in Python where it is not called the same, and what a function gives in another way.
 RENAMED = {
     "family": "families", "constraint": "constraints", "contrast": "contrasts", "block": "blocks", "type": "kind",
@@ -168,6 +233,7 @@ IN_ANOTHER_WAY = {
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed"}, "plan": {"schema"},
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
+    "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model"}, "rank": {"coefficients", "levels"},
 }  # fmt: skip
 FUNCTIONS = {

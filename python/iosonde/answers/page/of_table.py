@@ -131,4 +131,5 @@ def _reproduce(table: Table, path: str, command: Sequence[str]) -> Reproduce:
     if Path(path).is_file():
         content = Path(path).read_bytes()
         facts += [("size", format_size(len(content))), ("SHA-256", hashlib.sha256(content).hexdigest())]
-    return Reproduce((("Make this page", shlex.join(command)),), (*facts, ("iosonde", __version__)))
+    again = (("Make this page", shlex.join(command)),) if command else ()
+    return Reproduce(again, (*facts, ("iosonde", __version__)))

@@ -121,36 +121,24 @@ def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: d
     """Figures of the page, by kind: one file holds one of them."""
     from iosonde.answers.page.experiment import choose
     from iosonde.answers.page.of_store import figures_of_store
+    from iosonde.report.figures.kinds import chosen, panels, why_missing
 
     kinds = (given["kind"],) if given["kind"] else KINDS if place.many else KINDS[:1]
     source = open_data(data, given["where"], choose(data, given["experiment"]).experiment)
     shown = figures_of_store(source, level, kinds)
     drawn = 0
-    for kind, section in zip(KINDS, (shown.bars, shown.latencies, shown.timelines), strict=True):
+    sections: tuple[Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
+    for kind, section in zip(KINDS, sections, strict=True):
         if kind not in kinds:
             continue
-        items = _chosen(section.items, names)
+        items = chosen(section.items, names)
         if items:
-            place.write(_panels(kind, items, shown.axis.noun), kind)
+            place.write(panels(kind, items, shown.axis.noun), kind)
             drawn += 1
         else:
-            _say_missing(kind, section, names)
+            talk(why_missing(kind, section, names))
     if not drawn:
         raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
-
-
-def _panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
-    """One panel for each metric, operation or phase."""
-    from iosonde.report.figures.bars import bars_figure
-    from iosonde.report.figures.figure import together
-    from iosonde.report.figures.latency import latency_figure
-    from iosonde.report.figures.timeline import timeline_figure
-
-    if kind == "bars":
-        return together([bars_figure(item, axis) for item in items], columns=3)
-    if kind == "latency":
-        return together([latency_figure(item, axis) for item in items], columns=2)
-    return together([timeline_figure(item) for item in items], columns=2)
 
 
 def _place(path: Path, form: str | None) -> Place:
@@ -165,21 +153,3 @@ def _place(path: Path, form: str | None) -> Place:
     except OSError as error:
         raise InputError(f"cannot make the directory {path}: {error.strerror}", "name another one") from error
     return Place(path, form or FORMATS[0], True)
-
-
-def _chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Those with something to draw, of the operations or metrics named."""
-    ready = [item for item in items if not getattr(item, "empty", False)]
-    if not names:
-        return ready
-    return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
-
-
-def _operation(item: Any) -> str:
-    return str(getattr(item, "operation", None) or item.phase)
-
-
-def _say_missing(kind: str, section: Section[Any], names: Sequence[str]) -> None:
-    there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
-    why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
-    talk(f"no figure of kind {kind}: {why}")

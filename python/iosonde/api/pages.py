@@ -1,0 +1,222 @@
+"""Show it: the page about DATA, and its figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.whole_file import replace_file
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source, narrowed
+
+from .words import Names, Setting, checked, level_text, names, one_of, open, takes, texts, warn
+
+if TYPE_CHECKING:
+    from iosonde.answers.page.advice import Choosing
+    from iosonde.answers.page.content.page import Page
+    from iosonde.answers.page.content.tables import Section
+    from iosonde.report.figures.figure import Figure
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page that was written to ``path``; ``page`` is what it shows."""
+
+    page: Page
+    path: Path
+
+    def __str__(self) -> str:
+        """What the terminal shows: the first sentence."""
+        return self.page.answers.headline
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``--json`` prints: everything that the page shows."""
+        from iosonde.report.page.page import page_json
+
+        made: dict[str, Any] = json.loads(page_json(self.page))
+        return made
+
+
+class ReportOptions(TypedDict, total=False):
+    """What a page is about, in the words of ``iosonde report``."""
+
+    response: Annotated[Names, None]
+    on: Annotated[Names, None]
+    by: Annotated[Names, None]
+    bound: Annotated[str | Path | Setting | None, None]
+    choose: Annotated[Names, None]
+    given: Annotated[Names, None]
+    current: Annotated[Setting | None, None]
+    where: Annotated[Names, None]
+    experiment: Annotated[str | None, None]
+    level: Annotated[float, 0.95]
+
+
+@takes(ReportOptions)
+def write_report(data: Any, output: str | Path = "iosonde-report.html", **options: Unpack[ReportOptions]) -> Report:
+    """Write one self-contained HTML page about DATA: the newest experiment of a store, or a table.
+
+    It is ``iosonde report``; ``iosonde.report`` is a part of the package.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    output : path, optional
+        The page; replaced whole.
+    **options
+        ``response``: of a table the measured columns, by default what looks measured. ``on``: what the regressions are
+        on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: of a table the columns to group by.
+        ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
+        it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
+        ``{"stripe_count": 4}``. And ``where``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Report
+        ``print`` shows its first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
+    """
+    from iosonde.answers.report import Wanted, report
+    from iosonde.report.page.page import render
+
+    source = open(data)
+    wanted = Wanted(
+        source.name, names(options["response"], "response"), names(options["on"], "on"),
+        None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
+        options["experiment"] or source.experiment, names(options["where"], "where"), checked(options["level"]),
+        tuple(_again(source, output, options)),
+    )  # fmt: skip
+    page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
+    return Report(page, replace_file(Path(output), render(page).encode()))
+
+
+class PlotOptions(TypedDict, total=False):
+    """What is drawn, in the words of ``iosonde plot``."""
+
+    metric: Annotated[Names, None]
+    bars: Annotated[bool, False]
+    on: Annotated[Names, None]
+    response: Annotated[Names, None]
+    together: Annotated[bool, False]
+    where: Annotated[Names, None]
+    experiment: Annotated[str | None, None]
+    level: Annotated[float, 0.95]
+
+
+@takes(PlotOptions)
+def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> Figure:
+    """The figures of the newest experiment of a store, or every response of a table against every factor.
+
+    Parameters
+    ----------
+    data : path, table or Source
+    kind : {"bars", "latency", "timeline"}, optional
+        Of a store: bars by node count (the default), distributions of latency, timelines of the ranks.
+    **options
+        ``metric``: only these operations or metrics, as ``"write_large"``. ``bars``: each total by node count, of a
+        store or of a results file (a path). ``on``: of a store or table, one panel for each response and factor, as
+        ``["fs", "log2(record)"]``, with ``response``, by default all that were measured, and ``together``: all
+        responses in one panel. And ``where``, ``experiment``, ``level``.
+
+    Returns
+    -------
+    Figure
+        It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
+        beside it is an ``IosondeWarning``.
+    """
+    level, on = checked(options["level"]), names(options["on"], "on")
+    if on and (kind or options["bars"] or options["metric"]):
+        raise InputError("on does not go with kind, bars and metric", "leave them out")
+    if not on and (options["response"] or options["together"]):
+        raise InputError("response and together go with on", "name factors, as on=['nodes']")
+    if on:
+        return _factors(data, on, options, level)
+    if options["bars"]:
+        if kind:
+            raise InputError("bars and kind do not go together", "leave kind out")
+        return _totals(data, options, level)
+    return _of_kind(open(data), kind or "bars", options, level)
+
+
+def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float) -> Figure:
+    from iosonde.answers.plot.factors import panels
+    from iosonde.report.figures.factors import factors_figure
+
+    source = open(data, options["where"], options["experiment"])
+    asked = Asked(names(options["response"], "response"), on, level=level)
+    made = panels(source, asked, options["together"])
+    for why in made.left:
+        warn(f"not drawn: {why}")
+    return factors_figure(made.items, made.columns)
+
+
+def _totals(data: Any, options: PlotOptions, level: float) -> Figure:
+    from iosonde.answers.plot.totals import totals
+    from iosonde.report.figures.bars import bars_figure
+    from iosonde.report.figures.figure import together
+
+    if not isinstance(data, (str, Path)):
+        raise InputError("bars takes the path of a store or a results file", "or leave bars out")
+    items = totals(str(data), names(options["metric"], "metric"), level, options["experiment"],
+                   names(options["where"], "where"))  # fmt: skip
+    return together([bars_figure(one, "node") for one in items], columns=3)
+
+
+def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> Figure:
+    from iosonde.answers.page.experiment import choose
+    from iosonde.answers.page.of_store import figures_of_store
+    from iosonde.report.figures.kinds import KINDS, chosen, panels, why_missing
+
+    one_of(kind, KINDS, "kind")
+    experiment = choose(opened.name, options["experiment"] or opened.experiment).experiment
+    source = narrowed(opened, names(options["where"], "where"), experiment)
+    shown, wanted = figures_of_store(source, level, [kind]), names(options["metric"], "metric")
+    sections: dict[str, Section[Any]] = {
+        "bars": shown.bars, "latency": shown.latencies, "timeline": shown.timelines,
+    }  # fmt: skip
+    section = sections[kind]
+    items = chosen(section.items, wanted)
+    if not items:
+        raise DataError(why_missing(kind, section, wanted), "iosonde.show says what the store holds")
+    return panels(kind, items, shown.axis.noun)
+
+
+def _hardware(bound: str | Path | Setting | None) -> str | None:
+    if isinstance(bound, Mapping):
+        return ",".join(f"{name}={level_text(value)}" for name, value in bound.items())
+    return None if bound is None else str(bound)
+
+
+def _choosing(options: ReportOptions) -> Choosing | None:
+    from iosonde.answers.page.advice import Choosing
+
+    choose, given, current = options["choose"], options["given"], options["current"]
+    if choose is None:
+        if given is not None or current is not None:
+            raise InputError("given and current are about choose", "name what may be set with choose")
+        return None
+    workload = None if given is None else names(given, "given")
+    return Choosing(names(choose, "choose"), workload, None if current is None else texts(current, "current"))
+
+
+def _again(source: Source, output: str | Path, options: ReportOptions) -> list[str]:
+    """The command that makes this page again; none for a table in memory, or where DATA was narrowed before."""
+    if not Path(source.name).exists() or source.where:
+        return []
+    given: dict[str, Any] = dict(options)
+    words = ["iosonde", "report", source.name, "-o", str(output)]
+    given["experiment"] = given["experiment"] or source.experiment
+    for name in ("response", "on", "by", "bound", "choose", "given", "current", "experiment"):
+        words += [f"--{name}", _joined(name, given[name])] if given[name] else []
+    words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
+    return [*words, *(word for condition in names(given["where"], "where") for word in ("--where", condition))]
+
+
+def _joined(name: str, given: Any) -> str:
+    """As the command line has it: ``a,b``, or ``a=1,b=2``."""
+    return _hardware(given) or "" if name in ("bound", "current") else ",".join(names(given, name))
