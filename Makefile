@@ -100,9 +100,11 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/console.py README.md docs tests/golden
 
-lint: .venv/.dev ## ruff, rustfmt, clippy
+lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@echo "checking types: mypy --strict of python/iosonde (about 20 s, then 2)"
+	@$(PY) -m mypy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
 	@cargo clippy --version >/dev/null 2>&1 && \
