@@ -102,9 +102,11 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/python_reference.py
 
-lint: .venv/.dev ## ruff, rustfmt, clippy
+lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@echo "checking types: mypy --strict of python/iosonde (about 20 s, then 2)"
+	@$(PY) -m mypy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
 	@cargo clippy --version >/dev/null 2>&1 && \

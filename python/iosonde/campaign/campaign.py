@@ -18,7 +18,9 @@ from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
 from iosonde.ranks import launch
+from iosonde.ranks.hosts import this_host
 from iosonde.ranks.launch import Launcher
+from iosonde.ranks.machine import Facts
 
 from .caller import Caller
 from .document import KEPT_BESIDE, document
@@ -96,11 +98,12 @@ class Campaign:
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
 
-    def allocation(self, facts: dict[str, Any]) -> str:
+    def allocation(self, facts: Facts) -> str:
         """The set of nodes that the ranks come from: the host file's, the batch job's, else this host."""
         if self.spec.hosts:
             return ",".join(self.spec.hosts)
-        return str((facts["scheduler"] or {}).get("node_list") or facts["host"]["name"])
+        job = facts["scheduler"]
+        return (job and job["node_list"]) or this_host().name
 
     def experiment(self, seed: int | None = None) -> Experiment:
         """A fresh experiment: id, seed, and the trials in their drawn order."""

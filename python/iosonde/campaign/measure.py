@@ -201,11 +201,12 @@ def budget(asked: int) -> int:
     return max(1, min(asked, int(0.05 * machine.memory_bytes() / 32)))
 
 
-def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: dict[str, Any], level: float) -> Rules:
+def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: machine.Facts, level: float) -> Rules:
     ends = []
     if (budget_s := wanted.terms.budget_s) is not None:
         ends.append((time.monotonic() + budget_s, f"the budget of {format_seconds(budget_s)}"))
-    if walltime_end := (facts["scheduler"] or {}).get("walltime_end"):
+    job = facts["scheduler"]
+    if job and (walltime_end := job["walltime_end"]):
         left_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
         ends.append((time.monotonic() + left_s - 30, "the batch job's walltime"))
     ends_at, because = min(ends, default=(None, ""))

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
@@ -18,6 +17,7 @@ from iosonde.measure.target.space import Limits, Need, check_limits
 from iosonde.ranks import machine, rollcall
 from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
+from iosonde.ranks.machine import NO_TARGET, Facts
 
 from .campaign import Campaign
 from .forecast import Measured
@@ -32,7 +32,7 @@ class Ready:
     """What a campaign starts with. ``facts`` are the machine's, ``expected_s`` all trials that are ahead."""
 
     launcher: Launcher
-    facts: dict[str, Any]
+    facts: Facts
     expected_s: float
 
 
@@ -83,14 +83,13 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measure
     return Ready(launcher, facts, expected_s)
 
 
-def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Any]:
+def machine_facts(campaign: Campaign, keeper: Keeper) -> Facts:
     """The machine's facts; without a target nothing is said of a file system."""
     target = campaign.spec.target
-    of_target = keeper.facts(target) if target else dict.fromkeys(("mount", "quota", "devices", "filesystem"))
-    return machine.node_facts() | of_target
+    return {**machine.node_facts(), **(keeper.facts(target) if target else NO_TARGET)}
 
 
-def room(campaign: Campaign, expected_s: float, facts: dict[str, Any], keeper: Keeper) -> None:
+def room(campaign: Campaign, expected_s: float, facts: Facts, keeper: Keeper) -> None:
     """Refuse what the target or the limits cannot hold. Raises InputError."""
     terms = campaign.terms
     limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
@@ -105,7 +104,7 @@ def _below(path: Path, target: Path) -> bool:
     return path == target or target in path.parents
 
 
-def _quota_free(facts: dict[str, Any]) -> int | None:
+def _quota_free(facts: Facts) -> int | None:
     """The least that any quota on the target leaves, in bytes; None if there is none that is known."""
     free = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
     return min(free, default=None)

@@ -113,7 +113,9 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
             _check_target(keeper, place, Path(asked.store).resolve(), asked.size, count)
         if found.name != "local":
             rollcall.call(found, count)
-        facts = machine.node_facts() | (keeper.facts(place) if place else machine.target_facts(Path.cwd()))
+        facts: machine.Facts = {
+            **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
+        }  # fmt: skip
         experiment = _experiment(count, asked.repetitions, place, asked.size)
         bench = _bench(asked, experiment, found, count, place, facts, caller)
         runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
@@ -193,7 +195,8 @@ def _experiment(nodes: int, repetitions: int, target: Path | None, size: int) ->
 
 
 def _bench(
-    asked: ProbeRequest, experiment: Experiment, launcher: Launcher, nodes: int, target: Path | None, facts: Facts,
+    asked: ProbeRequest, experiment: Experiment, launcher: Launcher, nodes: int, target: Path | None,
+    facts: machine.Facts,
     caller: Caller,
 ) -> Bench:  # fmt: skip
     return Bench(

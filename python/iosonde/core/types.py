@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FactorValue = str | int | float | bool | None
 
@@ -168,7 +171,7 @@ class Run:
     factors: dict[str, FactorValue]
     observations: list[Observation]
     facts: dict[str, Any] = field(default_factory=dict)
-    operations: Any = None
+    operations: np.ndarray | None = None
     phases: list[dict[str, Any]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

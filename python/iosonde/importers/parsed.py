@@ -8,11 +8,14 @@ get a :class:`~iosonde.importers.text.Text`, already free of colours, NUL bytes 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from iosonde.core.types import FactorValue
 
 from .text import Note, Text
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # How sure a claim is: the tool names itself; only this tool prints such a table; the shape alone.
 CERTAIN, LIKELY, WEAK = 90, 60, 30
@@ -64,7 +67,7 @@ class Parsed:
     seconds: float = 0.0
     warnings: list[Note] = field(default_factory=list)
     missing: list[Note] = field(default_factory=list)
-    operations: Any = None
+    operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     tool: str = ""
 

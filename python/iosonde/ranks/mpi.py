@@ -11,10 +11,12 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from iosonde.core.errors import LaunchError, SystemFaultError
 from iosonde.ranks.hosts import Host, node_numbers, this_host
+
+_T = TypeVar("_T")
 
 PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as fast (MPICH, one host)
 POLL_S = 0.000_2  # how often a rank that waits patiently looks
@@ -92,20 +94,21 @@ class Ranks:
         while not request.Test():
             time.sleep(POLL_S)
 
-    def broadcast(self, value: Any, root: int = 0) -> Any:
+    def broadcast(self, value: _T, root: int = 0) -> _T:
         """``root``'s value, on every rank (pickled)."""
-        return self._comm.bcast(value, root)
+        found: _T = self._comm.bcast(value, root)
+        return found
 
-    def gather(self, value: Any) -> list[Any] | None:
+    def gather(self, value: _T) -> list[_T] | None:
         """Every rank's value, in order of rank, on rank 0; None elsewhere. For small values: see
         stream_to_root.
         """
-        found: list[Any] | None = self._comm.gather(value, 0)
+        found: list[_T] | None = self._comm.gather(value, 0)
         return found
 
-    def all_gather(self, value: Any) -> list[Any]:
+    def all_gather(self, value: _T) -> list[_T]:
         """Every rank's value, in order of rank, on every rank."""
-        found: list[Any] = self._comm.allgather(value)
+        found: list[_T] = self._comm.allgather(value)
         return found
 
     def all_max(self, value: int) -> int:
@@ -237,13 +240,13 @@ class _OneRank:
     def Abort(self, code: int) -> None:  # noqa: N802
         return None
 
-    def bcast(self, value: Any, root: int) -> Any:
+    def bcast(self, value: _T, root: int) -> _T:
         return value
 
-    def gather(self, value: Any, root: int) -> list[Any]:
+    def gather(self, value: _T, root: int) -> list[_T]:
         return [value]
 
-    def allgather(self, value: Any) -> list[Any]:
+    def allgather(self, value: _T) -> list[_T]:
         return [value]
 
     def allreduce(self, value: int, op: Callable[[int, int], int]) -> int:

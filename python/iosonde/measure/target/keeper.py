@@ -12,6 +12,7 @@ from typing import Any
 
 from iosonde.core.errors import TargetFaultError
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
+from iosonde.ranks.machine.fact_types import TargetFacts
 
 from .space import Limits, Need
 
@@ -45,10 +46,10 @@ class Keeper:
         self._helper.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
                           limits=asdict(limits), quota_free_bytes=quota_free_bytes)  # fmt: skip
 
-    def facts(self, target: Path) -> dict[str, Any]:
+    def facts(self, target: Path) -> TargetFacts:
         """What is known of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
-        found: dict[str, Any] = self._helper.call("facts", str(target), what, path=str(target))
+        found: TargetFacts = self._helper.call("facts", str(target), what, path=str(target))
         return found
 
     def workspace(self, target: Path, experiment: str) -> KeptWorkspace:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import space
 from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from iosonde.ranks.machine import TargetFacts
 
 _workspaces: dict[str, Workspace] = {}
 
@@ -25,7 +28,7 @@ def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota_free_by
     space.check(Path(path), space.Need(**need), space.Limits(**limits), quota_free_bytes)
 
 
-def facts(path: str) -> dict[str, Any]:
+def facts(path: str) -> TargetFacts:
     """What is known of the file system."""
     from iosonde.ranks.machine import target_facts
 

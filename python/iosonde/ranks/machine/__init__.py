@@ -11,15 +11,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from . import block, filesystem, host, mount, network, quota, scheduler
 from .command import redacted, software
+from .fact_types import Facts, NodeFacts, TargetFacts
 from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
 __all__ = [
+    "Facts",
     "LoadSampler",
+    "NO_TARGET",
+    "NodeFacts",
+    "TargetFacts",
     "available_bytes",
     "facts",
     "memory_bytes",
@@ -29,13 +34,19 @@ __all__ = [
     "target_facts",
 ]
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
-def facts(target: Path, env: Mapping[str, str] = os.environ) -> dict[str, Any]:
+# What is known of the file system where there is no target, or one that nobody knows.
+NO_TARGET: TargetFacts = {"mount": None, "quota": None, "devices": None, "filesystem": None}
+
+
+def facts(target: Path, env: Mapping[str, str] = os.environ) -> Facts:
     """Everything about this node and the file system of ``target`` (which need not exist yet)."""
-    return node_facts(env) | target_facts(target)
+    return {**node_facts(env), **target_facts(target)}
 
 
-def node_facts(env: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
     """Everything about this node; no file system but the kernel's own is touched."""
     return {
         "host": _or_none(host.host),
@@ -48,9 +59,11 @@ def node_facts(env: Mapping[str, str] = os.environ) -> dict[str, Any]:
     }
 
 
-def target_facts(target: Path) -> dict[str, Any]:
+def target_facts(target: Path) -> TargetFacts:
     """Everything about the file system of ``target``. Hangs where that does."""
     found = _or_none(mount.of_path, target)
+    if found is None:
+        return NO_TARGET
     return {
         "mount": _or_none(mount.to_json, found, target),
         "quota": _or_none(quota.quotas, target, found),
@@ -59,9 +72,9 @@ def target_facts(target: Path) -> dict[str, Any]:
     }
 
 
-def _or_none(read: Callable[..., Any], *arguments: Any) -> Any:
+def _or_none(read: Callable[_P, _T], *arguments: _P.args, **others: _P.kwargs) -> _T | None:
     """A fact, or None: a machine that is unlike all others must still be measurable."""
     try:
-        return read(*arguments)
+        return read(*arguments, **others)
     except Exception:
         return None

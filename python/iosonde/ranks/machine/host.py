@@ -7,9 +7,9 @@ import platform
 import re
 import socket
 from pathlib import Path
-from typing import Any
 
 from . import mount, reading
+from .fact_types import Cpu, CpuModel, Host, Memory
 
 _UNLIMITED = 1 << 60  # cgroup v1 says "no limit" with a number near 2**63
 _VM_SETTINGS = (
@@ -25,7 +25,7 @@ _VM_SETTINGS = (
 )
 
 
-def host() -> dict[str, Any]:
+def host() -> Host:
     """Name, boot, kernel, operating system, virtualisation, clock source."""
     return {
         "name": socket.gethostname(),
@@ -42,7 +42,7 @@ def host() -> dict[str, Any]:
     }
 
 
-def cpu() -> dict[str, Any]:
+def cpu() -> Cpu:
     """Model, counts (``allowed``: what this process may use), governors, NUMA nodes and their CPUs."""
     info = parse_cpuinfo(reading.text("/proc/cpuinfo") or "")
     governors = {
@@ -59,7 +59,7 @@ def cpu() -> dict[str, Any]:
     }
 
 
-def memory() -> dict[str, Any]:
+def memory() -> Memory:
     """Bytes: total, available now, page cache, dirty, swap, and the limit of this process's control group."""
     info = parse_meminfo(reading.text("/proc/meminfo") or "")
     return {
@@ -115,7 +115,7 @@ def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
     return min(limits, default=None)
 
 
-def parse_cpuinfo(content: str) -> dict[str, Any]:
+def parse_cpuinfo(content: str) -> CpuModel:
     """Model name, sockets and cores of /proc/cpuinfo."""
     models = re.findall(r"^(?:model name|Processor|cpu model|cpu)\s*:\s*(.+)$", content, re.MULTILINE)
     packages = set(re.findall(r"^physical id\s*:\s*(\d+)$", content, re.MULTILINE))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import command, reading
+from .fact_types import Space
 
 _NETWORK_SOURCE = re.compile(r"^(?://(?P<smb>[^/]+)/|(?P<host>\[[^\]]+\][^/]*|[^/]+):)")
 
@@ -87,7 +88,7 @@ def to_json(found: Mount, path: Path) -> dict[str, Any]:
     }
 
 
-def space(path: Path) -> dict[str, Any]:
+def space(path: Path) -> Space:
     """Bytes and inodes, all and free for this user, by statvfs; None where the file system does not count or know
     them.
 

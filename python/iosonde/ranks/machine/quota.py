@@ -13,9 +13,9 @@ import os
 import pwd
 import struct
 from pathlib import Path
-from typing import Any
 
 from . import mount, reading
+from .fact_types import Quota
 
 _Q_GETQUOTA = 0x800007
 _KINDS = {"user": 0, "group": 1, "project": 2}
@@ -31,7 +31,7 @@ class _Dqblk(ctypes.Structure):
         "file_grace")] + [("valid", ctypes.c_uint32)]  # fmt: skip
 
 
-def quotas(target: Path, found: mount.Mount) -> list[dict[str, Any]]:
+def quotas(target: Path, found: mount.Mount) -> list[Quota]:
     """Each {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; limits None if
     unset.
     """
@@ -66,7 +66,7 @@ def project_id(directory: Path) -> int | None:
     return struct.unpack_from("=IIII", answer)[3] or None
 
 
-def parse_lfs(content: str, uid: int) -> list[dict[str, Any]]:
+def parse_lfs(content: str, uid: int) -> list[Quota]:
     """``lfs quota -q -u``: mount point, KiB used, quota, limit, grace, files used, quota, limit, grace."""
     words = content.split()
     numbers = [word.rstrip("*") for word in words[1:]]
@@ -76,7 +76,7 @@ def parse_lfs(content: str, uid: int) -> list[dict[str, Any]]:
     return _listed("user", uid, used * 1024, soft * 1024, hard * 1024, used_files, soft_files, hard_files)
 
 
-def parse_quota(content: str, source: str, uid: int) -> list[dict[str, Any]]:
+def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
     """``quota -u -w -p``: one line for each file system, the same columns as Lustre's."""
     for line in content.splitlines():
         if line.split()[:1] == [source]:
@@ -84,7 +84,7 @@ def parse_quota(content: str, source: str, uid: int) -> list[dict[str, Any]]:
     return []
 
 
-def _quotactl(device: str, kind: str, number: int) -> dict[str, Any] | None:
+def _quotactl(device: str, kind: str, number: int) -> Quota | None:
     block = _Dqblk()
     libc = ctypes.CDLL(None, use_errno=True)
     request = (_Q_GETQUOTA << 8) | _KINDS[kind]
@@ -103,7 +103,7 @@ def _quotactl(device: str, kind: str, number: int) -> dict[str, Any] | None:
     return listed[0] if listed else None
 
 
-def _ceph(target: Path) -> list[dict[str, Any]]:
+def _ceph(target: Path) -> list[Quota]:
     """CephFS keeps a directory's quota in extended attributes."""
     limits = []
     for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
@@ -115,7 +115,7 @@ def _ceph(target: Path) -> list[dict[str, Any]]:
 
 
 def _listed(kind: str, number: int, used: int, soft: int, hard: int, used_files: int, soft_files: int,
-            hard_files: int) -> list[dict[str, Any]]:  # fmt: skip
+            hard_files: int) -> list[Quota]:  # fmt: skip
     if not any((soft, hard, soft_files, hard_files)):
         return []
     limit, limit_files = hard or soft, hard_files or soft_files

@@ -6,12 +6,12 @@ import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from . import reading
+from .fact_types import Job
 
 
-def job(env: Mapping[str, str]) -> dict[str, Any] | None:
+def job(env: Mapping[str, str]) -> Job | None:
     """Scheduler, job id, nodes, partition, ``walltime_end`` (ISO 8601, UTC); None outside of a job."""
     if env.get("SLURM_JOB_ID"):
         return {
