@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from iosonde.measure import command
 from iosonde.store import Store
 
 IDLE_S = 4
@@ -72,6 +73,18 @@ def test_a_command_that_hangs_is_ended_by_the_idle_limit(faulty, tmp_path):
     said = " ".join(Store.open(tmp_path / "store").runs()[0]["missing"])
     assert "hangs in the kernel (process " in said
     assert "request_wait_answer" in said
+
+
+def test_a_command_that_hangs_at_its_timeout_hears_no_sigterm(faulty, tmp_path):
+    """So it is given no time to follow it: of the promised 10 s others need most."""
+    (faulty.path / "f").touch()
+    faulty.set({"on": "open", "do": "hang", "path": "*/f"})
+    began = time.monotonic()
+    result = command.run(
+        f"cat {faulty.path}/f; true", tmp_path / "output", {}, step_id="x:1", timeout_s=0.5, grace_s=60
+    )
+    assert time.monotonic() - began < 30
+    assert (result.ended_by, result.exit_code) == ("timeout", None)
 
 
 @pytest.mark.parametrize("operation", one_and("statfs", "getattr", "lookup", "mkdir", "fsync"))

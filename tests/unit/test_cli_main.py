@@ -94,6 +94,24 @@ def test_an_interrupt_during_the_imports_and_a_second_one_leave_no_traceback(wha
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
 
 
+_LATE = """
+import atexit
+class Late:
+    def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.SIGINT):
+        kill(pid, number)
+{when}
+"""
+
+
+@pytest.mark.parametrize("when", ["atexit.register(Late().__del__)", "sys.late = Late()"])
+def test_an_interrupt_after_all_is_done_changes_nothing(tmp_path, when):
+    """Python gives the signal its default action while it ends, which takes a while when libraries were loaded."""
+    (tmp_path / "x.csv").write_text("y\n1.5\n2\n3\n")
+    done = hooked("nothing", "pass", tmp_path / "x.csv", before=_LATE.format(when=when))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
 def test_a_library_that_cannot_be_loaded_is_one_sentence(tmp_path):
     (tmp_path / "x.csv").write_text("y\n1.5\n2\n")
     failing = "raise ImportError('libx.so: failed to map \\x1b segment\\nmore')"

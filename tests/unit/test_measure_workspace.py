@@ -7,6 +7,7 @@ import pytest
 
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.measure.rank import trial_root
+from iosonde.measure.target.keeper import SUSPECT_S, Keeper
 from iosonde.measure.target.workspace import MARKER, Workspace
 
 
@@ -149,3 +150,19 @@ def test_a_node_without_the_target_is_told_from_one_whose_target_fails(place):
     target, _ = place
     with pytest.raises(TargetError, match="not visible on this node"):
         trial_root.check_visible(str(target / "iosonde-abc" / "trial-0000"))
+
+
+def test_a_target_on_which_ranks_hung_has_little_time_until_it_answers(tmp_path):
+    """A server that came back is trusted again: a busy one may take longer than a suspected one."""
+    limits = []
+
+    class Recorded(Keeper):
+        def on(self, workspace, operation, what, **more):
+            limits.append(self._helper.limit_s)
+
+    with Recorded(30.0) as keeper:
+        workspace = keeper.workspace(tmp_path, "x")
+        workspace.suspect()
+        workspace.remove_trial("trial-0001")
+        workspace.trial("trial-0002")
+    assert limits == [SUSPECT_S, 30.0]

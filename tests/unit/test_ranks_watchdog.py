@@ -103,6 +103,27 @@ def test_idle_ends_it_with_the_rank_that_was_waited_for(tmp_path, monkeypatch):
     assert [beat.rank for beat in seen[-1]] == [0, 1]
 
 
+def test_ranks_that_do_not_hear_sigterm_do_not_cost_the_time_that_was_promised(tmp_path):
+    """Of the 10 s after the idle limit others need most: who hangs would use up all of its grace."""
+    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, idle_s=0.2, ranks=1)
+    assert (outcome.reason, outcome.signal) == ("idle", signal.SIGKILL)
+    assert outcome.seconds < watchdog.GRACE_S
+
+
+def test_that_a_rank_hangs_is_no_progress(tmp_path):
+    heard = listener.Listener(tmp_path, tmp_path / "printed", "x", 5.0)
+    last_words.write_beat(tmp_path, beat(0, heartbeat.RUNNING))
+    heard.look()
+    moved_at = heard.moved_at
+    told = replace(beat(0, heartbeat.RUNNING), hangs="process 7, request_wait_answer", lost="mpiexec")
+    last_words.write_beat(tmp_path, told)
+    assert heard.look() == [told]
+    assert heard.moved_at == moved_at
+    last_words.write_beat(tmp_path, replace(told, progress=8))
+    heard.look()
+    assert heard.moved_at > moved_at
+
+
 def test_progress_is_not_idle(tmp_path, monkeypatch):
     monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.02)
     rank = (

@@ -17,8 +17,9 @@ def main() -> None:
         from iosonde.cli.group import run
 
         code = run()
+        _ignore_interrupts()  # all is said: while it ends, Python would let it die of the signal without a word
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever presses twice wants no traceback of the second
+        _ignore_interrupts()  # whoever presses twice wants no traceback of the second
         code = 130
         _say("interrupted")
     except (ImportError, MemoryError) as error:
@@ -26,6 +27,10 @@ def main() -> None:
         code = 3
         _say(f"iosonde: {_first_line(error)}\nhint: is the memory limited (ulimit -v)? else install iosonde again")
     sys.exit(code)
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _open_closed_streams() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from iosonde.ranks import leftovers, processes
@@ -39,7 +40,7 @@ class Listener:
         self._received.look()
         here = {beat.rank: beat for beat in read_beats(self._directory)}
         self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)
-        if self.beats != seen:
+        if _doing(self.beats) != _doing(seen):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
         unheard = [f"{host} has not been heard for {self._silent_s:.0f} s" for host in silent]
@@ -62,6 +63,11 @@ class Listener:
                 what = f"{beat.state} {beat.phase}".strip()
                 said.append(f"rank {beat.rank} on {beat.host} (process {beat.pid}) died while {what}")
         return said
+
+
+def _doing(beats: Iterable[Beat]) -> list[Beat]:
+    """What the ranks do, without what befell them: a word that one hangs is no progress."""
+    return [replace(beat, lost="", hangs="") for beat in beats]
 
 
 def _parents(beats: list[Beat]) -> list[str]:

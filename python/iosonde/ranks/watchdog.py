@@ -27,7 +27,9 @@ TICK_S = 0.02  # how often the watchdog looks whether the command has ended
 BEATS_EVERY_S = 1.0
 DEADLINE, IDLE, LOST = "deadline", "idle", "lost"
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
-LOST_GRACE_S = 1.0  # for a launcher that has lost part of itself, and cannot pass the signal on to all
+# For a launcher that has lost part of itself, and cannot pass the signal on to all; for ranks of which none got on:
+# those that hang do not hear it, and what is left of the promised 10 s is for what they had finished.
+GRACE_AFTER_S = {LOST: 1.0, IDLE: 2.0}
 _BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # by itself, by a shell, by Hydra
 KILL_S = 2.0  # for SIGKILL to take effect
 TAIL_BYTES = 8192
@@ -127,7 +129,7 @@ def watch(
     try:
         reason = _until_ended(process, listener, started, deadline_s, idle_s, on_tick)
         if reason:
-            _terminate(process, token, min(grace_s, LOST_GRACE_S) if reason == LOST else grace_s)
+            _terminate(process, token, min(grace_s, GRACE_AFTER_S.get(reason, grace_s)))
     except BaseException:  # an interrupt, or an error in on_tick
         _terminate(process, token, grace_s)
         raise

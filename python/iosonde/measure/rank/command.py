@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
+from iosonde.ranks.pulse import Pulse
 
 from .guard import Guard
 
@@ -108,7 +109,7 @@ def run(
         try:
             ended_by = _watch(pid, handle, timeout_s or DEFAULT_TIMEOUT_S, output_bytes, started_ns)
             if ended_by:
-                _terminate(pid, grace_s)
+                _terminate(pid, step_id, grace_s)
             ended_ns = time.monotonic_ns()
         except BaseException:
             _signal_group(pid, signal.SIGKILL)
@@ -244,10 +245,15 @@ def _ended_within(pid: int, seconds: float) -> bool:
     return True
 
 
-def _terminate(pid: int, grace_s: float) -> None:
-    """SIGTERM to all of it, and time to follow; then SIGKILL."""
+def _terminate(pid: int, step_id: str, grace_s: float) -> None:
+    """SIGTERM to all of it, and time to follow, unless all of it hangs in the kernel; then SIGKILL."""
     _signal_group(pid, signal.SIGTERM)
-    _ended_within(pid, grace_s)
+    pulse = Pulse(f"{STEP_VARIABLE}={step_id}" if step_id else "")
+    give_up = time.monotonic() + grace_s
+    while not _ended_within(pid, LOOK_S) and time.monotonic() < give_up:
+        pulse.beat()
+        if pulse.hangs:
+            break
     _signal_group(pid, signal.SIGKILL)
     _ended_within(pid, KILL_S)
 

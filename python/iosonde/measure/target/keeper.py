@@ -6,6 +6,8 @@ A target that does not answer raises a TargetFaultError, which says what hangs a
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,9 @@ from iosonde.ranks.machine.fact_types import TargetFacts
 
 from .space import Limits, Need
 
-# For a target that just held ranks which even SIGKILL could not end: it gets no more time than to have come back.
-SUSPECT_S = 2.0
+# For a target on which ranks just hung, perhaps so that even SIGKILL did not end them: it gets no more time than to
+# have come back.
+SUSPECT_S = 1.0
 
 
 class Keeper:
@@ -35,6 +38,16 @@ class Keeper:
     def limit(self, seconds: float) -> None:
         """Wait no longer than so for any answer, from now on."""
         self._helper.limit_s = min(self._helper.limit_s, seconds)
+
+    @contextmanager
+    def limited(self, seconds: float) -> Iterator[None]:
+        """Wait no longer than so for any answer in this block."""
+        before = self._helper.limit_s
+        self.limit(seconds)
+        try:
+            yield
+        finally:
+            self._helper.limit_s = before
 
     def resolve(self, path: Path) -> Path:
         """The absolute path without links."""
@@ -76,13 +89,14 @@ class Keeper:
 @dataclass
 class KeptWorkspace:
     """A ``Workspace`` that a helper looks after. ``begun``: something of it may be there. ``lost``: why nothing can be
-    done with it any more: its target does not answer, or was changed by others."""
+    done with it any more: its target does not answer, or was changed by others. ``suspected``: ranks hung on it."""
 
     path: Path
     experiment: str
     keeper: Keeper
     begun: bool = False
     lost: str = ""
+    suspected: bool = False
 
     def create(self, *, resumed: bool, hold: bool) -> None:
         """See ``Workspace.create``."""
@@ -99,8 +113,8 @@ class KeptWorkspace:
         self._do("verify", f"looking at {self.path / name}", name=name)
 
     def suspect(self) -> None:
-        """Ranks hung on it: do not wait long for it any more."""
-        self.keeper.limit(SUSPECT_S)
+        """Ranks hung on it: do not wait long for it until it has answered."""
+        self.suspected = True
 
     def remove_trial(self, name: str) -> None:
         """See ``Workspace.remove_trial``."""
@@ -113,7 +127,9 @@ class KeptWorkspace:
 
     def _do(self, operation: str, what: str, left: str = "", **more: Any) -> None:
         try:
-            self.keeper.on(self, operation, what, **more)
+            with self.keeper.limited(SUSPECT_S) if self.suspected else nullcontext():
+                self.keeper.on(self, operation, what, **more)
+            self.suspected = False
         except TargetFaultError as error:
             self.lost = error.message
             if left and isinstance(error, NoAnswerError):
