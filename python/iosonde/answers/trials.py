@@ -47,9 +47,7 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     found = []
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
-        said = (
-            _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
-        )
+        said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         found.append(TrialCell(dict(zip(names, key, strict=True)), response.metric.name, response.unit, values[rows],
                                response.operation, at, said, response.within_run))  # fmt: skip

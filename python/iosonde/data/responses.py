@@ -152,7 +152,9 @@ def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> I
             several = _iterations(source, clock, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, within = several, True
-        yield _stored(f"{operation} {metric}", str(operation), str(metric), rows, source, made.at[places], within, made.warnings)
+        yield _stored(
+            f"{operation} {metric}", str(operation), str(metric), rows, source, made.at[places], within, made.warnings
+        )
 
 
 def _stored(
