@@ -159,3 +159,21 @@ def test_a_clock_that_is_taken_for_another_is_said(without_clocks, tmp_path, nam
     done = CliRunner().invoke(cli, asked)
     said = (tmp_path / "page.html").read_text() if output and form == "text" else done.stdout
     assert "the sum of ranks is shown" in " ".join(said.split()), said
+
+
+@pytest.mark.parametrize("name", ["compare", "advise"])
+def test_a_ratio_of_logarithms_is_warned_about(whole, name):
+    """It is another one in MiB/s than in bytes/s."""
+    asked = answer(name, whole, "--experiment", "e1", "--response", "log(write bandwidth_last_done)")
+    assert any("is a logarithm, whose ratios depend on the unit" in text for text in asked["warnings"])
+
+
+def test_a_logarithm_does_not_scale(whole):
+    with pytest.raises(AssertionError, match="'log2\\(write bandwidth_last_done\\)' is a logarithm, and no rate"):
+        answer("scale", whole, "--response", "log2(write bandwidth_last_done)")
+
+
+def test_two_columns_of_logarithms_are_warned_about_too(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n100,150\n110,160\n120,155\n")
+    done = CliRunner().invoke(cli, ["compare", str(tmp_path / "t.csv"), "log(a)", "log(b)"])
+    assert "log(a) is a logarithm, whose ratios depend" in " ".join(done.stdout.split()), done.stderr

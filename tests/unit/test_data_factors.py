@@ -16,7 +16,7 @@ from iosonde.answers.fit import fit
 from iosonde.answers.regress import regress
 from iosonde.answers.summary import store_overview
 from iosonde.answers.validate import validate
-from iosonde.cli.commands import rank, summary
+from iosonde.cli.commands import check, rank, summary
 from iosonde.core.errors import InputError
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.data.asked import Asked
@@ -211,3 +211,46 @@ def test_a_response_may_be_computed(tmp_path, text, first, unit):
         place = stored(tmp_path / "n", [trial(i, 100.0, nodes=2 - i) for i in range(2)], "nodes")
     one = one_response(open_data(place), Asked((text,)))
     assert one.values[0] == pytest.approx(first, abs=1e-3) and one.unit == unit
+
+
+def table(path: Path) -> str:
+    """Two settings, a rate, and a second measured column that follows from it."""
+    lines = ["nodes,mode,write_MB/s,took_s,rep"]
+    for i in range(24):
+        rate = 10.0 * (1 + i % 4) + (i % 2) + 0.01 * i
+        lines.append(f"{2 ** (i % 4)},{'ab'[i % 2]},{rate},{100 / rate},{i // 8}")
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("response", ["write_MB/s", "log(write_MB/s)", "write_MB/s/nodes"])
+def test_another_measured_column_of_a_table_is_no_factor(tmp_path, response):
+    """``took_s`` was a factor of write, with a share of 0.87, and parted every trial from every other."""
+    place = table(tmp_path / "t.csv")
+    one = one_response(open_data(place), Asked((response,)))
+    assert one.names == ["nodes", "mode"]
+    assert "nodes, mode; took_s looks measured and is left out" in one.warnings[0]
+    text = CliRunner().invoke(rank.command, [place, "--response", response]).stdout
+    assert text.startswith(f"{response} on nodes, mode, assumed (--on); 24 trials of 4 settings")
+    assert one_response(open_data(place), Asked((response,), ("took_s",))).warnings == ()
+
+
+@pytest.mark.parametrize("options", [[], ["--noise"]])
+@pytest.mark.parametrize("response", ["log(write)", "write/nodes", "bandwidth_first_done", "value"])
+def test_check_takes_every_name_of_a_response(tmp_path, response, options):
+    metrics = ("bandwidth_last_done", "bandwidth_first_done")
+    runs = [replace(several(i, *metrics), factors={"nodes": 1 + i % 2, "repetition": i // 2}) for i in range(16)]
+    done = CliRunner().invoke(check.command, [stored(tmp_path / "s", runs, "nodes"), "--response", response, *options])
+    assert done.exit_code in (0, 1) and done.stdout, done.exception
+
+
+def test_what_varied_unseen_is_looked_for_in_the_trials_of_that_very_metric(tmp_path):
+    """With a metric of another clock the rows of other metrics were looked at."""
+    metrics = ("latency_mean", "bandwidth_last_done", "bandwidth_first_done")
+    runs = [replace(several(i, *metrics), factors={"nodes": 1 + i % 2, "mode": "ab"[i // 8]}) for i in range(16)]
+    place = stored(tmp_path / "s", runs, "nodes", "mode")
+    by_name, by_clock = (
+        [one for one in overview(place, on=("nodes",), **asked).findings if one.code == "S110"]
+        for asked in ({"response": ("bandwidth_first_done",)}, {"clock": "bandwidth_first_done"})
+    )
+    assert by_name == by_clock and "mode (write, nodes=1, write, nodes=2)" in by_name[0].sentence

@@ -20,7 +20,7 @@ from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
 from .answer import Answer
-from .caveats import caveats
+from .caveats import caveats, of_ratios
 from .learned import set_factors
 
 _UNASKED = "no question is worth asking"
@@ -122,7 +122,7 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
-    return replace(made, warnings=(*caveats(response), *made.warnings))
+    return replace(made, warnings=(*caveats(response), *of_ratios(response), *made.warnings))
 
 
 def _response(source: Source, asked: Asked, names: Sequence[str]) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.responses import Response
 
 
@@ -12,3 +13,10 @@ def caveats(response: Response) -> list[str]:
         said.append("repeats are iterations within one run: the noise of another execution is not seen")
     said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
     return said
+
+
+def of_ratios(response: Response) -> list[str]:
+    """Where values are compared by their ratio: that of two logarithms is another one in another unit."""
+    if response.transform not in LOGARITHMS:
+        return []
+    return [f"{response.title} is a logarithm, whose ratios depend on the unit: take {response.measured} itself"]

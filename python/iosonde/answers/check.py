@@ -9,9 +9,12 @@ from typing import Any
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
+from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
 from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.roles import Roles
 from iosonde.data.source import Source
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.examine import Examination
@@ -19,6 +22,7 @@ from iosonde.stats.estimate import noise as passports
 from iosonde.stats.estimate.noise import Passport
 
 from .answer import Answer
+from .columns import with_computed
 from .trials import measured
 
 
@@ -80,7 +84,7 @@ def carried(text: str, word: str = "--bound") -> Carried:
 def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
     """What is suspicious in DATA. Raises InputError, DataError."""
     bound = carried or Carried()
-    if source.store is not None and not asked.response:
+    if source.store is not None:
         if bound.limit is not None:
             raise InputError(f"the bound {bound.limit:g} has no unit", "write it like 117MB/s or 1Gbit/s")
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
@@ -88,16 +92,26 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         problems = source.store.problems()
         examination = examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed)
         return Check(examination, made.warnings)
-    seen = roles.guess(source.whole, asked.response, list(by) or None)
-    ignored = (*seen.numbering, *seen.remarks)
-    return Check(examine.of_table(source.whole, asked.level, seen.responses, seen.settings, ignored,
-                                  bound.bytes_per_s, bound.limit))  # fmt: skip
+    table, seen = _of_table(source, asked, by)
+    return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,
+                                  bound.limit))  # fmt: skip
+
+
+def _of_table(source: Source, asked: Asked, by: Sequence[str]) -> tuple[Table, Roles]:
+    """The rows with what is computed of them, and the roles of the columns: what a response is computed from is no
+    setting."""
+    if not asked.response:
+        return source.table, roles.guess(source.table, (), list(by) or None)
+    table, names = with_computed(source, source.table, asked, by)
+    bases = [one.measured for one in responses(source, replace(asked, on=tuple(by))) if one.measured]
+    seen = roles.guess(table, [*names, *bases], list(by) or None)
+    return table, replace(seen, responses=tuple(table.column(name).name for name in names))
 
 
 def noise(source: Source, asked: Asked, by: Sequence[str] = ()) -> Noise:
     """How often a comparison cries wolf on this very data. Raises DataError without repeats."""
-    if source.store is not None and not asked.response:
+    if source.store is not None:
         made = measured(source, replace(asked, on=tuple(by)))
         return Noise(passports.of_store(made, source.table, asked.level))
-    seen = roles.guess(source.whole, asked.response, list(by) or None)
-    return Noise(passports.of_table(source.whole, asked.level, seen.responses, seen.settings))
+    table, seen = _of_table(source, asked, by)
+    return Noise(passports.of_table(table, asked.level, seen.responses, seen.settings))

@@ -20,6 +20,7 @@ from iosonde.stats.estimate.compare import Comparison, Group
 from iosonde.stats.estimate.compare_words import called, sentence
 
 from .answer import Answer
+from .caveats import of_ratios
 from .columns import with_computed
 
 WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
@@ -144,8 +145,7 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
     parts = _of_store(source, asked, sides) if source.store is not None else _of_table(source, asked, sides)
     wanted = [] if sides.group is None else _levels(source, sides.group, sides)
     found = [(part, a, b) for part in parts for a, b in _sides(part, wanted, sides)]
-    said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
-    return _made(found, asked, sides, (*said, *_confounded(source, sides.group)))
+    return _made(found, asked, sides, _confounded(source, sides.group))
 
 
 def _made(
@@ -157,7 +157,8 @@ def _made(
         # The spread of iterations says nothing of how many trials would tell.
         one = replace(one, n_needed=None) if part.within_run else one
         items.append(Compared(part.cell, one, sides.group, part.within_run))
-    return Comparisons(tuple(items), sides.group, asked.level, warnings)
+    said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
+    return Comparisons(tuple(items), sides.group, asked.level, (*said, *warnings))
 
 
 # The cells of DATA
@@ -168,10 +169,18 @@ def _of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
     if not asked.response:
         raise InputError("--response is missing", f"name the column to compare: {', '.join(source.table.names)}")
     table, names = with_computed(source, source.table, asked, (*sides.by, sides.group))
+    said = _of_ratios(source, asked, (*sides.by, sides.group))
     for key, rows in table.groups(sides.by):
         for name in names:
             several = {"response": name} if len(names) > 1 else {}
-            yield _Part({**dict(zip(sides.by, key, strict=True)), **several}, table.take(rows), name)
+            cell = {**dict(zip(sides.by, key, strict=True)), **several}
+            yield _Part(cell, table.take(rows), name, warnings=said)
+
+
+def _of_ratios(source: Source, asked: Asked, by: Sequence[str]) -> tuple[str, ...]:
+    """What is to be said of columns whose ratios mean nothing."""
+    named = tuple(by) or source.table.names[:1]  # any: so that no factor is guessed
+    return tuple(text for one in responses(source, replace(asked, on=tuple(named))) for text in of_ratios(one))
 
 
 def _of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
@@ -184,10 +193,11 @@ def _of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
     settings = sides.by or tuple(name for name in known.names if name not in (*own, *twins))
     found = responses(source, replace(asked, on=(*sides.by, *own)))
     for response in found:
+        said = (*response.warnings, *of_ratios(response))
         for key, rows in response.rows.groups(settings):
             cell = {**_kind(response, len(found) > 1), **dict(zip(settings, key, strict=True))}
             part = response.rows.take(np.sort(rows))
-            yield _of_runs(_Part(cell, part, response.title, response.within_run, response.warnings), own)
+            yield _of_runs(_Part(cell, part, response.title, response.within_run, said), own)
 
 
 def _kind(response: Response, several: bool) -> dict[str, Any]:
@@ -231,9 +241,11 @@ def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[tuple[_P
     wanted = tuple(sides.levels) or asked.response
     if len(wanted) + len(sides.published) < 2:
         raise InputError("--group is missing", "name the column that tells A from B, or two columns as A and B")
-    table, names = with_computed(source, source.table, replace(asked, response=wanted), sides.by)
+    asked = replace(asked, response=wanted)
+    table, names = with_computed(source, source.table, asked, sides.by)
+    said = _of_ratios(source, asked, sides.by)
     for key, rows in table.groups(sides.by):
-        part = _Part(dict(zip(sides.by, key, strict=True)), table.take(rows), "")
+        part = _Part(dict(zip(sides.by, key, strict=True)), table.take(rows), "", warnings=said)
         for a, b in sides.pairs([_side(part.rows, name, table.column(name).name) for name in names]):
             yield part, a, b
 

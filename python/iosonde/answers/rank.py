@@ -23,10 +23,12 @@ _MANY_ROWS = 20_000  # more take seconds
 
 @dataclass(frozen=True)
 class Rankings(Answer):
-    """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON."""
+    """A Ranking for each response. ``single``: one response was named, and stands alone in the JSON. ``assumed``: the
+    factors of a table, which nobody named."""
 
     rankings: tuple[Ranking, ...]
     single: bool = False
+    assumed: bool = False
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde rank --json``."""
@@ -66,7 +68,8 @@ def rank(source: Source, asked: Asked, how: Ranked | None = None) -> Rankings:
         raise InputError("--fixed does not go with --block", "make the fixed factors the first block")
     named = asked.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     found = responses(source, replace(asked, on=named))
-    return Rankings(tuple(_ranked(one, bool(named), asked.level, how) for one in found), len(asked.response) == 1)
+    made = tuple(_ranked(one, bool(named), asked.level, how) for one in found)
+    return Rankings(made, len(asked.response) == 1, source.store is None and not named)
 
 
 def _ranked(response: Response, named: bool, level: float, how: Ranked) -> Ranking:

@@ -20,7 +20,7 @@ from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
 from .answer import Answer
-from .caveats import caveats
+from .caveats import caveats, of_ratios
 from .stations import work
 
 _CURVE_POINTS = 120
@@ -145,6 +145,8 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     found: list[Series] = []
     warnings: list[str] = []
     for response in chosen:
+        if of_ratios(response):
+            raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
         part, said = series_of(response.rows, response.title, how.on, settings, how.of_time)
         found += part
         warnings += [*_caveats(response, how.on), *said]

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.table import Table
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
+from iosonde.data.stored import texts
 from iosonde.stats.overview.cells import Measured, TrialCell
 
 
 def measured(source: Source, asked: Asked) -> Measured:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
     trials = source.trials(asked.clock)
-    if not len(trials.rows):
+    if not len(trials.rows) and not asked.response:
         return Measured((), trials.rows, tuple(source.known.names), trials.warnings)
     found = responses(source, asked)
     by = tuple(found[0].names) if found else tuple(source.known.names)
-    return Measured(tuple(cell for one in found for cell in cells_of(one)), trials.rows, by, trials.warnings)
+    rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, found)
+    places = np.full(len(source.whole), -1, dtype=np.intp)
+    places[at] = np.arange(len(at))
+    said = (text for one in found for text in one.warnings) if asked.response else trials.warnings
+    cells = tuple(cell for one in found for cell in cells_of(one, places))
+    return Measured(cells, rows, by, tuple(dict.fromkeys(said)))
 
 
-def cells_of(response: Response) -> list[TrialCell]:
-    """The trials of each setting, in the order in which they were made."""
+def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:
+    """The results that these responses were made of, by time, and where they stand in ``Source.whole``."""
+    known = [one.at for one in found if one.at is not None]
+    at = np.unique(np.concatenate(known)) if known else np.empty(0, dtype=np.intp)
+    at = at[np.argsort(texts(source.whole, "started_at")[at], kind="stable")]
+    return source.whole.take(at), at
+
+
+def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> list[TrialCell]:
+    """The trials of each setting, in the order in which they were made; ``places`` numbers the rows of
+    ``Source.whole`` as the cells shall."""
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
     found = []
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
-        places = (
-            _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
-        )
-        at = None if response.within_run or response.at is None else response.at[rows]
+        said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
+        at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         found.append(TrialCell(dict(zip(names, key, strict=True)), response.metric.name, response.unit, values[rows],
-                               response.operation, at, places, response.within_run))  # fmt: skip
+                               response.operation, at, said, response.within_run))  # fmt: skip
     return found
 
 

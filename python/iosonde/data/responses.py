@@ -32,7 +32,7 @@ class Response:
 
     ``rows`` has one row a trial, in the order of time where that is known, and a column called ``title`` with the
     value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
-    out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.trials``.
+    out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.whole``.
     ``within_run``: the rows are iterations of single executions, and no trials. ``transform`` is a function, as
     ``log``, of the column ``measured``, whose unit is ``measured_unit``.
     """
@@ -145,14 +145,16 @@ def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> I
     """A response for each operation and metric of these trials."""
     by = asked.on or source.known.names
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
-    for (operation, metric), at in made.rows.groups(["operation", "metric"]):
-        at = np.sort(at)
-        rows, within = made.rows.take(at), False
+    for (operation, metric), places in made.rows.groups(["operation", "metric"]):
+        places = np.sort(places)
+        rows, within = made.rows.take(places), False
         if single:
             several = _iterations(source, clock, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, within = several, True
-        yield _stored(f"{operation} {metric}", str(operation), str(metric), rows, source, at, within, made.warnings)
+        yield _stored(
+            f"{operation} {metric}", str(operation), str(metric), rows, source, made.at[places], within, made.warnings
+        )
 
 
 def _stored(
@@ -276,16 +278,28 @@ def _of_table(source: Source, asked: Asked) -> list[Response]:
         factors = tuple(_factor(table.column(name)) for name in seen.settings if _varies(table, name))
     if not asked.response:
         assert seen is not None
-        return [_column(table, name, factors) for name in seen.responses]
-    found = []
-    for text, (made, _) in zip(asked.response, measured, strict=True):
-        if made is None:
-            found.append(_column(table, text, factors))
-            continue
-        columns_of = {name: table.numbers(name) for name in made.names}
-        base = _column(table, made.names[0], tuple(one for one in factors if one.name not in made.names[1:]))
-        found.append(_transformed(replace(base, factors=factors), made, columns_of, made.text, made.names[0]))
-    return found
+        found = [_column(table, name, factors) for name in seen.responses]
+    else:
+        found = [_asked_column(table, text, made, factors)
+                 for text, (made, _) in zip(asked.response, measured, strict=True)]  # fmt: skip
+    if seen is None or asked.on or not factors:
+        return found
+    return [replace(one, warnings=(_assumed(one, seen.others),)) for one in found]
+
+
+def _asked_column(table: Table, text: str, made: derived.Derived | None, factors: tuple[Factor, ...]) -> Response:
+    """A column, or one that is computed."""
+    if made is None:
+        return _column(table, text, factors)
+    columns = {name: table.numbers(name) for name in made.names}
+    base = replace(_column(table, made.names[0], ()), factors=factors)
+    return _transformed(base, made, columns, made.text, made.names[0])
+
+
+def _assumed(one: Response, others: Sequence[str]) -> str:
+    """What was taken for a factor of somebody's table, whose user names none."""
+    beside = f"; {', '.join(others)} looks measured and is left out" if others else ""
+    return f"taken for factors, as --on names none: {', '.join(one.names)}{beside}"
 
 
 def _measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:

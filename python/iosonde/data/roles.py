@@ -30,12 +30,18 @@ _SENTENCE = 5  # words
 @dataclass(frozen=True)
 class Roles:
     """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the
-    rows, ``remarks`` are notes about single rows."""
+    rows, ``remarks`` are notes about single rows; ``others`` look measured, and are not what was asked for."""
 
     responses: tuple[str, ...]
     settings: tuple[str, ...]
     numbering: tuple[str, ...]
     remarks: tuple[str, ...]
+    others: tuple[str, ...] = ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The columns that are neither asked for nor a setting."""
+        return (*self.numbering, *self.remarks, *self.others)
 
 
 def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
@@ -53,8 +59,10 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
         if _spoilt(column):
             table.numbers(column.name)  # says where
     measured = named or _measured(table, left)
-    settings = [c.name for c in left if c.name not in measured] if given is None else given
-    return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks))
+    # Beside a response that was named, another one is no setting.
+    others = [c.name for c in left if c.name not in measured and _surely_measured(c)]
+    settings = [c.name for c in left if c.name not in (*measured, *others)] if given is None else given
+    return Roles(tuple(measured), tuple(settings), tuple(numbering), tuple(remarks), tuple(others))
 
 
 def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
@@ -62,9 +70,8 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
     decimals, or with by far the most different values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
     distinct = [column for column in numeric if _distinct_share(column) > _LEAST_DISTINCT]
-    # Sizes and counts of a table with one row for each are whole numbers without the unit of a rate or a time.
     for found in (
-        [column for column in distinct if _has_unit(column) or not _whole(column)],
+        [column for column in numeric if _surely_measured(column)],
         distinct,
         [column for column in numeric if _has_unit(column)],
     ):
@@ -78,6 +85,14 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
         return [by_levels[0].name]
     raise InputError(f"{table.source or 'the table'}: cannot tell which column was measured",
                      f"name it with --response: {', '.join(table.names)}")  # fmt: skip
+
+
+def _surely_measured(column: Column) -> bool:
+    """Numbers of which hardly any comes twice, with the unit of a rate or a time, or with decimals: sizes and counts of
+    a table with one row for each are whole numbers."""
+    if not column.numeric or column.missing.all():
+        return False
+    return _distinct_share(column) > _LEAST_DISTINCT and (_has_unit(column) or not _whole(column))
 
 
 def _has_unit(column: Column) -> bool:

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.schema import RESULT_COLUMNS
@@ -79,7 +81,7 @@ class Source:
         Raises InputError where only rows of single ranks are left.
         """
         if self.store is None:
-            return stored.Trials(self.table, self.table.warnings)
+            return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
         if clock not in self._trials:
             self._trials[clock] = stored.trials(self.whole, clock)
         return self._trials[clock]

@@ -28,9 +28,10 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Trials:
-    """``rows`` by time; ``warnings`` say what was taken for what."""
+    """``rows`` by time, which ``at`` numbers in the results; ``warnings`` say what was taken for what."""
 
     rows: Table
+    at: Rows
     warnings: tuple[str, ...] = ()
 
 
@@ -60,16 +61,22 @@ def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
 
 def trials(results: Table, clock: str) -> Trials:
     """One row for each trial, operation and metric of the ``clock``. Raises DataError for an unknown clock."""
-    whole = results.take(whole_rows(results))
-    shown, warnings = _by_clock(whole, clock)
-    ordered = shown.take(np.argsort(texts(shown, "started_at"), kind="stable"))
-    return Trials(_of_runs(ordered), tuple(warnings))
+    at, warnings = _of_clock(results, clock)
+    rows, places = _of_runs(results.take(at))
+    return Trials(rows, at[places], tuple(warnings))
 
 
 def iterations(results: Table, clock: str) -> Table:
     """As ``trials``, with a row for each of a tool's own iterations."""
-    shown, _ = _by_clock(results.take(whole_rows(results)), clock)
-    return shown.take(np.argsort(texts(shown, "started_at"), kind="stable"))
+    return results.take(_of_clock(results, clock)[0])
+
+
+def _of_clock(results: Table, clock: str) -> tuple[Rows, list[str]]:
+    """The rows of whole runs that are of the clock, by time, and what was taken for it."""
+    whole = np.flatnonzero(whole_rows(results))
+    shown, warnings = _by_clock(results.take(whole), clock)
+    at = whole[shown]
+    return at[np.argsort(texts(results, "started_at")[at], kind="stable")], warnings
 
 
 def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
@@ -88,13 +95,14 @@ def texts(table: Table, name: str) -> npt.NDArray[Any]:
     return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)
 
 
-def _of_runs(ordered: Table) -> Table:
-    """The mean over a tool's own iterations, in the place of the first."""
+def _of_runs(ordered: Table) -> tuple[Table, Rows]:
+    """The mean over a tool's own iterations, in the place of the first; and these places."""
+    every = np.arange(len(ordered))
     if not len(ordered) or "run" not in ordered.columns:
-        return ordered
+        return ordered, every
     groups = ordered.groups(["run", "operation", "metric"])
     if len(groups) == len(ordered):
-        return ordered
+        return ordered, every
     values = ordered.numbers("value").copy()
     first = np.empty(len(groups), dtype=np.intp)
     for place, (_, rows) in enumerate(groups):
@@ -102,15 +110,17 @@ def _of_runs(ordered: Table) -> Table:
         if rows.size > 1:
             values[first[place]] = values[rows].mean()
     table = replace(ordered, columns={**ordered.columns, "value": replace(ordered.columns["value"], values=values)})
-    return table.take(np.sort(first))
+    places = np.sort(first)
+    return table.take(places), places
 
 
-def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
+def _by_clock(whole: Table, clock: str) -> tuple[Rows, list[str]]:
+    """The rows that are of the clock."""
     metrics = texts(whole, "metric")
     if clock == ALL:
-        return whole, []
+        return np.arange(len(whole)), []
     if clock in set(metrics):
-        return whole.take(metrics == clock), []
+        return np.flatnonzero(metrics == clock), []
     if clock not in CLOCKS:
         known = ", ".join([*CLOCKS, ALL, *sorted(set(metrics))])
         raise DataError(f"'{clock}' is neither a clock nor a metric of this store", f"known: {known}")
@@ -124,10 +134,10 @@ def _by_clock(whole: Table, clock: str) -> tuple[Table, list[str]]:
     )
     without = sorted(set(operations[of_clocks]) - set(operations[of_this]))
     if not without:
-        return whole.take(keep), []
+        return np.flatnonzero(keep), []
     fallback = np.array([m.endswith(_SUM_OF_RANKS) for m in metrics], dtype=bool) & np.isin(operations, without)
     said = (
         f"no {clock} rate of {', '.join(without)} (the nodes' clocks cannot be compared, or a tool's output does not "
         "say enough): the sum of ranks is shown"
     )
-    return whole.take(keep | fallback), [said] if fallback.any() else []
+    return np.flatnonzero(keep | fallback), [said] if fallback.any() else []

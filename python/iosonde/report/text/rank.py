@@ -26,12 +26,12 @@ def lines(answer: Rankings) -> Iterator[str]:
     """The lines of the text, an empty one between rankings."""
     for place, ranking in enumerate(answer.rankings):
         yield from [""] if place else []
-        yield from of_one(ranking)
+        yield from of_one(ranking, answer.assumed)
 
 
-def of_one(ranking: Ranking) -> Iterator[str]:
-    """One ranking: shares, effects, coefficients, what to mind, the sentence."""
-    yield from _head(ranking)
+def of_one(ranking: Ranking, assumed: bool = False) -> Iterator[str]:
+    """One ranking: shares, effects, coefficients, what to mind, the sentence. ``assumed``: nobody named its factors."""
+    yield from _head(ranking, assumed)
     yield ""
     yield from _shares(ranking)
     if ranking.fixed:
@@ -55,7 +55,7 @@ def of_one(ranking: Ranking) -> Iterator[str]:
     yield from wrapped(ranking.sentence)
 
 
-def _head(ranking: Ranking) -> Iterator[str]:
+def _head(ranking: Ranking, assumed: bool) -> Iterator[str]:
     how = [ranking.estimator]
     if ranking.n:
         how = [f"{ranking.n} trials of {ranking.n_cells} settings", *how]
@@ -63,7 +63,8 @@ def _head(ranking: Ranking) -> Iterator[str]:
         how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
     if ranking.noise is not None:
         how.append(f"noise between repeats: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
-    yield from wrapped(f"{ranking.response}; {'; '.join(how)}")
+    on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed (--on)" if assumed else ""
+    yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 
 def variance(ranking: Ranking) -> str:
