@@ -12,7 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from iosonde.stats.estimate.distributions import chi2_quantile, normal_quantile, t_critical
+from iosonde.stats.estimate.distributions import (
+    chi2_quantile,
+    noncentral_chi2_cdf,
+    normal_quantile,
+    t_critical,
+)
+from iosonde.stats.estimate.special import increasing_root
 
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 
@@ -86,14 +92,13 @@ def _noncentrality(effect: SumOfSquares, variance: float, noise_df: int, spread:
 
 def _solve(x: float, df: int, p: float) -> float:
     """λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 where it is less likely already without."""
-    from scipy.optimize import brentq
-    from scipy.special import chndtr
-
     if x <= chi2_quantile(p, df):
         return 0.0
     if x > _LARGE:
         return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
-    high = max(10.0, 2 * x)
-    while chndtr(x, df, high) > p:
-        high *= 2
-    return float(brentq(lambda nc: chndtr(x, df, nc) - p, 0.0, high, xtol=1e-6, rtol=1e-8))
+
+    def missing(noncentrality: float) -> tuple[float, float]:
+        below, further = (noncentral_chi2_cdf(x, k, noncentrality) for k in (df, df + 2))
+        return p - below, (below - further) / 2
+
+    return increasing_root(missing, x, 0.0, (math.sqrt(x) + 10) ** 2)

@@ -15,7 +15,8 @@ import numpy as np
 from iosonde.core.table import Cell as Level
 
 from ..overview.cells import TrialCell
-from .ticks import chance_of_ties, poisson_upper_p, tick
+from .distributions import poisson_upper_p
+from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from warnings import catch_warnings, simplefilter
+from math import nan, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 
-from .distributions import normal_quantile
+from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
 
 BRUNNER_MUNZEL_FROM = 10
 _EXACT_PAIRS = 1000
+_EXACT_SIGNS, _EXACT_TIED_SIGNS = 50, 13
 _MOST_PAIRS = 4_000_000  # so many differences are made and sorted, more are counted
 _HALVINGS = 40
 
@@ -38,18 +39,12 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10; the Mann-Whitney null
     is exact for any number of trials without ties.
     """
-    from scipy import stats
-
     superiority = _superiority(a, b)
-    name, p = "Brunner-Munzel", np.nan
+    name, p = "Brunner-Munzel", nan
     if min(a.size, b.size) >= BRUNNER_MUNZEL_FROM and 0 < superiority < 1:
-        with catch_warnings():
-            simplefilter("ignore")  # ties alone: its variance is 0, and p is NaN
-            p = float(stats.brunnermunzel(a, b).pvalue)
+        p = _brunner_munzel_p(a, b, superiority)
     if np.isnan(p):
-        tied = np.unique(np.concatenate([a, b])).size < a.size + b.size
-        method = "asymptotic" if tied or a.size * b.size > _EXACT_PAIRS else "exact"
-        name, p = "Mann-Whitney", float(stats.mannwhitneyu(a, b, method=method).pvalue)
+        name, p = "Mann-Whitney", _mann_whitney_p(a, b, superiority)
     rank = _rank_of_pairs(a.size, b.size, level)
     if a.size * b.size <= _MOST_PAIRS:
         pick = _of_all(np.subtract.outer(b, a).ravel())
@@ -60,11 +55,9 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
 
 def paired(a: Array, b: Array, level: float) -> RankTest:
     """Wilcoxon's signed-rank test of B - A; the shift is the median of the Walsh averages."""
-    from scipy import stats
-
     d = b - a
     superiority = float(np.mean(d > 0) + np.mean(d == 0) / 2)
-    p = float(stats.wilcoxon(d).pvalue) if np.any(d != 0) else 1.0
+    p = _wilcoxon_p(d) if np.any(d != 0) else 1.0
     count = d.size * (d.size + 1) // 2
     if count <= _MOST_PAIRS:
         rows, columns = np.triu_indices(d.size)
@@ -73,6 +66,53 @@ def paired(a: Array, b: Array, level: float) -> RankTest:
         halves = np.sort(d / 2)
         pick = _of_sums(halves, halves, folded=True)
     return RankTest("Wilcoxon", p, _shift(pick, count, _rank_of_averages(d.size, level), level, d.size), superiority)
+
+
+def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
+    """NaN where ties alone leave no variance."""
+    spread_a, spread_b = a.size * np.var(_below(a, b), ddof=1), b.size * np.var(_below(b, a), ddof=1)
+    spread = float(spread_a + spread_b)
+    if spread == 0:
+        return nan
+    df = spread**2 / float(spread_a**2 / (a.size - 1) + spread_b**2 / (b.size - 1))
+    return t_two_sided_p(a.size * b.size * (superiority - 0.5) / sqrt(spread), df)
+
+
+def _below(values: Array, others: Array) -> Array:
+    """Of each value, how many of the others lie below it; equal ones count half."""
+    ordered = np.sort(others)
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
+
+
+def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
+    """Exact for few trials without ties; else normal, with the correction for continuity and ties."""
+    pairs = a.size * b.size
+    larger = round(2 * pairs * max(superiority, 1 - superiority)) / 2  # the larger of both U
+    ties = _ties(np.concatenate([a, b]))
+    if pairs <= _EXACT_PAIRS and not ties:
+        return min(1.0, 2 * float(_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
+    n = a.size + b.size
+    variance = pairs / 12 * (n + 1 - ties / (n * (n - 1)))
+    off = larger - pairs / 2 - 0.5
+    return normal_two_sided_p(off / sqrt(variance)) if off > 0 and variance > 0 else 1.0
+
+
+def _wilcoxon_p(d: Array) -> float:
+    """Exact for few differences (fewer with ties or zeros); else normal. Zeros are left out."""
+    sizes = np.abs(d[d != 0])
+    twice_ranks = np.rint(2 * _below(sizes, sizes) + 1).astype(int)
+    plus, n, ties = int(twice_ranks[d[d != 0] > 0].sum()), sizes.size, _ties(sizes)
+    if d.size <= (_EXACT_TIED_SIGNS if ties or n < d.size else _EXACT_SIGNS):
+        null = _signed_rank_null(twice_ranks.tolist())
+        return min(1.0, 2 * float(min(null[: plus + 1].sum(), null[plus:].sum())))
+    off = plus / 2 - n * (n + 1) / 4
+    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24))
+
+
+def _ties(values: Array) -> int:
+    """The sum of t³ - t over groups of t equal values; 0: none are equal."""
+    sizes = np.unique(values, return_counts=True)[1]
+    return int((sizes**3 - sizes).sum())
 
 
 def _shift(pick: Callable[[int], float], count: int, rank: int, level: float, n: int) -> Estimate:
@@ -123,6 +163,12 @@ def _rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
     if n_a * n_b > _EXACT_PAIRS:
         mean, sd = n_a * n_b / 2, np.sqrt(n_a * n_b * (n_a + n_b + 1) / 12)
         return int(np.floor(mean - normal_quantile(0.5 + level / 2) * sd))
+    return _rank_of(_mann_whitney_null(n_a, n_b), level)
+
+
+@cache
+def _mann_whitney_null(n_a: int, n_b: int) -> Array:
+    """The probability of each U where both sides are alike."""
     # Orders of m and n trials with U = u: those that end in an A (it beats all n B), and those that end in a B.
     orders = [np.zeros(n_a * n_b + 1) for _ in range(n_a + 1)]
     for counts in orders:
@@ -130,7 +176,7 @@ def _rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
     for n in range(1, n_b + 1):
         for m in range(1, n_a + 1):
             orders[m][n:] += orders[m - 1][:-n]
-    return _rank_of(orders[n_a] / orders[n_a].sum(), level)
+    return orders[n_a] / orders[n_a].sum()
 
 
 @cache
@@ -139,12 +185,17 @@ def _rank_of_averages(n: int, level: float) -> int:
     if n > 50:
         mean, sd = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         return int(np.floor(mean - normal_quantile(0.5 + level / 2) * sd))
-    chances = np.ones(1)
-    for i in range(1, n + 1):
-        step = np.zeros(i + 1)
-        step[0] = step[i] = 0.5
-        chances = np.convolve(chances, step)
-    return _rank_of(chances, level)
+    return _rank_of(_signed_rank_null(range(1, n + 1)), level)
+
+
+def _signed_rank_null(ranks: Sequence[int]) -> Array:
+    """The probability of each sum of the ranks that are positive, where each is so with probability 1/2."""
+    chances = np.zeros(sum(ranks) + 1)
+    chances[0] = 1.0
+    for rank in ranks:
+        chances /= 2
+        chances[rank:] += chances[:-rank].copy()
+    return chances
 
 
 def _rank_of(chances: Array, level: float) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -71,10 +69,3 @@ def _by_significant_digits(values: npt.NDArray[np.float64]) -> float:
     digits = float(np.median(places + np.floor(np.log10(x)) + 1))
     # The mean step of a mantissa between 1 and 10, relative to it, is 0.39 of its unit in the last place.
     return float(x.size * (x.size - 1) / 2 * 0.39 * 10 ** (1 - digits) / np.log(x.max() / x.min()))
-
-
-def poisson_upper_p(count: int, expected: float) -> float:
-    """P(N >= count) for N Poisson with this mean."""
-    from scipy.special import pdtrc
-
-    return 1.0 if count <= 0 else float(pdtrc(count - 1, expected)) if math.isfinite(expected) else 1.0
