@@ -245,7 +245,7 @@ def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[A
 
     source, wanted = asked(data, response, None, options)
     if options["better"] not in (None, "higher", "lower"):
-        raise InputError(f"better='{options['better']}' is no direction", "take higher or lower")
+        raise InputError(f"better='{options['better']}' is not a direction", "take higher or lower")
     current, workload, given = options["current"], options["workload"], options["given"]
     how = Advising(
         names(choose, "choose"), None if given is None else names(given, "given"), options["better"],

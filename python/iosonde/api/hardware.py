@@ -247,6 +247,6 @@ def upgrade(
     from iosonde.report.text.upgrade import lines
 
     if order not in ("gain", "money", "watt"):
-        raise InputError(f"order='{order}' is no order", "take gain, money or watt")
+        raise InputError(f"order='{order}' is not an order", "take gain, money or watt")
     found = answer(read_cluster(str(cluster)), order, None if model is None else str(model), checked(level))
     return Result(found, lines, cluster_plot)

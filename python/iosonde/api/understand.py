@@ -153,7 +153,7 @@ def anova(
     ----------
     data : path, table or Source
     response : str, optional
-        Whose variation is allocated: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
+        What to explain: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
     on : str or sequence of str, optional
         ``"a"``, ``"a:b"`` for an interaction, ``"a*b"`` for all of both; of a store by default its factors.
     block : str, optional
@@ -297,4 +297,4 @@ def _sizes(at: Any) -> list[float]:
     try:
         return [float(size) for size in several]
     except (TypeError, ValueError):
-        raise InputError(f"at={at!r} is no list of numbers", "give it like [64, 1024]") from None
+        raise InputError(f"at={at!r} is not a list of numbers", "give it like [64, 1024]") from None
