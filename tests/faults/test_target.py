@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from iosonde.measure import command
+from iosonde.measure.rank import command
 from iosonde.store import Store
 
 IDLE_S = 4

@@ -188,8 +188,8 @@ def test_bad_input_is_one_sentence(args, word):
 @pytest.mark.parametrize(
     ("row", "args", "word"),
     [
-        ("-3,1", (), "-3 is no rate"),
-        ("0,1", ("--unit", "s", "--data", "1GB"), "no time"),
+        ("-3,1", (), "-3 is not a rate"),
+        ("0,1", ("--unit", "s", "--data", "1GB"), "not a time"),
         ("3,x", ("--clients", "link"), "link"),
         ("3,117", ("--client-net", "link"), "the unit into the column's name"),
         ("3,1.5", ("--servers", "link"), "whole"),
@@ -204,7 +204,7 @@ def test_rows_that_cannot_be_are_named(tmp_path, row, args, word):
 def test_a_time_of_nothing_is_no_rate(tmp_path):
     (tmp_path / "t.csv").write_text("time_s,a\n0,1\n")
     error = refused(str(tmp_path / "t.csv"), "--response", "time_s", "--by", "a", "--net", "1MB/s", "--data", "1GB")
-    assert "line 2" in error.message and "no time" in error.message
+    assert "line 2" in error.message and "not a time" in error.message
 
 
 def test_the_unit_that_is_given_says_a_time_too(tmp_path):

@@ -79,7 +79,7 @@ def test_a_bound_is_read_with_its_unit(bad):
     found = json.loads(invoke(bad, "--json", "--response", name, "--bound", "1e6", code=1))["findings"]
     assert "S127" not in [finding["code"] for finding in found]
     for wrong in ("fast", "80MB", "0MB/s", "-3MB/s"):
-        with pytest.raises(InputError, match="is no rate"):
+        with pytest.raises(InputError, match="is not a rate"):
             invoke(bad, "--bound", wrong)
 
 

@@ -241,7 +241,7 @@ def test_what_a_file_says_cannot_steer_a_terminal(tmp_path):
         (("fit", *ARGS, "--family", "tree deep=3"), "no option 'deep'"),
         (("fit", *ARGS, "--family", "tree depth=x"), "is not a number"),
         (("fit", *ARGS, "--family", "tree depth=-1"), "out of range"),
-        (("fit", *ARGS, "--family", "tree depth"), "is no option of a family"),
+        (("fit", *ARGS, "--family", "tree depth"), "is not an option of a family"),
         (("fit", *ARGS, "--family", ","), "no family is named"),
         (("fit", *ARGS, "--family", "tree", "--folds", "33"), "32 settings cannot make 33 folds"),
         (("fit", *ARGS, "--family", "tree", "--folds", "1"), "1 folds"),

@@ -159,7 +159,7 @@ def test_a_table_takes_columns_and_units(tmp_path):
         ("net=fast", "--net"),
         ("servers=2,disks=1,net=1GB/s", "every server needs one"),
         ("servers=4", "nothing is known"),
-        ("erasure=x,net=1GB/s", "is no code"),
+        ("erasure=x,net=1GB/s", "is not an erasure code"),
         ("net=1GB/s,redundancy=raid", "unknown"),
         ("net=1GB/s,operation=append", "unknown"),
     ],

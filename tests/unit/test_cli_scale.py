@@ -72,7 +72,7 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
         ("nodes,mib_s\n1,10\n2,0\n", ("--response", "mib_s"), DataError, "0 is not a rate"),
         ("nodes,mib_s\n1.5,10\n2,3\n", ("--response", "mib_s"), DataError, "1.5 is not a number of nodes"),
         ("nodes,mib_s\n1,10\n2,3\n", (), InputError, "--response is missing"),
-        ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "--at x is no list"),
+        ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--at", "x"), InputError, "--at x is not a list"),
         ("nodes,mib_s\n1,10\n2,3\n", ("--response", "mib_s", "--by", "nodes"), InputError, "named twice"),
         ("ranks,mib_s\n1,10\n2,3\n", ("--response", "mib_s"), DataError, "no column 'nodes'"),
     ],
@@ -119,12 +119,12 @@ def test_more_arrivals_than_can_be_served_grow_without_end():
         (NETWORK, "--at is missing"),
         ((*NETWORK, "--at", "2000000"), "too many"),
         ((*NETWORK, "--at", "1", "--spread", "2"), "--spread needs"),
-        (("--station", "disk", "--at", "1"), "is no station"),
-        (("--station", "disk=2ms:4:4", "--at", "1"), "is no station"),
+        (("--station", "disk", "--at", "1"), "is not a station"),
+        (("--station", "disk=2ms:4:4", "--at", "1"), "is not a station"),
         (("--station", "disk=fast", "--at", "1"), "is not a duration"),
         (("--station", "disk=2ms:0", "--at", "1"), "0 servers"),
         (("--station", "client=2ms:delay", "--at", "1"), "no station is a queue"),
-        (("--station", "disk=2ms", "--arrivals", "-1"), "is no rate"),
+        (("--station", "disk=2ms", "--arrivals", "-1"), "is not a rate"),
     ],
 )
 def test_a_wrong_network_is_one_sentence(args, said):
@@ -181,7 +181,7 @@ def test_no_stations_without_a_ceiling_that_was_reached(tmp_path):
     ("args", "said"),
     [
         (("--response", "create_ops/s", "--as-stations", "4k"), "counts operations"),
-        (("--response", "write_MiB/s", "--as-stations", "0"), "is no size"),
+        (("--response", "write_MiB/s", "--as-stations", "0"), "is not a size"),
         (("--response", "number", "--as-stations", "1"), "does not say what it counts"),
     ],
 )

@@ -70,7 +70,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
     [
         (TODAY + "candidates: {a: {netwrk: 1MB/s}}", "c.yaml:2: candidates.a.netwrk: there is no such key"),
         (TODAY + "candidates: {a: {network: 12}}", "c.yaml:2: candidates.a.network: '12' is not a rate"),
-        (TODAY + "candidates: {a: {network: [3MB/s, 1MB/s]}}", "no range"),
+        (TODAY + "candidates: {a: {network: [3MB/s, 1MB/s]}}", "not a range"),
         (TODAY + "candidates: {a: {disk_write: x2}}", "x2 of what?"),
         (TODAY + "candidates: {a: {cost: 3}}", "it changes nothing"),
         (TODAY + "candidates: {a: {servers: 4}}", "P/M must be >= 1"),
@@ -86,7 +86,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         (TODAY + "candidates: {a: {latency: 2ms}}", "latency says nothing without request_size"),
         ("today: {clients: 1, network: 1MB/s, files: 2}\ncandidates: {a: {clients: 2}}", "c.yaml:1: today.files"),
         (TODAY + "candidates: {a: {disks: [4, 8]}}", "disks is a count and has no range"),
-        (TODAY + "candidates: {a: {clients: x1.5}}", "is no whole number"),
+        (TODAY + "candidates: {a: {clients: x1.5}}", "is not a whole number"),
         (TODAY + "candidates: {a: {replicas: 2}}", "redundancy is none"),
         ("today: {clients: 1e300, network: 1e290GB/s}\ncandidates: {a: {clients: 2}}", "beyond any number"),
         (f"today: {{clients: 1, network: 1MB/s, watts: {'9' * 400}}}\ncandidates: {{a: {{clients: 2}}}}", "finite"),

@@ -88,8 +88,8 @@ def test_anything_else_is_refused_before_it_is_used(text):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("stripe <= server", "'server' at column 11 is no factor"),
-        ("größe < 1 and strip < 1", "'strip' at column 15 is no factor"),
+        ("stripe <= server", "'server' at column 11 is not a factor"),
+        ("größe < 1 and strip < 1", "'strip' at column 15 is not a factor"),
         ("stripe * <= servers", "cannot be read at column 10"),
         ("stripe * replica", "'stripe * replica' at column 1 is not a condition"),
         ("stripe and sync", "'stripe' at column 1 is 4, neither true nor false"),
@@ -97,7 +97,7 @@ def test_anything_else_is_refused_before_it_is_used(text):
         ("fs > 3", "compares 'nfs' with 3"),
         ("stripe / (servers - 8) > 1", "cannot be computed for stripe=4"),
         ("'a' * 999999999 == 'a'", "not a number"),
-        ("stripe > open", "'open' at column 10 is no factor"),
+        ("stripe > open", "'open' at column 10 is not a factor"),
     ],
 )
 def test_errors_say_where(text, says):

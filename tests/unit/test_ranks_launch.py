@@ -86,7 +86,7 @@ def test_a_host_file_that_is_absent_or_empty_is_refused(tmp_path):
 @pytest.mark.parametrize("name", [b"-oProxyCommand=x", b"a,b", b"$(x)", b"\xff", b"n;x"])
 def test_what_is_no_host_name_reaches_no_launcher(tmp_path, name):
     (tmp_path / "hosts").write_bytes(b"n1\n" + name + b"\n")
-    with pytest.raises(InputError, match="is no host name"):
+    with pytest.raises(InputError, match="is not a host name"):
         mpirun.read_hostfile(tmp_path / "hosts")
 
 
@@ -264,7 +264,7 @@ def test_a_node_list_of_single_numbers_and_of_ranges_names_the_same_nodes(prefix
              "a[0-999]b[0-999]", "n[1-2]]", "n\x1b"]
 )  # fmt: skip
 def test_what_is_no_node_list_is_refused(text):
-    with pytest.raises(InputError, match="is no list of Slurm nodes"):
+    with pytest.raises(InputError, match="is not a list of Slurm nodes"):
         nodelist.expand(text)
 
 

@@ -57,10 +57,10 @@ def test_called_again_the_same_script_gives_the_same_nodes(script, tmp_path):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("echo n1; echo 'Reservation 12: granted'", "printed '12:' in line 2, which is no name of a node"),
-        ("printf '\\377\\000\\001 n1'", "in line 1, which is no name of a node"),
+        ("echo n1; echo 'Reservation 12: granted'", "printed '12:' in line 2, which is not the name of a node"),
+        ("printf '\\377\\000\\001 n1'", "in line 1, which is not the name of a node"),
         ("echo '-oProxyCommand=x' n2 n3", "printed '-oProxyCommand=x' in line 1"),
-        ("head -c 100000 /dev/zero | tr '\\0' x; echo ' ;'", "which is no name of a node"),
+        ("head -c 100000 /dev/zero | tr '\\0' x; echo ' ;'", "which is not the name of a node"),
         ("echo n1; echo n2", "printed 2 nodes, and 3 are needed"),
         ("true", "printed no nodes, and 3 are needed"),
         ("echo n1; echo n2; echo n1; echo n3", "printed the node n1 twice, in lines 1 and 3"),
@@ -174,7 +174,7 @@ def test_an_allocation_is_in_the_environment_as_long_as_it_is_held(a_salloc, tmp
 
 
 def test_an_allocation_that_is_too_small_or_senseless_is_refused_and_given_back(a_salloc):
-    for nodes, said in (("n1", "gave 1 nodes, and 2 are needed"), ("n[", "no list of Slurm nodes")):
+    for nodes, said in (("n1", "gave 1 nodes, and 2 are needed"), ("n[", "not a list of Slurm nodes")):
         a_salloc(f'shift 3; SLURM_JOB_NODELIST="{nodes}" exec "$@"')
         with pytest.raises(InputError, match=said):
             reserved("salloc", 2)

@@ -231,7 +231,7 @@ def _check_rates(response: Response, cell: _Cell, values: npt.NDArray[np.float64
         setting = [f"{name}={show(level)}" for name, level in cell.by.items()]
         at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
         name = _metric(response)
-        raise DataError(f"{at}, column '{name}': {values[first]:g} is no {'time' if of_time else 'rate'}",
+        raise DataError(f"{at}, column '{name}': {values[first]:g} is not a {'time' if of_time else 'rate'}",
                         f"leave such trials out, as --where '{name}>0'")  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def words_of(
     if erasure:
         code = re.fullmatch(r"([0-9]{1,6})\+([0-9]{1,6})", erasure)
         if not code or int(code[1]) < 1:
-            raise InputError(f"--erasure '{erasure}' is no code", "write data + parity chunks, as 4+2")
+            raise InputError(f"--erasure '{erasure}' is not an erasure code", "write data + parity chunks, as 4+2")
         words |= {"redundancy": "erasure", "data_chunks": int(code[1]), "parity_chunks": int(code[2])}
     return {name: value for name, value in words.items() if value is not None}
 

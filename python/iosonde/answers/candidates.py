@@ -61,7 +61,7 @@ def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) 
 def _option(family: str, text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise InputError(f"'{text}' is no option of a family", "write --family 'tree depth=4'")
+        raise InputError(f"'{text}' is not an option of a family", "write --family 'tree depth=4'")
     known = checked(family, {}).get(key, "")
     if isinstance(known, str):
         return key, value

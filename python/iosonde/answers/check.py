@@ -77,7 +77,7 @@ def carried(text: str, word: str = "--bound") -> Carried:
     readings = bytes_per_s(found[2]) if found else ()
     if not found or (found[2] and not readings) or not float(found[1]) > 0:
         hint = "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit"
-        raise InputError(f"{word} '{text}' is no rate", hint)
+        raise InputError(f"{word} '{text}' is not a rate", hint)
     return Carried(float(found[1]) * min(readings)) if readings else Carried(limit=float(found[1]))
 
 

@@ -169,7 +169,7 @@ class _Reader(Sections):
             return False
         today = cluster.system[name].value if made.times and cluster else 1.0
         if today * made.value != int(today * made.value):
-            self.wrong(path, f"{made.value:g} times {today:g} is no whole number", "write how many there will be")
+            self.wrong(path, f"{made.value:g} times {today:g} is not a whole number", "write how many there will be")
             return False
         return True
 
@@ -184,7 +184,7 @@ class _Reader(Sections):
             self.wrong(path, error.message, error.hint)
             return None
         if len(ends) not in (1, 2, 3) or sorted(ends) != ends or (len(ends) > 1 and ends[0] <= 0):
-            self.wrong(path, "this is no range", "write [low, high] or [low, value, high], above 0")
+            self.wrong(path, "this is not a range", "write [low, high] or [low, value, high], above 0")
             return None
         middle = ends[1] if len(ends) == 3 else math.sqrt(ends[0] * ends[-1]) if len(ends) == 2 else ends[0]
         return Quantity(middle, ends[0], ends[-1])

@@ -63,7 +63,7 @@ class Sections:
             self.wrong(path, error.message, error.hint)
             return None
         if not math.isfinite(number):
-            self.wrong(path, f"{number:g} is no finite number", "leave out what you do not know")
+            self.wrong(path, f"{number:g} is not a finite number", "leave out what you do not know")
             return None
         if not number > 0 and not any_sign:
             self.wrong(path, f"{value} must be above 0", "leave out what you do not know")
@@ -84,4 +84,4 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise InputError(f"'{text}' is no number", "write a plain number") from error
+        raise InputError(f"'{text}' is not a number", "write a plain number") from error

@@ -118,9 +118,9 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
     made = stations_of(stations)
     arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
     if arrivals is not None and not 0 < arrivals < 1e15:
-        raise InputError(f"--arrivals {arrivals:g} is no rate", "give operations per second, as 500")
+        raise InputError(f"--arrivals {arrivals:g} is not a rate", "give operations per second, as 500")
     if spread is not None and math.isnan(spread):
-        raise InputError("--spread nan is no coefficient of variation", "give a number such as 0.5")
+        raise InputError("--spread nan is not a coefficient of variation", "give a number such as 0.5")
     if spread is not None and operations is None:
         raise InputError("--spread needs --operations-per-phase", "without phases nobody waits for the slowest")
     opened = None if arrivals is None else tuple(open_network(made, arrivals))
@@ -135,7 +135,7 @@ def stations_of(texts: Sequence[str]) -> list[Station]:
     for text in texts:
         parts = _STATION.match(text)
         if not parts:
-            raise InputError(f"--station '{text}' is no station", _EXAMPLES)
+            raise InputError(f"--station '{text}' is not a station", _EXAMPLES)
         name, time, delay, servers, queues = parts.groups()
         kind = Kind.DELAY if delay else Kind.QUEUES if queues else Kind.QUEUE
         if servers and not 1 <= int(servers) <= _MOST_SERVERS:

@@ -72,7 +72,7 @@ def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], st
 def _field(against: str) -> str:
     """The field of a System that the axis shows. Raises InputError."""
     if against not in AGAINST:
-        raise InputError(f"'{against}' is no axis of a roofline", f"take {', '.join(AGAINST)}")
+        raise InputError(f"'{against}' is not an axis of a roofline", f"take {', '.join(AGAINST)}")
     return AGAINST[against]
 
 

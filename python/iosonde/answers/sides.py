@@ -29,7 +29,7 @@ def sides(text: str, store: str | None) -> dict[str, Side]:
     """Operation → the number that ``text`` names. Raises InputError, DataError."""
     base, at, definition = text.partition("@")
     if at and definition not in DEFINITIONS:
-        raise InputError(f"'{definition}' is no definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
+        raise InputError(f"'{definition}' is not a definition", f"after @ there can be: {', '.join(DEFINITIONS)}")
     path, _, number = base.rpartition("#")
     if Path(base).is_file() or (path and Path(path).is_file()):
         if at:

@@ -15,7 +15,7 @@ def work(series: Series, size: str) -> float:
     amount = float(parse_size(size))
     if amount <= 0:
         raise InputError(
-            f"--as-stations {size} is no size", "write it like 64KiB, or 1 where the rate counts operations"
+            f"--as-stations {size} is not a size", "write it like 64KiB, or 1 where the rate counts operations"
         )
     known = bytes_per_s(series.unit)
     if known:

@@ -213,9 +213,11 @@ def _scale(response: Response) -> float:
     """Seconds of one unit of the response; s where its name says nothing. Raises InputError where it is no time."""
     unit = response.unit
     if response.measured and (response.transform or unit != response.measured_unit):
-        raise InputError(f"'{response.title}' is no time", "name a column of times, or one times or ÷ another")
+        raise InputError(f"'{response.title}' is not a time", "name a column of times, or one times or ÷ another")
     if unit not in _SECONDS:
-        raise InputError(f"column '{response.title}' is in {unit}, which is no time", "name a column such as time_us")
+        raise InputError(
+            f"column '{response.title}' is in {unit}, which is not a time", "name a column such as time_us"
+        )
     return _SECONDS[unit]
 
 

@@ -60,7 +60,7 @@ def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambd
     for name, value in document.items():
         where = f"{place(name)}{name}"
         if name not in PARTS:
-            raise InputError(f"{where} is no part of the time", f"parts: {', '.join(PARTS)}")
+            raise InputError(f"{where} is not a part of the time", f"parts: {', '.join(PARTS)}")
         several = isinstance(value, dict) and not set(value) & set(_KEYS)
         items = value.items() if several else [("", value)]
         found += [_part(name, variant, one, where) for variant, one in items]

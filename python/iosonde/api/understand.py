@@ -152,7 +152,7 @@ def anova(
     ----------
     data : path, table or Source
     response : str, optional
-        Whose variation is allocated: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
+        What to explain: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
     on : str or sequence of str, optional
         ``"a"``, ``"a:b"`` for an interaction, ``"a*b"`` for all of both; of a store by default its factors.
     block : str, optional

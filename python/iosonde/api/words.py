@@ -124,7 +124,7 @@ def names(given: Names, word: str) -> tuple[str, ...]:
         raise InputError(f"{word} is given as {type(given).__name__}", "give a name, or a list of names")
     found = tuple(several)
     if wrong := [one for one in found if not isinstance(one, str)]:
-        raise InputError(f"{word} has {wrong[0]!r}, which is no text", "give names as texts, in quotes")
+        raise InputError(f"{word} has {wrong[0]!r}, which is not text", "give names as texts, in quotes")
     return found
 
 

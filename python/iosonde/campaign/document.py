@@ -172,7 +172,7 @@ def _put_levels(found: Document, words: str, say: Callable[[str], None]) -> None
     if not equals or not name or not levels:
         raise InputError(f"--set {words}: this is not FACTOR=LEVEL,LEVEL", "write it like --set stripe_count=1,4")
     if name in ("nodes", "ranks_per_node"):
-        raise InputError(f"--set {words}: {name} is no factor of the file", f"write --{name.replace('_', '-')}")
+        raise InputError(f"--set {words}: {name} is not a factor of the file", f"write --{name.replace('_', '-')}")
     factors = found.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
@@ -192,7 +192,7 @@ def _check_label(found: Document, words: str, name: str, levels: int) -> None:
         raise InputError(f"--set {words}: there is no factor '{name}'", f"did you mean {slips[0]}?")
     if name in _KEYS or name in _ENVELOPE or name in _ENVELOPE.values():
         option = next((key for key, setting in _ENVELOPE.items() if setting == name), name)
-        raise InputError(f"--set {words}: {name} is no factor", f"write --{option.replace('_', '-')}")
+        raise InputError(f"--set {words}: {name} is not a factor", f"write --{option.replace('_', '-')}")
     if levels > 1 and found.name:
         hint = f"{nearest(name, factors) if factors else 'the file has none'}; a label has one level"
         raise InputError(f"--set {words}: the file has no factor '{name}'", hint)

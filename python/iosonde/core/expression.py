@@ -155,7 +155,7 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
         if node.id not in names:
             near = difflib.get_close_matches(node.id, names, n=2)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(sorted(names))}"
-            raise made._error(node, "is no factor", hint)
+            raise made._error(node, "is not a factor", hint)
         return
     if isinstance(node, ast.BoolOp):
         inside = node.values
@@ -168,7 +168,7 @@ def _check(made: Expression, node: ast.expr, names: Collection[str], depth: int 
         for op, item in zip(node.ops, node.comparators, strict=True):
             belongs = isinstance(op, (ast.In, ast.NotIn))
             if belongs and not isinstance(item, (ast.Tuple, ast.List)):
-                raise made._error(item, "is no list", "write it like fs in ('nfs', 'lustre')")
+                raise made._error(item, "is not a list", "write it like fs in ('nfs', 'lustre')")
             (lists if belongs else inside).append(item)
     elif isinstance(node, (ast.Tuple, ast.List)) and in_list:
         inside = node.elts

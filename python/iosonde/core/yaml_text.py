@@ -36,7 +36,7 @@ _TRAPS = {
     re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+"): "not every reader takes this for a number",
     re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?"): "not every reader takes this for a number",
     re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"): "this is a number to the base of 60 to some readers",
-    re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"): "this is no number to measure with",
+    re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"): "this is not a number to measure with",
 }
 
 
@@ -144,7 +144,7 @@ def _checked_json(text: str, name: str) -> str:
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no value")
+    raise ValueError(f"{word} is not a value")
 
 
 def _compose(text: str, name: str) -> Any:
@@ -222,7 +222,7 @@ class _Reader:
         for key, item in node.value:
             line = key.start_mark.line + 1
             if key.id != "scalar":
-                self._wrong(line, path, "a key is no text here", "put { } or [ ] around values only, or quote ${NAME}")
+                self._wrong(line, path, "a key is not text here", "put { } or [ ] around values only, or quote ${NAME}")
                 continue
             if key.value in found:
                 what = f"the key is given twice, first in line {first[key.value]}"

@@ -102,7 +102,7 @@ def _pair(run: Parsed, at: int, name: str, cells: list[str], metric: str, unit: 
         return
     value, cpu = number(cells[0]), number(cells[1])
     if value is None or value <= 0:
-        run.lacks(at, f"'{cells[0][:40]}' of {name} is no number: left out")
+        run.lacks(at, f"'{cells[0][:40]}' of {name} is not a number: left out")
         return
     run.rows.append(Row(name, metric, value * factor, unit, at))
     if cpu is not None:

@@ -74,7 +74,7 @@ def _row(run: Parsed, at: int, found: re.Match[str]) -> None:
     run.rows.append(Row(operation, "operations", count, "operations", at, count=count))
     for metric, word in (("latency_mean", found.group(3)), ("latency_max", found.group(4))):
         if (value := number(word)) is None or value < 0:
-            run.lacks(at, f"'{word[:40]}' of {operation} is no latency")
+            run.lacks(at, f"'{word[:40]}' of {operation} is not a latency")
         else:
             run.rows.append(Row(operation, metric, value / 1e3, "s", at, count=count))
 

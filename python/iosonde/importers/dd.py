@@ -67,7 +67,7 @@ def _copy(at: int, found: re.Match[str]) -> Parsed:
     run = Parsed()
     size, seconds = int(found.group(1)[:18]), number(found.group(2))
     if seconds is None or seconds <= 0 or size == 0:
-        run.lacks(at, f"{size} bytes in '{found.group(2)[:40]}' s is no speed")
+        run.lacks(at, f"{size} bytes in '{found.group(2)[:40]}' s is not a speed")
         return run
     run.rows += [
         Row("copy", "bytes", size, "bytes", at),

@@ -76,7 +76,7 @@ def _row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
         quantity, unit, per_base = _VALUES[prefix]
         value = number(cell)
         if value is None or value < 0:
-            run.lacks(at, f"'{cell[:40]}' of {name} is no number: left out")
+            run.lacks(at, f"'{cell[:40]}' of {name} is not a number: left out")
         elif value > 0 or not unit.endswith("/s"):
             metric = f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}"
             run.rows.append(Row(part_of(operation, quantity, mix, mixed), metric, value / per_base, unit, at))

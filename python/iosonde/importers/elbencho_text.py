@@ -111,7 +111,7 @@ class _State:
         for name, word in zip(("first_done", "last_done"), words, strict=False):
             value = seconds_of(word, in_ms=label.endswith("ms"))
             if value is None:
-                run.warn(at, f"'{word[:40]}' is no duration: left out")
+                run.warn(at, f"'{word[:40]}' is not a duration: left out")
             else:
                 run.rows.append(Row(self._phase, f"time_{name}", value, "s", at))
         if len(words) != 2:

@@ -49,13 +49,13 @@ def _run(at: int, found: re.Match[str]) -> Parsed:
         year = (1900 if int(date[:2]) >= 70 else 2000) + int(date[:2])
         started = datetime.strptime(f"{year}{date[2:]}{time}", "%Y%m%d%H%M%S")
     except ValueError:
-        run.warn(at, f"{date}.{time} is no date and time")
+        run.warn(at, f"{date}.{time} is not a date and time")
     else:
         run.started_at = started.isoformat()
         run.facts |= {"date": started.date().isoformat(), "time": started.time().isoformat()}
     values = [number(word) for word in times]
     if None in values:
-        run.lacks(at, "a time of this line is no number")
+        run.lacks(at, "a time of this line is not a number")
         return run
     real, user, system_time = (value or 0.0 for value in values)
     for metric, value in (("real", real), ("user", user), ("sys", system_time)):

@@ -60,6 +60,6 @@ def _row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -
         if name == "Total_files":
             run.factors["files"] = whole_number(word)
         elif value is None or value <= 0:
-            run.lacks(at, f"'{word[:40]}' of {name} is no rate")
+            run.lacks(at, f"'{word[:40]}' of {name} is not a rate")
         else:
             run.rows.append(Row(name, _METRICS[which], value, "operations/s", at))

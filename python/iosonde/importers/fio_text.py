@@ -136,7 +136,7 @@ class _Reader:
         if not self._direction:
             run.warn(at, "numbers before the line that says whether they are of reads or writes: left out")
         elif value is None:
-            run.warn(at, f"{metric} of {self._direction} is no number: left out")
+            run.warn(at, f"{metric} of {self._direction} is not a number: left out")
         else:
             run.rows.append(
                 Row(self._direction, metric, value / per_base, unit, at, None, None, None, "", self._factors)

@@ -85,7 +85,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
     value, time = number(word), number(seconds)
     scored = mark.strip() != ""
     if value is None or time is None or value < 0 or time < 0:
-        run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is no result")
+        run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is not a result")
         return
     if "invalid" in (mark + rest).lower():
         run.lacks(at, f"{name} is marked invalid")
@@ -166,7 +166,7 @@ def _value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
 
 def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:
     if value is None or value < 0:
-        run.lacks(at, f"{operation}: {key} is no number")
+        run.lacks(at, f"{operation}: {key} is not a number")
         return
     if key == "t_delta":
         run.rows.append(Row(operation, "time", value, "s", at))

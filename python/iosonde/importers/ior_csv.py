@@ -43,7 +43,7 @@ def parse_ranks(text: Text, head: int) -> Parsed:
                 metric, unit, includes = column
                 run.rows.append(Row(cells[0][:40], metric, value, unit, at, rank, iteration, None, includes))
             elif column:
-                run.warn(at, f"'{cell[:40]}' is no number: left out")
+                run.warn(at, f"'{cell[:40]}' is not a number: left out")
     ranks = {rank for _, rank in seen}
     run.factors["ranks"] = len(ranks)
     if not ranks:

@@ -121,7 +121,7 @@ def _result(run: Parsed, operation: str, result: dict[str, Any], iteration: int,
         value = finite(result.get(key))
         if value is None or value < 0 or (value == 0 and unit != "s"):
             if key in result:
-                run.lacks(line, f"{operation}, iteration {iteration}: {key} is no measurement")
+                run.lacks(line, f"{operation}, iteration {iteration}: {key} is not a measurement")
         else:
             inside = includes if metric == "bandwidth_last_done" else ""
             run.rows.append(Row(operation, metric, value * factor, unit, line, None, iteration, None, inside))

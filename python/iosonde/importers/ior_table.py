@@ -54,7 +54,7 @@ class Table:
             metric, unit, factor = column
             value = number(word)
             if value is None or value < 0 or (value == 0 and unit != "s"):
-                run.lacks(at, f"{operation}, iteration {iteration}: '{word[:40]}' is no {metric}")
+                run.lacks(at, f"{operation}, iteration {iteration}: '{word[:40]}' is not a valid {metric}")
             elif metric == "latency_mean" and self._latency_is_total(value):
                 run.warn(
                     at, "Latency(s) is left out: under stonewalling this IOR prints the whole time there (hpc/ior#508)"

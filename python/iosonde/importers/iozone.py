@@ -311,7 +311,7 @@ class _Reader:
     ) -> None:  # fmt: skip
         run, value = self._current(), number(word)
         if value is None or unit is None or value < 0:
-            run.warn(at, f"'{word[:40]}' of {operation} is no number with a known unit: left out")
+            run.warn(at, f"'{word[:40]}' of {operation} is not a number with a known unit: left out")
         elif value == 0 and clock in ("sum_of_ranks", "last_done"):
             run.lacks(at, f"{operation} moved nothing (0 was printed): it failed, or the file system was full")
         else:

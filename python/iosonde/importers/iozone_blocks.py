@@ -56,7 +56,7 @@ def _table_row(
     for word, record in zip(words, records, strict=False):
         value = number(word)
         if value is None:
-            run.warn(at, f"'{word[:40]}' is no number: left out")
+            run.warn(at, f"'{word[:40]}' is not a number: left out")
         elif value > 0:
             metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
             factors = {"file_size": size, "record_size": record}

@@ -90,7 +90,7 @@ def _phase(run: Parsed, at: int, found: re.Match[str], iteration: int) -> None:
         if value is not None and (value > 0 or unit == "s"):
             run.rows.append(Row(operation, metric, value * factor, unit, at, None, iteration))
         elif word is not None:
-            run.lacks(at, f"{phase}: '{word[:40]}' is no {metric}")
+            run.lacks(at, f"{phase}: '{word[:40]}' is not a valid {metric}")
 
     add(phase, "time", found.group(2), "s")
     for pattern, metric, unit, factor in (

@@ -59,7 +59,7 @@ def _cells(
         value = number(cell)
         if value is None or value <= 0:
             if cell not in ("inf", "nan", "-nan") and number(cell) != 0:
-                run.warn(at, f"'{cell[:40]}' of {operation} is no number: left out")
+                run.warn(at, f"'{cell[:40]}' of {operation} is not a number: left out")
             continue
         if kind == "rate":
             metric = "rate_last_done" if rank is None else "rate_own"

@@ -128,7 +128,7 @@ class _Samples:
 
     def _add(self, run: Parsed, at: int, metric: str, value: float | None) -> None:
         if value is None:
-            run.lacks(at, f"{metric} is no time")
+            run.lacks(at, f"{metric} is not a time")
         else:
             run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 

@@ -26,7 +26,7 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
     for path in _entries(store / "runs"):
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
-                sentence = f"{path.name} was left half-written by a process that ended; it is no run"
+                sentence = f"{path.name} was left half-written by a process that ended; it is not a run"
                 yield _finding("D102", Severity.INFO, sentence, path, "the next run that is stored removes it")
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
             sentence = f"{path.name} is not a run of this store"

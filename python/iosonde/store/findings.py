@@ -24,7 +24,7 @@ What to do
 
 What it says
     A process ended (crash, kill -9, power) while it was storing a run. What
-    it had written so far is no run and is never shown.
+    it had written so far is not a run and is never shown.
 
 How we know
     A run is written under a name that starts with .tmp- and holds the writer's
@@ -85,7 +85,7 @@ What to do
     "D106": """D106: left out of a redacted copy
 
 What it says
-    A raw file of this run was not copied, as it is no text.
+    A raw file of this run was not copied, as it is not text.
 
 How we know
     It is not UTF-8 or holds a zero byte. Names in packed data cannot be found.

@@ -99,7 +99,7 @@ def _hidden(run: Run, names: Names) -> Run:
         for found in run.findings
     ]
     if left_out:
-        sentence = f"left out of this redacted copy, as they are no text: {', '.join(left_out)}"
+        sentence = f"left out of this redacted copy, as they are not text: {', '.join(left_out)}"
         findings.append(Finding("D106", Severity.INFO, sentence))
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})

@@ -149,7 +149,7 @@ def test_a_reserve_script_that_prints_nonsense_measures_nothing(cluster):
     words = (*RUN, "--target", str(cluster.target), "--reserve", str(script), "--store", str(cluster.root / "never"))
     done = cluster.product("n1", *words)
     assert done.returncode == 2
-    assert "printed 'Reservation:' in line 1, which is no name of a node" in done.stderr
+    assert "printed 'Reservation:' in line 1, which is not the name of a node" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (cluster.root / "never").exists()
 

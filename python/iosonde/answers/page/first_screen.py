@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Finding
+from iosonde.core.types import Finding, count_of
 from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.core.words import counted, plural
 from iosonde.stats.overview.types import Overview
@@ -93,7 +93,8 @@ def _measured(runs: Sequence[StoredRun], axis: Axis, seed: int | None) -> Iterat
         return
     complete = sum(run.complete for run in runs)
     sizes = sorted({axis.size(run.factors) for run in runs})
-    each = sorted({run.factors.get("ranks_per_node") for run in runs} - {None})
+    given = [run.factors.get("ranks_per_node") for run in runs]
+    each = sorted({count_of(level) for level in given if level is not None})
     series = f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}"
     per_node = f", {counted(each[0], 'rank')} on each" if len(each) == 1 and axis.factor == "nodes" else ""
     mount = deep(runs[-1].facts, "machine", "mount") or {}

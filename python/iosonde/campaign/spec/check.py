@@ -72,7 +72,7 @@ def _factors(document: Document) -> Iterator[Problem]:
     for name, given in document.data.get("factors", {}).items():
         path: Key = ("factors", name)
         if not _NAME.fullmatch(name):
-            yield _at(document, path, "this is no name", "use letters, digits and _, beginning with a letter")
+            yield _at(document, path, "this is not a name", "use letters, digits and _, beginning with a letter")
         elif name in RESERVED or name in taken:
             hint = "it has a key of its own" if name in ("nodes", "ranks_per_node") else "choose another name"
             yield _at(document, path, f"'{name}' is a column or a name that every run has already", hint)

@@ -42,7 +42,7 @@ def command(
     """The best setting for each workload, and what choosing it gains.
 
     Compares every fixed setting with the best one for each instance (a combination of --given), learns a small tree
-    of rules, and measures its gain where it was not learned. A gain that may be nothing is no advice.
+    of rules, and measures its gain where it was not learned. A gain that is not significant is not advised.
     """
     if (directory is None) != (system is None):
         raise InputError("--write and --system go together", "as --write rules --system romio")

@@ -1,4 +1,4 @@
-"""``iosonde anova``: which factors the variation belongs to."""
+"""``iosonde anova``: how much of the variation each factor explains."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from iosonde.cli.output import emit, tell
 
 @click.command(epilog="Example: iosonde anova runs.csv --response bandwidth --on 'fs*size' --block day")
 @data_options(
-    "Whose variation is allocated: a column; of a store an operation or a metric; log(Y), Y/nodes.",
+    "What to explain: a column; of a store an operation or a metric; log(Y), Y/nodes.",
     "Factors: a, a:b for an interaction, a*b for all of both. A store's factors without it.",
 )
 @click.option("--block", metavar="B", help="A factor whose effect is taken out and not asked about.")
 @click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2, 3.")
 @click.option("--contrast", "contrasts", multiple=True, metavar="'F: a - b'", help="A difference of means. Repeatable.")
 def command(asked: DataOptions, block: str | None, kind: int, contrasts: tuple[str, ...]) -> None:
-    """Allocate the variation of a response to factors and their interactions.
+    """How much of a response's variation each factor and each interaction explains.
 
-    Every factor is taken by its levels. Unbalanced and incomplete designs are allowed, and said to be so.
+    Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them.
     """
     source = asked.open()
     tell("analysis of variance", source.table)

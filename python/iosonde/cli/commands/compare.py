@@ -28,7 +28,7 @@ def command(
 ) -> None:  # fmt: skip
     """Compare level B of a column with level A (the base); without levels, all pairs.
 
-    Without --group, A and B are two columns of a wide table. One thing decides: the interval of the ratio B ÷ A
+    Without --group, A and B are two columns of a wide table. The verdict follows from the interval of the ratio B ÷ A,
     against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
     needed.
     """

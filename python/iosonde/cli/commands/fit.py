@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Fit a model that predicts a response from factors.
 
-    Every family is judged on rows that it has not seen; of those as good as the best the simplest is taken. Beside
-    them stand the mean of everything and the noise of repeats.
+    Every family is judged on rows that it has not seen. The simplest within one standard error of the best is taken.
+    Beside them stand the mean of everything and the noise of repeats.
     """
     source = asked.open()
     tell("fit", source.table)

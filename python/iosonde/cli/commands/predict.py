@@ -18,14 +18,14 @@ from iosonde.core.errors import InputError
 @click.argument("model")
 @click.argument("settings", nargs=-1, metavar="X=V…")
 @click.option("--data", metavar="FILE", help="Predict every row of this table instead.")
-@click.option("--describe", is_flag=True, help="What the model is, how wrong, and which factors it follows.")
+@click.option("--describe", is_flag=True, help="What the model is, its error, and which factors it follows.")
 @level_options
 def command(
     model: str, settings: tuple[str, ...], data: str | None, describe: bool, level: float, as_json: bool
 ) -> None:
-    """What a model of ``iosonde fit`` says of a setting: the value, and an interval for one new trial there.
+    """What a model of 'iosonde fit' predicts for a setting: the value, and an interval for one new trial there.
 
-    Beyond what was tried it says so, and gives no interval; far beyond it gives nothing.
+    Outside the range that was measured it says so and gives no interval; far outside it predicts nothing.
     """
     if describe:
         if settings or data:

@@ -26,10 +26,10 @@ def command(
     asked: DataOptions, fixed: str | None, block: tuple[str, ...], coefficients: str | None, levels: tuple[str, ...],
     plot: str | None,
 ) -> None:  # fmt: skip
-    """Rank factors by the share of the response's variance that is theirs.
+    """Rank factors by the share of the response's variance that each explains.
 
-    S1 is a factor's share by itself, ST the share it has a hand in. A ranking holds for the levels that were tried,
-    which are printed with the effect of each step between them.
+    S1 is the share of a factor alone, ST its share with all its interactions. A ranking holds for the levels that were
+    measured; they are printed with the largest step between them.
     """
     if coefficients:
         if asked.data is not None or asked.on or block:

@@ -1,4 +1,4 @@
-"""``iosonde scale``: how a rate grows with the number of nodes, what stops it, and what more nodes would bring."""
+"""``iosonde scale``: how a rate grows with the number of nodes, what limits it, and what more nodes would bring."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def command(
 ) -> None:  # fmt: skip
     """Fit laws of scaling to DATA: linear, Amdahl, USL, min-law, one queue.
 
-    A change of regime (a cliff from cache to disk) is looked for first. Laws are compared where the trials are enough,
-    what cannot be told is said, and beyond 4 times the largest number measured a prediction is a scenario.
+    A change of regime (a cliff from cache to disk) is looked for first. Laws are compared where there are enough
+    trials. Beyond 4 times the largest number measured a prediction is a scenario.
 
     With --station no data are needed: a network of queues, solved for the numbers of clients in --at.
     """
@@ -97,5 +97,5 @@ def _numbers(text: str | None) -> list[float]:
     except ValueError:
         numbers = [0]
     if any(not 1 <= number <= 10**7 for number in numbers):
-        raise InputError(f"--at {text} is no list of numbers of nodes", "write it like 64,1024,10000")
+        raise InputError(f"--at {text} is not a list of numbers of nodes", "write it like 64,1024,10000")
     return [float(number) for number in dict.fromkeys(numbers)]

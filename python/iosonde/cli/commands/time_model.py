@@ -1,4 +1,4 @@
-"""``iosonde time-model``: where the time of one operation goes, and which condition an observed time tells of."""
+"""``iosonde time-model``: where the time of one operation goes, and the condition of an observed time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(
     """The parts of t(size) = m + p + n + c + d, and the nearest condition of an observed time.
 
     The parts come from options or a file, or are fitted to DATA: a line c + f(size) for each condition, with intervals.
-    With parts and DATA every row, or every read and write of a store, is put to its nearest condition.
+    With parts and DATA every row, or every read and write of a store, gets its nearest condition.
     """
     flags = {f"--{name.replace('_', '-')}": texts for name, texts in given.items()}
     operation = answers.time_model.OneOperation(

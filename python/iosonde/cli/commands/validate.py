@@ -32,7 +32,7 @@ def command(
     asked: DataOptions, how: Learning, inverse: bool, share: float | None, leave_out: str | None, curve: bool,
     model_file: str | None, plot: str | None,
 ) -> None:  # fmt: skip
-    """How wrong models are on rows that they have not seen.
+    """The prediction error of models on rows that they have not seen.
 
     All models are judged on the same folds, beside the mean of everything and the noise of repeats. Repeats of a
     setting, and rows that are copies of another, are in one fold.

@@ -76,12 +76,12 @@ class Cells:
 def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> tuple[Plan, Cells]:
     """The shared keys and the cells. Raises InputError with the key that is wrong, or when no cell is left."""
     if not isinstance(design, Mapping):
-        raise InputError(f"design: {design!r} is no design", "write it like {kind: full}")
+        raise InputError(f"design: {design!r} is not a design", "write it like {kind: full}")
     kind = design.get("kind", "full")
     if not isinstance(kind, str) or kind not in KEYS:
         near = difflib.get_close_matches(str(kind), KEYS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"use one of: {', '.join(KEYS)}"
-        raise InputError(f"design.kind: '{kind}' is no design", hint)
+        raise InputError(f"design.kind: '{kind}' is not a design", hint)
     design = {**design, "kind": kind}
     plan = read(factors, design, KEYS[kind])
     special: dict[str, Any] = {}

@@ -110,7 +110,7 @@ def _possible(k: int) -> str:
 def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, (list, tuple)) or not 1 <= len(texts) <= MOST_GENERATORS:
-        raise InputError(f"design.generators: {given!r} is no list of generators", "write it like [D=ABC, E=BCD]")
+        raise InputError(f"design.generators: {given!r} is not a list of generators", "write it like [D=ABC, E=BCD]")
     made: list[Generator] = []
     for place, text in enumerate(texts):
         where = f"design.generators[{place}]"
@@ -119,7 +119,7 @@ def _read(given: object, factors: Sequence[Factor]) -> tuple[Generator, ...]:
         stripped = right.strip()
         sources = _factors(stripped.lstrip("+-"), factors, where)
         if not equals or len(targets) != 1 or len(set(sources)) != len(sources) or len(sources) < 2:
-            raise InputError(f"{where}: '{text}' is no generator", "write it like D=ABC or cache = stripe * replica")
+            raise InputError(f"{where}: '{text}' is not a generator", "write it like D=ABC or cache = stripe * replica")
         mask = sum(1 << source for source in sources)
         made.append(Generator(targets[0], mask, -1 if stripped.startswith("-") else 1))
     targets_of = [generator.target for generator in made]

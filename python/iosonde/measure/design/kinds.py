@@ -43,15 +43,15 @@ def one_at_a_time(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     """A base cell, and each other level of each factor with all the others at the base (default: first levels)."""
     given = design.get("base") or {}
     if not isinstance(given, Mapping):
-        raise InputError(f"design.base: {given!r} is no cell", "write it like {stripe: 1, cache: on}")
+        raise InputError(f"design.base: {given!r} is not a cell", "write it like {stripe: 1, cache: on}")
     base: Cell = {factor.name: factor.levels[0] for factor in plan.over}
     for name, value in given.items():
         factor = next((factor for factor in plan.over if factor.name == name), None)
         if factor is None:
-            raise InputError(f"design.base: '{name}' is no factor that varies", f"there are: {', '.join(base)}")
+            raise InputError(f"design.base: '{name}' is not a factor that varies", f"there are: {', '.join(base)}")
         value = level(factor, value)
         if value not in factor.levels:
-            raise InputError(f"design.base: '{value}' is no level of {name}", f"use one of {list(factor.levels)}")
+            raise InputError(f"design.base: '{value}' is not a level of {name}", f"use one of {list(factor.levels)}")
         base[name] = value
     others = [base | {f.name: other} for f in plan.over for other in f.levels if other != base[f.name]]
     return crossed([base, *others], plan.crossed, plan.factors)
@@ -66,7 +66,7 @@ def listed(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:
     for place, cell in enumerate(given):
         where = f"design.cells[{place}]"
         if not isinstance(cell, Mapping):
-            raise InputError(f"{where}: {cell!r} is no cell", "write it like {stripe: 1, replica: 2}")
+            raise InputError(f"{where}: {cell!r} is not a cell", "write it like {stripe: 1, replica: 2}")
         if odd := [name for name in cell if name not in plan.names]:
             raise InputError(f"{where}: there is no factor '{odd[0]}'", f"there are: {', '.join(sorted(plan.names))}")
         made = {factor.name: _said(factor, cell, where) for factor in plan.factors}
@@ -85,5 +85,5 @@ def _said(factor: Factor, cell: Mapping[str, Any], where: str) -> Any:
         raise InputError(f"{where}: it does not say {factor.name}", "every factor that varies must be in every cell")
     value = level(factor, cell[factor.name])
     if factor.levels and value not in factor.levels:
-        raise InputError(f"{where}: '{value}' is no level of {factor.name}", f"use one of {list(factor.levels)}")
+        raise InputError(f"{where}: '{value}' is not a level of {factor.name}", f"use one of {list(factor.levels)}")
     return value

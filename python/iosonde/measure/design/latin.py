@@ -124,13 +124,13 @@ def _ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:
 
 def _range(given: object, where: str) -> Range:
     if not isinstance(given, Mapping) or not {"low", "high"} <= set(given) <= {"low", "high", "scale", "step"}:
-        raise InputError(f"{where}: {given!r} is no range", "it has low, high, and may have scale and step")
+        raise InputError(f"{where}: {given!r} is not a range", "it has low, high, and may have scale and step")
     low, high = _number(given["low"], f"{where}.low"), _number(given["high"], f"{where}.high")
     if not low < high:
         raise InputError(f"{where}: low is {low:g}, high is {high:g}", "low must be below high")
     scale = given.get("scale", "linear")
     if scale not in ("linear", "log"):
-        raise InputError(f"{where}.scale: '{scale}' is no scale", "use linear or log")
+        raise InputError(f"{where}.scale: '{scale}' is not a scale", "use linear or log")
     if scale == "log" and low <= 0:
         raise InputError(f"{where}.low: {low:g} has no logarithm", "start above 0, or use a linear scale")
     step = None if given.get("step") is None else _number(given["step"], f"{where}.step")
@@ -147,5 +147,5 @@ def _number(value: object, where: str) -> float:
         except InputError as error:
             raise InputError(f"{where}: {error.message}", error.hint) from None
     if not is_number(value) or not math.isfinite(value):
-        raise InputError(f"{where}: {value!r} is no number", "write it like 4096 or 4KiB")
+        raise InputError(f"{where}: {value!r} is not a number", "write it like 4096 or 4KiB")
     return value

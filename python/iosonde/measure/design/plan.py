@@ -76,7 +76,7 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
         _check_centre(cell, factors, blocks + hard)
     order = design.get("order", "random")
     if order not in ("random", "given"):
-        raise InputError(f"design.order: '{order}' is no order", "use random or given")
+        raise InputError(f"design.order: '{order}' is not an order", "use random or given")
     return Plan(
         factors=tuple(factors),
         over=tuple(factor for factor in factors if factor.name in over),
@@ -138,7 +138,7 @@ def _constraints(design: Mapping[str, Any], names: Collection[str]) -> tuple[exp
     given = design.get("constraints") or ()
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, (list, tuple)):
-        raise InputError(f"design.constraints: {given!r} is no list of conditions", "write - stripe <= servers")
+        raise InputError(f"design.constraints: {given!r} is not a list of conditions", "write - stripe <= servers")
     return tuple(expression.read(text, names, f"design.constraints[{i}]") for i, text in enumerate(texts))
 
 
@@ -150,7 +150,7 @@ def _centre(design: Mapping[str, Any]) -> tuple[int, Cell | None]:
         raise InputError(f"design.centre.{sorted(map(str, odd))[0]}: there is no such key", "it has trials and cell")
     cell = given.get("cell")
     if cell is not None and not isinstance(cell, Mapping):
-        raise InputError(f"design.centre.cell: {cell!r} is no cell", "write it like {stripe: 2, size: 4096}")
+        raise InputError(f"design.centre.cell: {cell!r} is not a cell", "write it like {stripe: 2, size: 4096}")
     return whole(given, "trials", 1, 1), dict(cell) if cell is not None else None
 
 
@@ -168,7 +168,7 @@ def _check_centre(cell: Cell, factors: Sequence[Factor], held: Collection[str]) 
         cell[name] = value
         between = is_number(value) and all(is_number(level) for level in levels)
         if levels and value not in levels and not between:
-            raise InputError(f"design.centre.cell: '{value}' is no level of {name}", f"use one of {list(levels)}")
+            raise InputError(f"design.centre.cell: '{value}' is not a level of {name}", f"use one of {list(levels)}")
     for name, factor in by_name.items():
         if name in cell or name in held:
             continue

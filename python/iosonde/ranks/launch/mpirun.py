@@ -99,7 +99,7 @@ def read_hostfile(path: Path) -> tuple[str, ...]:
         raise InputError(f"the host file {path} names no host", "give one host name per line")
     for host in hosts:
         if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
-            raise InputError(f"the host file {path}: '{host}' is no host name", "give one host name per line")
+            raise InputError(f"the host file {path}: '{host}' is not a host name", "give one host name per line")
     return hosts
 
 

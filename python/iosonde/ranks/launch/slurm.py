@@ -71,7 +71,7 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
     """
     srun = shutil.which("srun", path=env.get("PATH"))
     if not srun or not env.get("SLURM_JOB_ID"):
-        missing = "srun is not on PATH" if not srun else "this is no Slurm job"
+        missing = "srun is not on PATH" if not srun else "this is not a Slurm job"
         raise LaunchError(
             f"the slurm launcher cannot start ranks: {missing}",
             "get an allocation first: salloc -N 4, or write the command into an sbatch script",

@@ -11,7 +11,7 @@ from . import reading
 
 # InfiniBand counts in words of four bytes (IBTA specification, PortCounters).
 _WORD_BYTES = 4
-_SENT = 8  # the how manyeth number of a line of /proc/net/dev: bytes sent
+_SENT = 8  # which number of a line of /proc/net/dev: bytes sent
 
 
 def sent_bytes(net_dev: Path = Path("/proc/self/net/dev"), infiniband: Path = Path("/sys/class/infiniband")) -> int:

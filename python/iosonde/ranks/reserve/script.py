@@ -67,7 +67,7 @@ def _names(text: str, said: str, nodes: int) -> tuple[str, ...]:
     for number, line in enumerate(text.splitlines(), 1):
         for word in line.split():
             if not HOST_NAME.fullmatch(word):
-                raise InputError(f"{said} printed '{_short(word)}' in line {number}, which is no name of a node",
+                raise InputError(f"{said} printed '{_short(word)}' in line {number}, which is not the name of a node",
                                  _PRINTS)  # fmt: skip
             if word in names:
                 raise InputError(f"{said} printed the node {_short(word)} twice, in lines {names[word]} and {number}",

@@ -26,14 +26,17 @@ def lines(answer: Rankings) -> Iterator[str]:
     """The lines of the text, an empty one between rankings."""
     for place, ranking in enumerate(answer.rankings):
         yield from [""] if place else []
-        yield from of_one(ranking, answer.assumed)
+        yield from of_one(ranking, answer.assumed, explained=not place)
 
 
-def of_one(ranking: Ranking, assumed: bool = False) -> Iterator[str]:
-    """One ranking: shares, effects, coefficients, what to mind, the sentence. ``assumed``: nobody named its factors."""
+def of_one(ranking: Ranking, assumed: bool = False, explained: bool = True) -> Iterator[str]:
+    """One ranking: shares, ``explained`` or not, effects, coefficients, what to mind, the sentence. ``assumed``: nobody
+    named its factors."""
     yield from _head(ranking, assumed)
     yield ""
     yield from _shares(ranking)
+    if explained:
+        yield from wrapped(_columns(ranking))
     if ranking.fixed:
         yield from ["", *_within(ranking)]
     if ranking.blocks is not None:
@@ -81,6 +84,16 @@ def _shares(ranking: Ranking) -> Iterator[str]:
                      share(s.st), span(s.st), f"{s.importance:.2f}"])  # fmt: skip
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
+
+
+def _columns(ranking: Ranking) -> str:
+    """What the short headings mean, of columns that hold something."""
+    said = ["VI: S1 over the sum of all S1"]
+    if any(factor.zero_line is not None for factor in ranking.factors):
+        said.insert(0, "zero: the S1 that a factor without effect rarely exceeds")
+    if any(factor.over_all.s1_corrected is not None for factor in ranking.factors):
+        said.insert(0, "corr.: S1 less the noise in it")
+    return "; ".join(said)
 
 
 def _within(ranking: Ranking) -> Iterator[str]:

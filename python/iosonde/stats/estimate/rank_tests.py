@@ -176,7 +176,8 @@ def _mann_whitney_null(n_a: int, n_b: int) -> Array:
     for n in range(1, n_b + 1):
         for m in range(1, n_a + 1):
             orders[m][n:] += orders[m - 1][:-n]
-    return orders[n_a] / orders[n_a].sum()
+    shares: Array = orders[n_a] / orders[n_a].sum()
+    return shares
 
 
 @cache

@@ -69,7 +69,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Part:
-    """What part of the variation belongs to a term of an analysis of variance; ``f`` and ``p`` None for the rest."""
+    """How much of the variation a term of an analysis of variance explains; ``f`` and ``p`` None for the rest."""
 
     name: str
     df: int

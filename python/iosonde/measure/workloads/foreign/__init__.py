@@ -73,7 +73,7 @@ def translate(command: str) -> Translation:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"'{command}' is no command line: {error}", "close its quotes") from error
+        raise InputError(f"'{command}' is not a command line: {error}", "close its quotes") from error
     tool = PurePath(words[0]).name if words else ""
     if tool in _LAUNCHERS:
         raise InputError(

@@ -55,7 +55,8 @@ class Settings:
             raise InputError("ior: -t, -b and -s must be at least 1, and -b not below -t", "as -t 1m -b 16m -s 1")
         if self.block_size % self.transfer_size:
             raise InputError(
-                f"ior: the block (-b, {self.block_size} B) is no multiple of the transfer (-t, {self.transfer_size} B)",
+                f"ior: the block (-b, {self.block_size} B) is not a multiple of the transfer (-t, "
+                f"{self.transfer_size} B)",
                 "choose -b as a multiple of -t",
             )
         steps = self.segments * (self.block_size // self.transfer_size if self._single else 1)

@@ -56,7 +56,7 @@ class Settings:
         known_words("inside", self.inside, ("fsync", "close"))
         if self.record_size < 1 or self.file_size < self.record_size or self.file_size % self.record_size:
             raise InputError(
-                f"iozone: the file (-s, {self.file_size} B) is no multiple of the record (-r, {self.record_size} B)",
+                f"iozone: the file (-s, {self.file_size} B) is not a multiple of the record (-r, {self.record_size} B)",
                 "choose -s as a multiple of -r; numbers without a letter are in KiB",
             )
         if self.file_size // self.record_size > MOST_STEPS and any(name.startswith("random") for name in self.tests):
