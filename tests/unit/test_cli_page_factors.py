@@ -72,6 +72,16 @@ def test_of_times_less_is_better():
     assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
 
 
+def test_responses_of_which_no_setting_varies_are_not_said_to_be_left_out(monkeypatch):
+    monkeypatch.setattr(influences, "MOST_RESPONSES", 1)
+    several = table()
+    several.columns["again"] = several.columns["speed"]
+    alike = several.take(np.arange(2) * 2)  # ext4 of size 1 both
+    assert not influences.influences_of_table(alike, ["speed", "again"], ["fs", "size"], 0.95).missing
+    (said,) = influences.influences_of_table(several, ["speed", "again"], ["fs", "size"], 0.95).missing
+    assert said.startswith("Not analysed here: ")
+
+
 def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     monkeypatch.setattr(influences, "MOST_ROWS", 50)
     section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], 0.95)

@@ -5,7 +5,7 @@ A page must not take minutes: of more rows, or more responses, than the limits i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from iosonde.answers.candidates import candidates
@@ -61,12 +61,8 @@ def influences_of_store(
 def _section(
     asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str], level: float
 ) -> Section[content.Influence]:
-    items, missing = [], []
-    for title, table, response, better in asked[:MOST_RESPONSES]:
-        known = table.take(~table.column(response).missing)
-        names = varying_terms(known, settings)
-        if not names:
-            continue  # the regressions say so already
+    items, missing, varied = [], [], list(_varied(asked, settings))
+    for title, known, response, better, names in varied[:MOST_RESPONSES]:
         if len(known) > MOST_ROWS:
             rows = f"{len(known):,} rows are more than a page analyses"
             missing.append(f"{title}: {rows}; iosonde rank and iosonde fit do.")
@@ -75,10 +71,20 @@ def _section(
             items.append(_influence(title, known, response, names, better, level))
         except IosondeError as error:
             missing.append(f"{title}: {error.message}.")
-    if len(asked) > MOST_RESPONSES:
-        others = ", ".join(title for title, *_ in asked[MOST_RESPONSES:])
+    if len(varied) > MOST_RESPONSES:
+        others = ", ".join(title for title, *_ in varied[MOST_RESPONSES:])
         missing.append(f"Not analysed here: {others}; iosonde rank and iosonde fit do.")
     return Section(tuple(items), tuple(missing))
+
+
+def _varied(
+    asked: Sequence[tuple[str, Table, str, Better]], settings: Sequence[str]
+) -> Iterator[tuple[str, Table, str, Better, list[str]]]:
+    """Those whose settings vary, with the rows that have a value and the terms; the regressions name the others."""
+    for title, table, response, better in asked:
+        known = table.take(~table.column(response).missing)
+        if names := varying_terms(known, settings):
+            yield title, known, response, better, list(names)
 
 
 def _influence(
