@@ -90,6 +90,14 @@ def test_what_tests_import_is_asked_for_and_used():
     assert asked - TOOLS - shown <= set().union(*map(gives, used)), "in an extra, and used by no test"
 
 
+def test_a_type_that_is_not_checked_says_why():
+    lines = [(path.name, line) for path in python_files("python") for line in path.read_text("utf-8").splitlines()]
+    silent = [
+        one for one in lines if "type: ignore" in one[1] and not re.search(r"# type: ignore\[[\w-]+\]  # \w", one[1])
+    ]
+    assert not silent, "write it as: type: ignore[code], and the reason in a comment behind"
+
+
 def test_doctor_looks_for_libraries_that_are_needed():
     from iosonde.ranks.abilities.software import _LIBRARIES
 

@@ -9,7 +9,7 @@ import numbers
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, TypedDict, TypeVar, cast, get_args, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypedDict, TypeVar, get_args, get_type_hints
 
 from iosonde.core import levels
 from iosonde.core.errors import InputError, IosondeWarning
@@ -19,7 +19,8 @@ from iosonde.data.source import Source, narrowed, open_data
 
 Names = str | Sequence[str] | None
 Setting = Mapping[str, Any]
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class DataOptions(TypedDict, total=False):
@@ -45,7 +46,7 @@ class LearningOptions(DataOptions, total=False):
     seed: Annotated[int, 0]
 
 
-def takes(words: type[Any]) -> Callable[[FunctionT], FunctionT]:
+def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """A function whose ``**options`` are these words: their defaults are filled in, an unknown one is the TypeError
     that Python raises, and its signature, which ``help`` and editors show, has them all."""
     hints = get_type_hints(words, include_extras=True)
@@ -55,21 +56,23 @@ def takes(words: type[Any]) -> Callable[[FunctionT], FunctionT]:
         for kind, default in [get_args(hint)]
     ]
 
-    def decorate(function: FunctionT) -> FunctionT:
+    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
         own = inspect.signature(function)
         named = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         signature = own.replace(parameters=[*named, *shown])
 
         @functools.wraps(function)
-        def called(*args: Any, **given: Any) -> Any:
+        def called(*args: _P.args, **given: _P.kwargs) -> _T:
             try:
                 signature.bind(*args, **given)
             except TypeError as error:
                 raise TypeError(f"iosonde.{function.__name__}(): {error}") from None
-            return function(*args, **{one.name: one.default for one in shown} | given)
+            for one in shown:
+                given.setdefault(one.name, one.default)
+            return function(*args, **given)
 
-        called.__signature__ = signature  # type: ignore[attr-defined]
-        return cast(FunctionT, called)
+        vars(called)["__signature__"] = signature
+        return called
 
     return decorate
 

@@ -87,7 +87,8 @@ class CampaignPlan:
 
     def records(self) -> list[dict[str, Any]]:
         """One row a trial."""
-        return self.to_dict()["trials"]  # type: ignore[no-any-return]
+        trials: list[dict[str, Any]] = self.to_dict()["trials"]
+        return trials
 
 
 def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
