@@ -46,8 +46,16 @@ class Step:
     to: str | int | None = None
     ns: int | None = None
     ns_per_byte: float | None = None
-    of: tuple[dict[str, Any], ...] | None = None
+    of: tuple[Part, ...] | None = None
     sieve: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a mix: an operation, and how often it is drawn beside the others."""
+
+    weight: int
+    step: Step
 
 
 @dataclass(frozen=True)

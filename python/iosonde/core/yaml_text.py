@@ -13,10 +13,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
+
+if TYPE_CHECKING:
+    import yaml
 
 MAX_BYTES = 2**20
 MAX_VALUES = 50_000  # counted with every alias written out
@@ -147,7 +150,7 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not a value")
 
 
-def _compose(text: str, name: str) -> Any:
+def _compose(text: str, name: str) -> yaml.Node | None:
     """The tree of nodes, or None for an empty file. No tag is resolved: a plain scalar is what it says."""
     import yaml
     from yaml.composer import Composer
@@ -179,7 +182,7 @@ def _compose(text: str, name: str) -> Any:
         raise SpecError(name, [Problem(None, "", "it is nested too deeply")]) from error
 
 
-def _syntax(error: Any, line: int | None, written: str) -> Problem:
+def _syntax(error: yaml.MarkedYAMLError, line: int | None, written: str) -> Problem:
     what = str(error.problem)
     if "${" in written and "flow" in str(error.context):
         return Problem(line, "", f"this is not YAML: {what}", "inside { } and [ ] put ${NAME} in quotes")
@@ -200,7 +203,9 @@ class _Reader:
         self.places: dict[Key, int | str] = {}
         self.values = 0
 
-    def value(self, node: Any, path: Key) -> Any:
+    def value(self, node: yaml.Node, path: Key) -> Any:
+        import yaml
+
         line = node.start_mark.line + 1
         self.places.setdefault(path, line)
         self.values += 1
@@ -210,13 +215,13 @@ class _Reader:
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
             self._wrong(line, path, f"the tag {_short(node.tag)} is not read", "leave it out")
             return None
-        if node.id == "mapping":
+        if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
-        if node.id == "sequence":
-            return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
-        return self._scalar(node, path, line)
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, path, line)
+        return [self.value(item, (*path, place)) for place, item in enumerate(node.value)]
 
-    def _mapping(self, node: Any, path: Key) -> dict[str, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
         found: dict[str, Any] = {}
         first: dict[str, int] = {}
         for key, item in node.value:
@@ -233,7 +238,7 @@ class _Reader:
             found[key.value] = self.value(item, (*path, key.value))
         return found
 
-    def _scalar(self, node: Any, path: Key, line: int) -> Any:
+    def _scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:
         text: str = node.value
         if node.style is not None:
             return _whole(text)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def this_host() -> Host:
     return Host(name, boot_id, time_namespace)
 
 
-def node_numbers(keys: list[Any]) -> tuple[int, ...]:
+def node_numbers(keys: Sequence[Hashable]) -> tuple[int, ...]:
     """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
-    seen: dict[Any, int] = {}
+    seen: dict[Hashable, int] = {}
     return tuple(seen.setdefault(key, len(seen)) for key in keys)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.units import parse_seconds
-from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.core.workload import FileNames, Files, Part, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
 
@@ -148,15 +148,15 @@ class PhaseMaker:
         self._keys(at, given, {"buffer"}, ("buffer",))
         return {"buffer": self._number(given, "buffer", at=at)}
 
-    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[dict[str, Any], ...]:
+    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[Part, ...]:
         if not isinstance(parts, (list, tuple)) or not parts:
             raise self._error((*at, "of"), "a mix needs parts", "write of: [{weight: 7, step: {kind: read, …}}, …]")
         made = []
         for place, part in enumerate(parts):
             here = (*at, "of", place)
             self._keys(here, part, {"weight", "step"}, ("weight", "step"))
-            step = asdict(self._step((*here, "step"), part["step"]))
-            made.append({"weight": self._number(part, "weight", at=here), "step": step})
+            step = self._step((*here, "step"), part["step"])
+            made.append(Part(self._number(part, "weight", at=here), step))
         return tuple(made)
 
     def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
@@ -224,7 +224,7 @@ def kinds_of(steps: tuple[Step, ...]) -> list[str]:
     """The kinds of operation of steps, those inside a mix too, each once."""
     kinds = []
     for step in steps:
-        kinds += [part["step"]["kind"] for part in step.of] if step.of else [step.kind]
+        kinds += [part.step.kind for part in step.of] if step.of else [step.kind]
     return list(dict.fromkeys(kinds))
 
 

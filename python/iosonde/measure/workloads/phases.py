@@ -104,7 +104,7 @@ def _files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
 def _extent(step: Step, passes: int) -> int:
     """How long a file gets by a step."""
     if step.of:
-        return max(_extent(Step(**part["step"]), passes) for part in step.of)
+        return max(_extent(part.step, passes) for part in step.of)
     if step.kind == "truncate":
         return int(step.to or 0)
     if step.kind not in WRITES:
@@ -115,8 +115,8 @@ def _extent(step: Step, passes: int) -> int:
 
 def _moved(step: Step) -> int:
     if step.of:
-        sizes: list[tuple[int, int]] = [(part["weight"], part["step"].get("transfer_size") or 0) for part in step.of]
-        return (step.count or 1) * sum(weight * size for weight, size in sizes) // sum(weight for weight, _ in sizes)
+        drawn = sum(part.weight * (part.step.transfer_size or 0) for part in step.of)
+        return (step.count or 1) * drawn // sum(part.weight for part in step.of)
     if step.kind not in (*READS, *WRITES):
         return 0
     return (step.count * (step.transfer_size or 0)) if step.count else step.size or step.transfer_size or 0
