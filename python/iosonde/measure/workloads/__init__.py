@@ -1,17 +1,16 @@
 """The native workloads by name: each is a module that turns settings into the phases of every rank.
 
-A producer has ``Settings`` (a frozen dataclass, checked, sizes in bytes, with ``to_json``), ``plan(settings, rank,
-ranks, shift)``, ``bytes_needed``, ``files_needed`` and ``bytes_moved`` (of settings and ranks). Pure functions: the
-parent and every rank compute the same plan. ``OWN_NAMES``, where it has it, are the ``${NAME}`` in its settings that
-it fills in itself, because they differ between ranks.
+Pure functions: the parent and every rank compute the same plan.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any, Protocol
 
 from iosonde.core.errors import InputError
+
+from .phase_plan import PhasePlan
 
 _MODULES = {
     "envelope": "envelope",
@@ -23,12 +22,36 @@ _MODULES = {
 }
 
 
+class Producer(Protocol):
+    """What such a module holds. ``OWN_NAMES``, where it has it, are the ``${NAME}`` in its settings that it fills in
+    itself, because they differ between ranks."""
+
+    @property
+    def Settings(self) -> Any:  # noqa: N802
+        """A frozen dataclass, checked, sizes in bytes, with ``to_json``."""
+
+    def plan(self, settings: Any, rank: int, ranks: int, shift: int) -> list[PhasePlan]:
+        """The phases of one rank, in order; every rank has the same number of them."""
+
+    def bytes_needed(self, settings: Any, ranks: int) -> int:
+        """The most that one trial has on the target at once."""
+
+    def files_needed(self, settings: Any, ranks: int) -> int:
+        """The most files and directories at once."""
+
+    def bytes_moved(self, settings: Any, ranks: int) -> int:
+        """Bytes written and read by one trial."""
+
+    def files_touched(self, settings: Any, ranks: int) -> int:
+        """How often a trial walks over a file, removal included."""
+
+
 def names() -> list[str]:
     """Of all workloads."""
     return sorted(_MODULES)
 
 
-def find(name: str) -> ModuleType:
+def find(name: str) -> Producer:
     """The producer of this workload. Raises InputError for a name that nobody knows."""
     if name not in _MODULES:
         raise InputError(f"there is no native workload '{name}'", f"choose one of: {', '.join(names())}")
