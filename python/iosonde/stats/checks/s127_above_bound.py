@@ -32,7 +32,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
 from ..overview.cells import TrialCell
-from . import SHOWN, Subject, families
+from . import SHOWN, Subject
 
 CODE = "S127"
 
@@ -40,7 +40,7 @@ CODE = "S127"
 def check(subject: Subject) -> list[Finding]:
     """Metrics with values above ``subject.limit``, or rates above ``subject.bound``."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         found += _above_limit(operation or metric, cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
