@@ -49,7 +49,7 @@ class Column:
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             absent = bool(levels.size) and bool(np.isnan(levels[-1]))
-            known = [tidy(level) for level in levels[: levels.size - absent].tolist()]
+            known: list[Cell] = [tidy(level) for level in levels[: levels.size - absent].tolist()]
             return inverse.astype(np.intp), [*known, None] if absent else known
         first: dict[Cell, int] = {}
         codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))

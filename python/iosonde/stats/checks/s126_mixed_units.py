@@ -139,7 +139,7 @@ def _comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]
     grid, rows = found
     others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
     _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
-    return [cells[at] for at in np.flatnonzero(counts[first] > 1)]
+    return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
 
 
 def _any_text(levels: Iterable[object]) -> bool:

@@ -35,7 +35,7 @@ class Setting(Mapping[str, Level]):
 
     def __getitem__(self, name: str) -> Level:
         codes, levels = self.grid.columns[name]
-        return levels[codes[self.row]]
+        return levels[int(codes[self.row])]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.grid.columns)
