@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,10 +17,11 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Column, Table, table_of
 from iosonde.data.roles import guess
 from iosonde.stats import checks
+from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
 from iosonde.stats.estimate import trend
 from iosonde.stats.estimate.autocorrelation import autocorrelation
-from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.overview.cells import TrialCell, cells_of
 
 RNG = np.random.default_rng
 
@@ -357,3 +360,35 @@ def test_a_drift_through_many_long_cells_is_seen_without_all_their_pairs_in_memo
     assert sum(one.size for one in seen) <= trend._MOST_PAIRS
     assert found.p < 1e-9 and found.relative_change == pytest.approx(0.01, rel=0.2)
     assert trend.trend([rng.normal(100, 1, 900) for _ in range(300)]).p > 0.001
+
+
+@pytest.mark.parametrize("design", ["full", "sparse", "hole", "unbalanced"])
+def test_cells_of_a_large_table_are_judged_as_those_of_a_small_one(design):
+    """What is told of a million cells at once is what one by one tells."""
+    rows = [(fs, n, float(7 * i + n)) for i, (fs, n) in enumerate(itertools.product("abcde", range(8)))]
+    rows = {"full": rows, "sparse": rows[::7], "hole": rows[:-1], "unbalanced": rows + rows[:4] * 3}[design]
+    table = table_of({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    cells = cells_of(table, ["y"], ["fs", "n"])
+    plain = [replace(c, by=dict(c.by)) for c in cells]
+    at_once, one_by_one = (checks.run(checks.Subject(of, 0.95, table=table), ["S123", "S126"]) for of in (cells, plain))
+    assert at_once == one_by_one
+    assert bool(at_once) == (design != "full")
+
+
+def test_a_source_in_another_unit_is_found_in_a_table():
+    rows = [(fs, n, (n + 1) * (1024.0 if fs == "b" else 1.0)) for fs in "ab" for n in range(4)] + [("c", 9, 5.0)]
+    table = table_of({"fs": [r[0] for r in rows], "n": [r[1] for r in rows], "y": [r[2] for r in rows]})
+    (finding,) = checks.run(checks.Subject(cells_of(table, ["y"], ["fs", "n"]), 0.95, table=table), ["S126"])
+    assert "fs=a and fs=b differ by a factor of about 10" in finding.sentence
+
+
+@pytest.mark.slow
+def test_a_table_of_one_trial_cells_is_checked_in_seconds():
+    """CPU time of 10⁵ rows by 12 settings: 8.1 s when each check looked at each cell, 1.1 s since."""
+    random = RNG(1)
+    columns = {f"x{i}": random.normal(size=100_000) for i in range(12)} | {"y": random.normal(100, 5, 100_000)}
+    table = table_of(columns)
+    began = time.process_time()
+    found = examine.of_table(table, 0.95, ["y"], [name for name in columns if name != "y"])
+    assert time.process_time() - began < 4
+    assert {finding.code for finding in found.findings} == {"S101", "S123"}

@@ -55,6 +55,16 @@ def test_groups_are_ordered_numbers_first_seen_text_and_missing_last():
     assert [key for key, _ in table.groups(["x", "fs"])] == [(2, "nfs"), (2, "afs"), (10, "nfs"), (None, "afs")]
 
 
+def test_more_combinations_than_an_integer_counts_are_not_one_group():
+    """Five settings of 2**16 levels: their combinations have no number in 64 bits."""
+    levels = np.arange(2.0**16)
+    columns = {name: np.append(levels, 0.0) for name in "bcde"}
+    table = table_of({"a": np.append(levels, 1.0), **columns})
+    groups = table.groups(["a", *columns])
+    assert len(groups) == 2**16 + 1
+    assert [key[:2] for key, _ in groups[:3]] == [(0, 0), (1, 0), (1, 1)]
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc"), st.floats(-9, 9)), min_size=1, max_size=40))
 def test_groups_hold_every_row_once(rows):
     table = table_of({"i": [float(r[0]) for r in rows], "t": [r[1] for r in rows], "y": [r[2] for r in rows]})

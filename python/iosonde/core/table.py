@@ -48,7 +48,9 @@ class Column:
         None, last."""
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
-            return inverse.astype(np.intp), [None if np.isnan(level) else tidy(level) for level in levels]
+            absent = bool(levels.size) and bool(np.isnan(levels[-1]))
+            known: list[Cell] = [tidy(level) for level in levels[: levels.size - absent].tolist()]
+            return inverse.astype(np.intp), [*known, None] if absent else known
         first: dict[Cell, int] = {}
         codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))
         return codes, list(first)
@@ -117,16 +119,10 @@ class Table:
         if not by:
             return [((), np.arange(len(self)))]
         coded = [self.column(name).codes() for name in by]
-        joint = np.zeros(len(self), dtype=np.int64)
-        for codes, levels in coded:
-            joint = joint * max(1, len(levels)) + codes
-        order = np.argsort(joint, kind="stable")
-        starts = np.flatnonzero(np.diff(joint[order], prepend=-1))
-        found = []
-        for rows in np.split(order, starts[1:]):
-            if rows.size:
-                found.append((tuple(levels[codes[rows[0]]] for codes, levels in coded), rows))
-        return found
+        return [
+            (tuple(levels[codes[rows[0]]] for codes, levels in coded), rows)
+            for rows in grouped([(codes, len(levels)) for codes, levels in coded], len(self))
+        ]
 
     def place(self, row: int) -> str:
         """Where a row came from, for a message."""
@@ -143,6 +139,26 @@ class Table:
         if near:
             return f"did you mean {' or '.join(near)}?"
         return f"columns are: {', '.join(self.columns)}"
+
+
+def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> npt.NDArray[np.int64]:
+    """One number a row for its combination of levels, in the order of the levels. ``coded``: (level number of each
+    row, how many levels there are) of each column."""
+    joint = np.zeros(n_rows, dtype=np.int64)
+    for codes, n_levels in coded:
+        if n_levels and joint.max(initial=0) >= np.iinfo(np.int64).max // n_levels - 1:
+            joint = np.unique(joint, return_inverse=True)[1].astype(np.int64)  # as many as rows at most
+        joint = joint * max(1, n_levels) + codes
+    return joint
+
+
+def grouped(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> list[npt.NDArray[np.intp]]:
+    """The row numbers of every combination of levels that occurs, in the order of the levels. ``coded``: as of
+    ``joint_codes``."""
+    joint = joint_codes(coded, n_rows)
+    order = np.argsort(joint, kind="stable")
+    starts = np.flatnonzero(np.diff(joint[order], prepend=-1)).tolist()
+    return [order[start:end] for start, end in zip(starts, [*starts[1:], n_rows], strict=True)]
 
 
 def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
@@ -162,7 +178,8 @@ def column_of(name: str, values: Sequence[object], label: str = "", unit: str = 
 
 def tidy(value: float) -> float | int:
     """3.0 → 3: a level as people wrote it."""
-    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
+    value = float(value)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def show(level: Cell) -> str:

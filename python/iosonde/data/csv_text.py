@@ -65,9 +65,18 @@ def _plain(path: Path, text: str) -> Table | None:
 
     header = text[: text.find("\n") + 1]
     delimiter = max(_DELIMITERS, key=header.count)
-    if delimiter not in header or not plain_csv.is_plain(text):
+    quoted = header.count('"')  # many programs quote the names alone
+    if (
+        delimiter not in header
+        or not plain_csv.is_plain(text[len(header) :])
+        or not plain_csv.is_plain(header.replace('"', ""))
+        or quoted % 2
+    ):
         return None
-    names = _header(path, [cell.strip() for cell in header.split(delimiter)], 1)
+    cells = (
+        next(csv.reader([header], delimiter=delimiter, skipinitialspace=True)) if quoted else header.split(delimiter)
+    )
+    names = _header(path, [cell.strip() for cell in cells], 1)
     found = plain_csv.columns(text, names, delimiter, MISSING, _values)
     if found is None:
         return None

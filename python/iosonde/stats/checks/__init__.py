@@ -15,6 +15,7 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from iosonde.core.stored import StoredRun
@@ -46,6 +47,19 @@ class Subject:
     bound: float | None = None
     limit: float | None = None
     observed: Sequence[str] = ()
+
+    @cached_property
+    def families(self) -> dict[tuple[str, str], list[TrialCell]]:
+        """The cells by (operation, metric): only these have values of one kind."""
+        found: dict[tuple[str, str], list[TrialCell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.operation, cell.metric), []).append(cell)
+        return found
+
+    @cached_property
+    def repeated(self) -> list[TrialCell]:
+        """The cells with more than one value: of a table there may be a million others."""
+        return [cell for cell in self.cells if cell.values.size > 1]
 
 
 def modules() -> dict[str, str]:
@@ -80,14 +94,6 @@ def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
 def run_fit(subject: FitSubject) -> list[Finding]:
     """All findings about a regression, errors first."""
     return worst_first([found for check in _functions("check_fit") for found in check(subject)])
-
-
-def families(subject: Subject) -> dict[tuple[str, str], list[TrialCell]]:
-    """The cells by (operation, metric): only these have values of one kind."""
-    found: dict[tuple[str, str], list[TrialCell]] = {}
-    for cell in subject.cells:
-        found.setdefault((cell.operation, cell.metric), []).append(cell)
-    return found
 
 
 def _functions(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]:

@@ -29,14 +29,14 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.trend import trend
-from . import FAMILY_ALPHA, SHOWN, Subject, families
+from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S103"
 
 
 def check(subject: Subject) -> list[Finding]:
     """A common trend of the cells of one operation and metric."""
-    found, by_kind = [], families(subject)
+    found, by_kind = [], subject.families
     for (operation, metric), cells in by_kind.items():
         seen = trend([cell.values for cell in cells])
         if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):

@@ -37,7 +37,7 @@ CODE = "S108"
 def check(subject: Subject) -> list[Finding]:
     """Trials that lie far from their cell."""
     named = []
-    for cell in subject.cells:
+    for cell in subject.repeated:
         for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"

@@ -34,7 +34,7 @@ CODE = "S109"
 
 def check(subject: Subject) -> list[Finding]:
     """Cells whose trials fall into two groups."""
-    tested = [(cell, two_modes(cell.values)) for cell in subject.cells]
+    tested = [(cell, two_modes(cell.values)) for cell in subject.repeated]
     seen = [(cell, split) for cell, split in tested if split is not None]
     split_cells = [(cell, split) for cell, split in seen if split.p < max(FAMILY_ALPHA / len(seen), 1 / 10_000)]
     if not split_cells:

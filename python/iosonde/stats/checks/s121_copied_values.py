@@ -36,7 +36,7 @@ from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import Copies, Pattern, find
 from ..overview.cells import TrialCell
-from . import SHOWN, Subject, families
+from . import SHOWN, Subject
 
 CODE = "S121"
 ACTION = "find out which of them was measured, and remove the copies before any analysis"
@@ -47,7 +47,7 @@ _LEAST_SINGLES = 4
 def check(subject: Subject) -> list[Finding]:
     """Copied cells and rows of each metric, then columns that repeat another."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         copies = find(cells)
         if copies is not None:
             found += [finding for finding in (_cells(copies, operation or metric), _trials(copies, operation or metric))

@@ -25,7 +25,7 @@ from __future__ import annotations
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import find
-from . import Subject, families
+from . import Subject
 
 CODE = "S122"
 FOLDS = (2, 4, 8)
@@ -34,7 +34,7 @@ FOLDS = (2, 4, 8)
 def check(subject: Subject) -> list[Finding]:
     """For each metric with copies, how many rows would be tested on what was trained."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         copies = find(cells)
         if copies is None:
             continue

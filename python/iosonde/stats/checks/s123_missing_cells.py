@@ -26,16 +26,18 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 from typing import Any
+
+import numpy as np
 
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, show
 from iosonde.core.types import Finding, Severity
 
-from ..overview.cells import TrialCell, missing_values
-from . import SHOWN, Subject, families, some
+from ..overview.cells import TrialCell, missing_values, on_one_grid
+from . import SHOWN, Subject, some
 
 CODE = "S123"
 _MOST_CELLS = 100_000
@@ -49,10 +51,37 @@ ACTION = "measure them, or compare only what both sides have"
 def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
     found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
+        name = operation or metric
+        levels = None if subject.observed else _levels(cells)
+        # Of a million cells not one has to be looked at then.
+        told = levels and (_sparse(len(cells), levels) or len(cells) == math.prod(levels))
+        if levels and told and _balanced([cell.values.size for cell in cells]):
+            found += [_no_grid(name, len(cells), levels)] if _sparse(len(cells), levels) else []
+            continue
         sizes = _sizes(cells, subject.observed)
-        found += _holes(operation or metric, sizes) + _unbalanced(operation or metric, sizes)
+        found += _holes(name, sizes) + _unbalanced(name, sizes)
     return _said_once(found)
+
+
+def _levels(cells: Sequence[TrialCell]) -> list[int] | None:
+    """How many levels each setting has in these cells, each of which holds a trial; None where that is not known at
+    once."""
+    found = on_one_grid(cells)
+    if found is None or not all(cell.values.size for cell in cells):
+        return None
+    grid, rows = found
+    return [int(np.count_nonzero(np.bincount(codes[rows]))) for codes, _ in grid.columns.values()]
+
+
+def _sparse(n_there: int, levels: Sequence[int]) -> bool:
+    """Whether so few of the combinations were measured that no grid was meant, or so many are that none is listed."""
+    whole = math.prod(levels)
+    return len(levels) > 1 and n_there < whole and (whole > _MOST_CELLS or n_there < _GRID_SHARE * whole)
+
+
+def _balanced(sizes: Collection[int]) -> bool:
+    return not sizes or 2 * min(sizes) > max(sizes)
 
 
 def _sizes(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
@@ -82,16 +111,14 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
     for key in sizes:
         for setting, level in key:
             levels.setdefault(setting, {})[level] = None
-    whole = math.prod(len(found) for found in levels.values())
+    counts = [len(found) for found in levels.values()]
+    whole = math.prod(counts)
     there = {tuple(level for _, level in key) for key, size in sizes.items() if size}
     if len(levels) < 2 or len(there) >= whole:
         return []
-    counted = whole if whole <= _COUNTABLE else None
-    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": counted}
-    if whole > _MOST_CELLS or len(there) < _GRID_SHARE * whole:
-        of = whole if counted else f"about 10^{round(sum(math.log10(len(found)) for found in levels.values()))}"
-        return [Finding(CODE, Severity.INFO, f"the settings of {name} are not a full grid: {len(there)} of {of} "
-                        "combinations were measured", evidence, "do not average over settings")]  # fmt: skip
+    if _sparse(len(there), counts):
+        return [_no_grid(name, len(there), counts)]
+    evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name(tuple(zip(levels, key, strict=True))) for key in holes]
     evidence["missing"] = names[:SHOWN]
@@ -99,9 +126,19 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
 
 
+def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
+    whole = math.prod(levels)
+    counted = whole if whole <= _COUNTABLE else None
+    of = whole if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
+    return Finding(
+        CODE, Severity.INFO,
+        f"the settings of {name} are not a full grid: {n_there} of {of} combinations were measured",
+        {"metric": name, "n_cells": n_there, "n_combinations": counted}, "do not average over settings")  # fmt: skip
+
+
 def _unbalanced(name: str, of_keys: Sizes) -> list[Finding]:
     sizes = {key: size for key, size in of_keys.items() if size}
-    if not sizes or 2 * min(sizes.values()) > max(sizes.values()):
+    if _balanced(sizes.values()):
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
     fewest, most = _name(least), _name(largest)

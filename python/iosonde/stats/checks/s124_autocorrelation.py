@@ -30,14 +30,14 @@ import numpy as np
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.autocorrelation import autocorrelation
-from . import FAMILY_ALPHA, Subject, families
+from . import FAMILY_ALPHA, Subject
 
 CODE = "S124"
 
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose neighbouring trials resemble each other."""
-    by_kind = families(subject)
+    by_kind = subject.families
     found = []
     for (operation, metric), cells in by_kind.items():
         order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]

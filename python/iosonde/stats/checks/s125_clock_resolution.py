@@ -32,7 +32,7 @@ from iosonde.core.units import significant
 
 from ..estimate.ticks import tick
 from ..overview.cells import TrialCell, median_of
-from . import SHOWN, Subject, families
+from . import SHOWN, Subject
 
 CODE = "S125"
 _COARSE = 0.01
@@ -42,7 +42,7 @@ _LEAST = 6  # values, to take a common divisor for a step
 def check(subject: Subject) -> list[Finding]:
     """Metrics written in steps that hide their value or their spread."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         if _constant(cells):
             found.append(_no_spread(operation or metric, cells))
             continue

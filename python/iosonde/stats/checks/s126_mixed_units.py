@@ -25,19 +25,19 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
-from iosonde.core.table import Cell, Table, show
+from iosonde.core.table import Cell, Table, joint_codes, show
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..overview.cells import TrialCell, median_of
-from . import SHOWN, Subject, families
+from ..overview.cells import TrialCell, median_of, on_one_grid
+from . import SHOWN, Subject
 
 CODE = "S126"
 ACTION = "look at where these rows came from, and write the unit into the column's name"
@@ -51,7 +51,7 @@ _SMALL_GAP = 10.0
 def check(subject: Subject) -> list[Finding]:
     """Groups of values, levels and columns that are a factor of units apart."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         name = operation or metric
         found += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
@@ -97,14 +97,12 @@ def _nearest(distance: float, factors: dict[str, float], tolerance: float, cut: 
 
 
 def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    medians = [(cell.by, middle) for cell in cells if cell.values.size and (middle := median_of(cell.values)) > 0]
-    texts = {setting for by, _ in medians for setting, level in by.items() if isinstance(level, str)}
-    for setting in sorted(texts):
+    for setting in _texts(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
-        for by, value in medians:
-            names, levels_ = tuple(by), tuple(by.values())
-            place = names.index(setting)
-            by_rest.setdefault(levels_[:place] + levels_[place + 1 :], {})[by[setting]] = value
+        for cell in _comparable(cells, setting):
+            if cell.values.size and (median := median_of(cell.values)) > 0:
+                rest = tuple(level for other, level in cell.by.items() if other != setting)
+                by_rest.setdefault(rest, {})[cell.by[setting]] = median
         levels = list(dict.fromkeys(level for found in by_rest.values() for level in found))
         for a, b in combinations(levels[:50], 2):
             ratios = np.array(
@@ -123,6 +121,29 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                     f"in all {ratios.size} settings that both have, as if in two units",
                     {"metric": name, "setting": setting, "levels": [a, b], "factor": factor[0],
                      "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip
+
+
+def _texts(cells: Sequence[TrialCell]) -> list[str]:
+    """The settings some of whose levels are text."""
+    found = on_one_grid(cells)
+    if found is None:
+        return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
+    return sorted(name for name, (_, levels) in found[0].columns.items() if _any_text(levels))
+
+
+def _comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
+    """Those that share all other settings with another one, where that is seen at once: few of a million may."""
+    found = on_one_grid(cells)
+    if found is None:
+        return cells
+    grid, rows = found
+    others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
+    _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
+    return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
+
+
+def _any_text(levels: Iterable[object]) -> bool:
+    return any(isinstance(level, str) for level in levels)
 
 
 def _columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
 from ..overview.cells import TrialCell
-from . import SHOWN, Subject, families
+from . import SHOWN, Subject
 
 CODE = "S127"
 
@@ -40,7 +40,7 @@ CODE = "S127"
 def check(subject: Subject) -> list[Finding]:
     """Metrics with values above ``subject.limit``, or rates above ``subject.bound``."""
     found = []
-    for (operation, metric), cells in families(subject).items():
+    for (operation, metric), cells in subject.families.items():
         found += _above_limit(operation or metric, cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
@@ -48,7 +48,7 @@ def check(subject: Subject) -> list[Finding]:
         places, worst = [], 0.0
         for cell in cells:
             above = np.flatnonzero(cell.values * max(readings) > subject.bound)
-            places += [cell.places[i] if i < len(cell.places) else cell.name for i in above]
+            places += [cell.places[i] if i < len(cell.places) else cell.name for i in above.tolist()]
             worst = max(worst, float(cell.values.max(initial=0.0)))
         if not places:
             continue
@@ -73,7 +73,7 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
     above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
     if limit is None or not above:
         return []
-    places = [cell.places[i] if i < len(cell.places) else cell.name for cell, i in above]
+    places = [cell.places[int(i)] if i < len(cell.places) else cell.name for cell, i in above]
     n, highest = sum(cell.values.size for cell in cells), max(float(cell.values[i]) for cell, i in above)
     return [Finding(
         CODE, Severity.ERROR,

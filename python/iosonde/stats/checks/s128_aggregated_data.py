@@ -34,7 +34,7 @@ from iosonde.core.types import Finding, Severity
 
 from ..estimate.ticks import ENDLESS, decimals
 from ..overview.cells import TrialCell
-from . import Subject, families
+from . import Subject
 
 CODE = "S128"
 _CENTERS = frozenset(("mean", "means", "avg", "average", "averaged", "median", "geomean", "hmean"))
@@ -51,7 +51,7 @@ def check(subject: Subject) -> list[Finding]:
         return []
     spreads = [name for name, column in subject.table.columns.items() if _words(column.label) & _SPREADS]
     found = []
-    for (_, metric), cells in families(subject).items():
+    for (_, metric), cells in subject.families.items():
         single = max(cell.values.size for cell in cells) == 1
         named = bool(_words(subject.table.column(metric).label) & _CENTERS)
         of = _mean_of(cells) if single else None

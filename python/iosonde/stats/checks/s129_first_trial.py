@@ -28,14 +28,14 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from . import FAMILY_ALPHA, SHOWN, Subject, families
+from . import FAMILY_ALPHA, SHOWN, Subject
 
 CODE = "S129"
 
 
 def check(subject: Subject) -> list[Finding]:
     """Metrics whose first trial is too often an extreme one."""
-    by_kind = families(subject)
+    by_kind = subject.families
     found = []
     for (operation, metric), cells in by_kind.items():
         used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]

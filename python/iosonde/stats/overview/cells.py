@@ -6,15 +6,65 @@ by.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import Table, show
+from iosonde.core.table import Table, grouped, show
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Columns that were grouped by, coded: name → (level number of each row, the levels)."""
+
+    columns: dict[str, tuple[npt.NDArray[np.intp], list[Level]]]
+
+
+class Setting(Mapping[str, Level]):
+    """The levels at one row of a grid, looked up when they are asked for: a table may have a million cells."""
+
+    __slots__ = ("grid", "row")
+
+    def __init__(self, grid: Grid, row: int) -> None:
+        self.grid, self.row = grid, row
+
+    def __getitem__(self, name: str) -> Level:
+        codes, levels = self.grid.columns[name]
+        return levels[int(codes[self.row])]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grid.columns)
+
+    def __len__(self) -> int:
+        return len(self.grid.columns)
+
+
+class Places(Sequence[str]):
+    """Where each of these rows of a table came from, said when it is asked for."""
+
+    __slots__ = ("_rows", "_table")
+
+    def __init__(self, table: Table, rows: npt.NDArray[np.intp]) -> None:
+        self._table, self._rows = table, rows
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self._table.place(int(row)) for row in self._rows[at]]
+        return self._table.place(int(self._rows[at]))
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 @dataclass(frozen=True)
@@ -25,13 +75,13 @@ class TrialCell:
     ``within_run``: the values are a tool's own iterations inside one execution, and no trials.
     """
 
-    by: dict[str, Level]
+    by: Mapping[str, Level]
     metric: str
     unit: str
     values: npt.NDArray[np.float64]
     operation: str = ""
     rows: npt.NDArray[np.intp] | None = None
-    places: tuple[str, ...] = ()
+    places: Sequence[str] = ()
     within_run: bool = False
 
     @property
@@ -71,22 +121,33 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
     """
     if len(table) == 0:
         raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
+    columns = [table.column(name) for name in by]
+    grid = Grid({column.name: column.codes() for column in columns})
+    groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
     found = []
     for response in responses:
         column, values = table.column(response), table.numbers(response)
-        if column.name in [table.column(name).name for name in by]:
+        if column.name in grid.columns:
             raise DataError(f"column '{column.name}' is both the response and grouped by", "leave it out of --by")
         if np.all(np.isnan(values)):
             raise DataError(
                 f"{table.source or 'the table'}: column '{column.name}' holds no value", "choose another column"
             )
-        names, known = [table.column(name).name for name in by], ~np.isnan(values)
-        for key, rows in table.groups(by):
-            present = rows[known[rows]]
-            places = tuple(table.place(int(row)) for row in present[:1000])
-            found.append(TrialCell(dict(zip(names, key, strict=True)), column.name, column.unit, values[present], "",
-                                   present, places))  # fmt: skip
+        known = ~np.isnan(values)
+        whole = bool(known.all())
+        for rows in groups:
+            present = rows if whole else rows[known[rows]]
+            found.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
+                                   Places(table, present)))  # fmt: skip
     return found
+
+
+def on_one_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:
+    """The grid that these cells are of, and a row of each; None where they are of several, or of none."""
+    settings = [cell.by for cell in cells if isinstance(cell.by, Setting)]
+    if not settings or len(settings) < len(cells) or len({id(one.grid) for one in settings}) > 1:
+        return None
+    return settings[0].grid, np.array([one.row for one in settings], dtype=np.intp)
 
 
 def missing_values(table: Table, response: str) -> list[str]:

@@ -85,7 +85,7 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return Row(
-        cell.operation, cell.metric, cell.unit, cell.by, cell.n,
+        cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
         _of_trials(center.within(low=lowest_mean(cell)), cell), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
