@@ -11,13 +11,12 @@ from click.testing import CliRunner
 
 from iosonde.answers.page import timelines
 from iosonde.answers.page.axis import Axis, title
-from iosonde.answers.page.experiment import choose
+from iosonde.answers.page.experiment import open_chosen
 from iosonde.answers.page.of_store import page_of_store
 from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
-from iosonde.data.source import open_data
 from iosonde.store import Store
 
 FACTS = {
@@ -53,8 +52,7 @@ def run(command, *words):
 
 
 def page_at(path, experiment=None, where=()):
-    chosen = choose(str(path), experiment)
-    source = open_data(str(path), where, chosen.experiment)
+    source, chosen = open_chosen(str(path), experiment, where)
     return page_of_store(source, chosen, 0.95, ["iosonde", "report"])
 
 

@@ -113,7 +113,7 @@ def own_probe(store: Store | None) -> str | None:
     """The store itself as a place of a probe, where one of its runs is a probe or knows one."""
     if store is None:
         return None
-    known = hardware.stored(store.runs()) or any(StoredRun(run).facts.get("probe") for run in store.runs())
+    known = any(StoredRun(run).facts.get("probe") for run in store.runs())
     return str(store.path) if known else None
 
 

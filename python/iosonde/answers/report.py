@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +14,9 @@ from .operations import visit
 from .page.advice import Choosing, advice_of_store, advice_of_table
 from .page.bound import start
 from .page.content.page import Page
-from .page.experiment import choose
+from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
 from .page.of_table import page_of_table
-
-Opener = Callable[[str, Sequence[str], str | None], Source]
 
 
 @dataclass(frozen=True)
@@ -53,8 +50,7 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page:
 def _of_store(asked: Wanted, opened: Opener) -> Page:
     if asked.by:
         raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
-    chosen = choose(asked.data, asked.experiment)
-    source = opened(asked.data, asked.where, chosen.experiment)
+    source, chosen = open_chosen(asked.data, asked.experiment, asked.where, opened)
     page = page_of_store(source, chosen, asked.level, asked.again, asked.on, asked.bound)
     if asked.choosing is None:
         return page

@@ -173,7 +173,9 @@ def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> F
     from iosonde.report.figures.kinds import KINDS, chosen, panels, why_missing
 
     one_of(kind, KINDS, "kind")
-    experiment = choose(opened.name, options["experiment"] or opened.experiment).experiment
+    if opened.store is None:
+        raise InputError(f"{opened.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
+    experiment = choose(opened.store, options["experiment"] or opened.experiment).experiment
     source = narrowed(opened, names(options["where"], "where"), experiment)
     shown, wanted = figures_of_store(source, level, [kind]), names(options["metric"], "metric")
     sections: dict[str, Section[Any]] = {

@@ -109,8 +109,12 @@ class Source:
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """DATA with the conditions applied. Raises InputError, DataError."""
+    """DATA (also a Store that is open) with the conditions applied. Raises InputError, DataError."""
+    from iosonde.store import Store
+
     conditions = tuple(parse_where(where))
+    if isinstance(data, Store):
+        return _of_store(data, conditions, experiment)
     if not isinstance(data, (str, Path)):
         table = tables.of_memory(data)
         return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
@@ -118,7 +122,7 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     if not path.exists():
         raise InputError(f"{data} does not exist", "give a store, a .csv or a .parquet file")
     if path.is_dir():
-        return _open_store(str(data), conditions, experiment)
+        return _of_store(Store.open(path), conditions, experiment)
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
     return Source(tables.filtered(tables.read_file(path), conditions), str(data), where=conditions)
@@ -134,19 +138,17 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
                          "open it again")  # fmt: skip
-    return _open_store(source.name, conditions, experiment or source.experiment)
+    return _of_store(source.store, conditions, experiment or source.experiment)
 
 
-def _open_store(data: str, conditions: Conditions, experiment: str | None) -> Source:
-    from iosonde.store import Store
-
-    store = Store.open(data)
+def _of_store(store: Store, conditions: Conditions, experiment: str | None) -> Source:
+    data = str(store.path)
     # The file system and the target are facts of runs, and can be asked for like factors.
-    declared = {name for one in store.runs(experiment=experiment) for name in one["factors"]}
+    runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
+    declared = {name for run in runs for name in run.factors}
     ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
-    runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
     damage = tuple(store.problems(contents=False))
     return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage)

@@ -48,6 +48,8 @@ def of_memory(table: Any) -> Table:
 def of_arrow(table: Any, source: str = "") -> Table:
     """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
     unseen."""
+    from iosonde.store.arrays import numbers
+
     columns: dict[str, Column] = {}
     for place, name in enumerate(table.column_names):
         if name in columns:
@@ -55,8 +57,7 @@ def of_arrow(table: Any, source: str = "") -> Table:
         label, unit = split_unit(name)
         column, kind = table.column(place), str(table.schema.field(place).type)
         if kind.startswith(_NUMBERS):
-            values = column.cast("float64", safe=False).to_numpy()
-            absent = np.asarray(column.is_null())
+            values, absent = numbers(column)
             if np.isfinite(values[~absent]).all() and not absent.all():
                 columns[name] = Column(name, values, label, unit)
                 continue

@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import as_tool, cluster_plot, figures, fit_plots, text  # noqa: F401
+    from . import as_tool, cluster_plot, figures, fit_plots, page, text  # noqa: F401
 
 __getattr__ = modules_of(__name__)

@@ -6,8 +6,9 @@ D104 a run was written by a newer iosonde · D105 an experiment or a note is dam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import DataError, SchemaTooNewError
 from iosonde.core.types import Finding, Severity
@@ -16,13 +17,16 @@ from . import files, rundir
 from .notes import Notes
 from .runfile import experiment_from
 
-
-def find_problems(store: Path, contents: bool) -> list[Finding]:
-    """All findings about the store at this path; ``contents`` also reads and hashes every file."""
-    return [*_runs(store, contents), *_experiments(store), *_notes(store)]
+Reader = Callable[[Path], dict[str, Any]]
 
 
-def _runs(store: Path, contents: bool) -> Iterator[Finding]:
+def find_problems(store: Path, contents: bool, read: Reader = rundir.read_document) -> list[Finding]:
+    """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
+    run.json, or raises DataError."""
+    return [*_runs(store, contents, read), *_experiments(store), *_notes(store)]
+
+
+def _runs(store: Path, contents: bool, read: Reader) -> Iterator[Finding]:
     for path in _entries(store / "runs"):
         if files.is_temporary(path.name):
             if files.writer_is_dead(path):
@@ -32,12 +36,12 @@ def _runs(store: Path, contents: bool) -> Iterator[Finding]:
             sentence = f"{path.name} is not a run of this store"
             yield _finding("D103", Severity.WARNING, sentence, path, f"move {path} out of the store")
         else:
-            yield from _run(path, contents)
+            yield from _run(path, contents, read)
 
 
-def _run(path: Path, contents: bool) -> Iterator[Finding]:
+def _run(path: Path, contents: bool, read: Reader) -> Iterator[Finding]:
     try:
-        document = rundir.read_document(path)
+        document = read(path)
         for name in document["files"] if contents else ():
             rundir.verify_file(path, document, name)
     except SchemaTooNewError as error:

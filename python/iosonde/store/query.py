@@ -12,7 +12,7 @@ import numpy as np
 from iosonde.core.schema import RESULT_COLUMNS
 from iosonde.core.where import check_columns, matching_rows
 
-from . import tables
+from . import arrays, tables
 from .rundir import RESULTS, read_file
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
 
     schema = tables.result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
-    rows = pa.concat_tables([part.cast(schema) for part in parts]) if parts else schema.empty_table()
-    run_of_row = pa.array(np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(np.int64))
+    rows = pa.concat_tables([_as(part, schema) for part in parts]) if parts else schema.empty_table()
+    run_of_row = arrays.int64(np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
     columns: dict[str, Any] = {
         name: column(values).take(run_of_row)
         for name, values in zip(RUN_COLUMNS, _run_values([document for _, document in runs]), strict=True)
@@ -81,22 +81,25 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
     return table.take(pa.array(matching_rows(asked, where), pa.int64()))
 
 
+def _as(part: pa.Table, schema: pa.Schema) -> pa.Table:
+    """With the columns of the schema; what is written now has them already."""
+    return part.replace_schema_metadata(None) if part.schema.equals(schema) else part.cast(schema)
+
+
 def _run_values(documents: Sequence[dict[str, Any]]) -> list[list[Any]]:
     return [[document["id" if name == "run" else name] for document in documents] for name in RUN_COLUMNS]
 
 
 def column(values: Sequence[Any]) -> pa.Array:
     """Values as one Arrow column: bool, int64, float64, else text. Integers beyond 64 bits become floats."""
-    import pyarrow as pa
-
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, bool) for value in present):
-        return pa.array(values, pa.bool_())
+        return arrays.boolean(values)
     if present and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
         if all(isinstance(value, int) and value in _INT64 for value in present):
-            return pa.array(values, pa.int64())
-        return pa.array([None if value is None else _float(value) for value in values], pa.float64(), from_pandas=False)
-    return pa.array([None if value is None else _words(value) for value in values], pa.string())
+            return arrays.int64(values)
+        return arrays.float64([None if value is None else _float(value) for value in values])
+    return arrays.string([None if value is None else _words(value) for value in values])
 
 
 def _float(value: float | int) -> float:

@@ -8,6 +8,7 @@ SHA-256; sizes are checked whenever the run is looked at, a hash whenever that f
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import re
 import stat
@@ -37,10 +38,11 @@ RAW_BYTES = 16 << 20
 def run_directories(path: Path) -> list[Path]:
     """What looks like a finished run in the store at ``path``."""
     try:
-        entries = sorted((path / "runs").iterdir())
+        with os.scandir(path / "runs") as entries:
+            found = [one.name for one in entries if one.is_dir(follow_symlinks=False) and not is_temporary(one.name)]
     except FileNotFoundError:
         return []
-    return [entry for entry in entries if is_run_directory(entry)]
+    return [path / "runs" / name for name in sorted(found)]
 
 
 def is_run_directory(path: Path) -> bool:
@@ -95,6 +97,15 @@ def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], r
     with new_file(disk, path) as file:
         write(rows, file)
         return file.commit()
+
+
+def state_of(directory: Path) -> tuple[int, int, int] | None:
+    """What changes when run.json becomes another file; None where there is none."""
+    try:
+        found = os.stat(directory / DOCUMENT, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def read_document(directory: Path) -> dict[str, Any]:

@@ -150,14 +150,17 @@ def plain(value: Any) -> Any:
     raise InputError(f"a {type(value).__name__} cannot be stored in run.json", "use text, numbers, lists and dicts")
 
 
+_NESTED = (dict, list)  # most of a document are texts and numbers, which need no call
+
+
 def from_plain(value: Any) -> Any:
     """The opposite of ``plain``."""
     if isinstance(value, dict):
         if value.keys() == {"$float"}:
             return float(value["$float"])
-        return {key: from_plain(item) for key, item in value.items()}
+        return {key: from_plain(item) if type(item) in _NESTED else item for key, item in value.items()}
     if isinstance(value, list):
-        return [from_plain(item) for item in value]
+        return [from_plain(item) if type(item) in _NESTED else item for item in value]
     return value
 
 

@@ -46,6 +46,7 @@ class Store:
         self.notes = Notes(path / "notes", disk)
         self._experiments = Experiments(path / "experiments", disk)
         self._verified: set[str] = set()
+        self._read: dict[str, tuple[tuple[int, int, int], dict[str, Any]]] = {}
 
     @classmethod
     def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
@@ -223,7 +224,7 @@ class Store:
         """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
         from .check import find_problems
 
-        return find_problems(self.path, contents)
+        return find_problems(self.path, contents, rundir.read_document if contents else self._document)
 
     # Inside
 
@@ -231,11 +232,11 @@ class Store:
         found = []
         for directory in rundir.run_directories(self.path):
             try:
-                document = rundir.read_document(directory)
+                document = self._document(directory)
             except DataError:
                 continue  # `problems` names it
             if experiment is None or document["experiment"] == experiment:
-                found.append((directory, from_plain(document)))
+                found.append((directory, document))
         found.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
         if not where or not found:
             return found
@@ -249,7 +250,18 @@ class Store:
         directory = self.path / "runs" / rundir.check_id("a run", run_id)
         if not rundir.is_run_directory(directory):
             raise InputError(f"there is no run {run_id} in {self.path}", f"'iosonde show {self.path}' lists them")
-        return directory, from_plain(rundir.read_document(directory))
+        return directory, self._document(directory)
+
+    def _document(self, directory: Path) -> dict[str, Any]:
+        """The content of a run.json, which is read again only when it is another file. Raises DataError."""
+        before = self._read.get(directory.name)
+        state = rundir.state_of(directory)
+        if before is None or state is None or before[0] != state:
+            document: dict[str, Any] = from_plain(rundir.read_document(directory))
+            if state is None:
+                return document
+            before = self._read[directory.name] = (state, document)
+        return before[1]
 
     def _operations_path(self, run_id: str) -> Path | None:
         directory, document = self._find(run_id)

@@ -19,6 +19,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import OPERATION, RESULT_COLUMNS, STORE_VERSION
 from iosonde.core.types import Observation
 
+from . import arrays
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -75,7 +77,7 @@ def read_results(file: Any) -> pa.Table:
     """The table in a results.parquet."""
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(file).read()
+    return pq.ParquetFile(file).read(use_threads=False)  # small: threads cost more than they bring
 
 
 def observations_of(table: pa.Table) -> list[Observation]:
@@ -137,10 +139,11 @@ def kinds_of(path: Path) -> list[str]:
 
 def _parts(file: Any, rows: int) -> Iterator[np.ndarray]:
     assert OPERATION.names is not None
-    for batch in file.iter_batches(batch_size=rows):
+    # Threads cost a small file more than they bring.
+    for batch in file.iter_batches(batch_size=rows, use_threads=file.metadata.num_row_groups > 1):
         part = np.empty(batch.num_rows, OPERATION)
         for name in OPERATION.names:
-            part[name] = batch.column(name).to_numpy(zero_copy_only=False)
+            part[name] = arrays.flat(batch.column(name), OPERATION[name])
         yield part
 
 

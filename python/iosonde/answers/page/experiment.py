@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE
+from iosonde.data.source import Source, open_data
 from iosonde.store import Store
+
+Opener = Callable[[Any, Sequence[str], str | None], Source]
 
 
 @dataclass(frozen=True)
@@ -18,9 +23,17 @@ class Chosen:
     note: str
 
 
-def choose(path: str, experiment: str | None) -> Chosen:
-    """The experiment asked for, or the newest. Raises InputError for DATA that is no store, and for an unknown id."""
+def open_chosen(
+    path: str, experiment: str | None, where: Sequence[str] = (), opened: Opener = open_data
+) -> tuple[Source, Chosen]:
+    """The experiment asked for, or the newest, opened by ``opened``. Raises InputError for DATA that is no store."""
     store = Store.open(path)
+    chosen = choose(store, experiment)
+    return opened(store, where, chosen.experiment), chosen
+
+
+def choose(store: Store, experiment: str | None) -> Chosen:
+    """The experiment asked for, or the newest. Raises InputError for an unknown id."""
     runs = store.runs()
     # A probe measures the hardware: it is no experiment to report on, unless there is nothing else.
     every = list(dict.fromkeys(run["experiment"] for run in runs))
@@ -33,6 +46,6 @@ def choose(path: str, experiment: str | None) -> Chosen:
             note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
     elif experiment is not None and experiment not in {*every, *saved}:
         known = ", ".join(dict.fromkeys([*saved, *ids])) or "none"
-        raise InputError(f"there is no experiment {experiment} in {path}", f"there are: {known}")
+        raise InputError(f"there is no experiment {experiment} in {store.path}", f"there are: {known}")
     seeds = [saved[one].seed for one in (ids if experiment is None else [experiment]) if one in saved]
     return Chosen(experiment, seeds[-1] if seeds else None, note)

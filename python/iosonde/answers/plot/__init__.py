@@ -1,1 +1,12 @@
 """What ``iosonde plot`` draws beside the figures of the page: responses against factors, totals by node count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iosonde.core.on_demand import modules_of
+
+if TYPE_CHECKING:
+    from . import factors, totals  # noqa: F401
+
+__getattr__ = modules_of(__name__)

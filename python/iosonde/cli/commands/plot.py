@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import open_data, split_names
 from iosonde.cli.options.level import checked_level
-from iosonde.cli.output import talk
+from iosonde.cli.output import show, talk
 from iosonde.core.errors import DataError, InputError
+from iosonde.data.asked import Asked
 from iosonde.report.figures.files import FORMATS, format_of
-
-if TYPE_CHECKING:
-    from iosonde.answers.page.content.tables import Section
-    from iosonde.report.figures.figure import Figure
 
 KINDS = ("bars", "latency", "timeline")
 
@@ -30,12 +28,11 @@ class Place:
     form: str
     many: bool
 
-    def write(self, figure: Figure, name: str) -> None:
+    def write(self, figure: report.figures.figure.Figure, name: str) -> None:
         """The figure, in a directory under ``name``; says which file it is."""
-        from iosonde.report.text import escape
 
         file = self.path / f"{name}.{self.form}" if self.many else self.path
-        click.echo(escape(figure.save(file)))
+        show([report.text.escape(figure.save(file))])
 
 
 @click.command(epilog="Example: iosonde plot results -o figures.pdf --kind bars --metric write_large")
@@ -83,10 +80,6 @@ def command(data: str, output: str, form: str | None, level: float, **given: Any
 
 def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> None:
     """Every response against every factor."""
-    from iosonde.answers.plot.factors import panels
-    from iosonde.data.asked import Asked
-    from iosonde.report.figures.factors import factors_figure
-
     on = split_names(given["on"])
     if not on:
         raise InputError("--on names no factor", "write --on nodes,fs")
@@ -94,8 +87,8 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
         if given[name]:
             raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
     asked = Asked(tuple(split_names(given["response"])), tuple(on), level=level)
-    made = panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
-    figure = factors_figure(made.items, made.columns)
+    made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
+    figure = report.figures.factors.factors_figure(made.items, made.columns)
     for why in made.left:
         talk(f"not drawn: {why}")
     place.write(figure, "factors")
@@ -103,40 +96,32 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
 
 def _totals(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
     """Each metric by node count: a file for each, or panels of one file."""
-    from iosonde.answers.plot.totals import totals
-    from iosonde.report.figures.bars import bars_figure
-    from iosonde.report.figures.figure import together
-    from iosonde.report.figures.files import names_of_files
-
-    items = totals(data, names, level, given["experiment"], given["where"])
-    figures = [bars_figure(one, "node") for one in items]
+    items = answers.plot.totals.totals(data, names, level, given["experiment"], given["where"])
+    figures = report.figures
+    drawn = [figures.bars.bars_figure(one, "node") for one in items]
     if not place.many:
-        place.write(together(figures, columns=3), "")
+        place.write(figures.figure.together(drawn, columns=3), "")
         return
-    for name, figure in zip(names_of_files([one.operation for one in items]), figures, strict=True):
+    for name, figure in zip(figures.files.names_of_files([one.operation for one in items]), drawn, strict=True):
         place.write(figure, name)
 
 
 def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
     """Figures of the page, by kind: one file holds one of them."""
-    from iosonde.answers.page.experiment import choose
-    from iosonde.answers.page.of_store import figures_of_store
-    from iosonde.report.figures.kinds import chosen, panels, why_missing
-
     kinds = (given["kind"],) if given["kind"] else KINDS if place.many else KINDS[:1]
-    source = open_data(data, given["where"], choose(data, given["experiment"]).experiment)
-    shown = figures_of_store(source, level, kinds)
+    source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
+    shown = answers.page.of_store.figures_of_store(source, level, kinds)
     drawn = 0
-    sections: tuple[Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
+    sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
     for kind, section in zip(KINDS, sections, strict=True):
         if kind not in kinds:
             continue
-        items = chosen(section.items, names)
+        items = report.figures.kinds.chosen(section.items, names)
         if items:
-            place.write(panels(kind, items, shown.axis.noun), kind)
+            place.write(report.figures.kinds.panels(kind, items, shown.axis.noun), kind)
             drawn += 1
         else:
-            talk(why_missing(kind, section, names))
+            talk(report.figures.kinds.why_missing(kind, section, names))
     if not drawn:
         raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from iosonde import answers, report
 from iosonde.cli.options.data import open_data, split_names
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.pairs import pairs_of
-from iosonde.cli.output import talk
+from iosonde.cli.output import show, talk
 from iosonde.core.errors import InputError
 from iosonde.core.whole_file import replace_file
-
-if TYPE_CHECKING:
-    from iosonde.answers.page.advice import Choosing
-    from iosonde.answers.report import Wanted
 
 _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experiment")
 
@@ -46,23 +43,17 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     It answers on its first screen: what was measured, how fast it is, how sure that is, what looks wrong. The
     page is one file that loads nothing: mail it, archive it, print it.
     """
-    from iosonde.answers.report import report
-    from iosonde.report.page.page import page_json, render
-    from iosonde.report.text import escape
-
-    page = report(_wanted(given, output), open_data)
+    page, layout = answers.report.report(_wanted(given, output), open_data), report.page.page
     if as_json:
-        click.echo(page_json(page))
+        show([layout.page_json(page)])
         return
-    path = replace_file(Path(output), render(page, talk).encode())
-    click.echo(escape(page.answers.headline))
+    path = replace_file(Path(output), layout.render(page, talk).encode())
+    show([report.text.escape(page.answers.headline)])
     talk(f"the page: {path}")
 
 
-def _wanted(given: dict[str, Any], output: str) -> Wanted:
-    from iosonde.answers.report import Wanted
-
-    return Wanted(
+def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
+    return answers.report.Wanted(
         data=given["data"],
         response=tuple(split_names(given["response"])),
         on=tuple(split_names(given["on"])),
@@ -76,15 +67,14 @@ def _wanted(given: dict[str, Any], output: str) -> Wanted:
     )
 
 
-def _choosing(choose: str | None, given: str | None, current: str | None) -> Choosing | None:
-    from iosonde.answers.page.advice import Choosing
-
+def _choosing(choose: str | None, given: str | None, current: str | None) -> answers.page.advice.Choosing | None:
     if choose is None:
         if given is not None or current is not None:
             raise InputError("--given and --current are about --choose", "name what may be set with --choose")
         return None
     workload = None if given is None else tuple(split_names(given))
-    return Choosing(tuple(split_names(choose)), workload, None if current is None else pairs_of(current))
+    in_use = None if current is None else pairs_of(current)
+    return answers.page.advice.Choosing(tuple(split_names(choose)), workload, in_use)
 
 
 def _command(given: dict[str, Any], output: str) -> list[str]:

@@ -16,6 +16,7 @@ from iosonde.data.asked import LAST_DONE, Asked
 
 if TYPE_CHECKING:
     from iosonde.data.source import Source
+    from iosonde.store import Store
 
 Command = Callable[..., Any]
 
@@ -49,11 +50,13 @@ class DataOptions:
         return open_data(str(data or self.data), self.where, self.experiment)
 
 
-def open_data(data: str, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """DATA with the conditions applied; a damaged store is said to be. Raises InputError, DataError."""
+def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:
+    """DATA (also a store that is open) with the conditions applied; a damaged store is said to be. Raises InputError,
+    DataError."""
     from iosonde.data.source import open_data as opened
 
-    tell_reading(Path(data))
+    if isinstance(data, str):
+        tell_reading(Path(data))
     source = opened(data, where, experiment)
     for problem in source.problems:
         talk(f"warning: {problem}")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import bound, depth, figure, files, importance, regression, scaling  # noqa: F401
+    from . import (  # noqa: F401, I001
+        bars, bound, depth, factors, figure, files, importance, kinds, latency, regression, scaling, timeline,
+    )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

@@ -22,7 +22,10 @@ def escape(text: object) -> str:
     That is the control characters (C0, C1, line and paragraph separators), the formatting characters that
     turn the reading direction, and lone surrogates (undecodable bytes of a file name).
     """
-    return "".join(char if _harmless(char) else _visible(char) for char in str(text))
+    said = str(text)
+    if said.isascii() and said.isprintable():
+        return said
+    return "".join(char if _harmless(char) else _visible(char) for char in said)
 
 
 def _harmless(char: str) -> bool:

@@ -1,0 +1,97 @@
+"""Python values → Arrow arrays, by their buffers: ``pyarrow.array`` imports pandas where that is installed, which costs
+more than a page of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """Whole numbers within 64 bits."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        return pa.Array.from_buffers(pa.int64(), len(values), [None, _buffer(values.astype(np.int64))])
+    return _fixed(pa.int64(), values, np.array([0 if value is None else value for value in values], np.int64))
+
+
+def float64(values: Sequence[float | None]) -> pa.Array:
+    """Numbers; a NaN stays one."""
+    import pyarrow as pa
+
+    return _fixed(pa.float64(), values, np.array([0.0 if value is None else value for value in values], np.float64))
+
+
+def boolean(values: Sequence[bool | None]) -> pa.Array:
+    """True and false."""
+    import pyarrow as pa
+
+    return _fixed(pa.bool_(), values, np.packbits([bool(value) for value in values], bitorder="little"))
+
+
+def string(values: Sequence[str | None]) -> pa.Array:
+    """Text; of more than 2 GiB together, large text."""
+    import pyarrow as pa
+
+    encoded = [b"" if value is None else value.encode() for value in values]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(one) for one in encoded], out=offsets[1:])
+    large = offsets[-1] > np.iinfo(np.int32).max
+    kind, places = (pa.large_string(), offsets) if large else (pa.string(), offsets.astype(np.int32))
+    buffers = [_present(values), _buffer(places), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(kind, len(encoded), buffers)
+
+
+def _fixed(kind: pa.DataType, values: Sequence[Any], stored: npt.NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(kind, len(values), [_present(values), _buffer(stored)])
+
+
+def _present(values: Sequence[Any]) -> pa.Buffer | None:
+    """One bit a value: whether it is there; None where all are."""
+    if not any(value is None for value in values):
+        return None
+    return _buffer(np.packbits([value is not None for value in values], bitorder="little"))
+
+
+def _buffer(values: npt.NDArray[Any]) -> pa.Buffer:
+    import pyarrow as pa
+
+    return pa.py_buffer(np.ascontiguousarray(values))
+
+
+def numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """(a column as floats, NaN where it lacks a value; where it lacks one)."""
+    import pyarrow as pa
+
+    chunks = column.cast(pa.float64(), safe=False).chunks
+    values = np.concatenate([flat(chunk, np.dtype(np.float64)) for chunk in chunks] or [np.empty(0)])
+    absent = np.concatenate([_absent(chunk) for chunk in chunks] or [np.empty(0, bool)])
+    values[absent] = np.nan
+    return values, absent
+
+
+def flat(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The numbers of an array, not copied (``to_numpy`` would import pandas); anything where it lacks a value."""
+    buffer = array.buffers()[1]
+    if buffer is None or not len(array):
+        return np.zeros(len(array), kind)
+    return np.frombuffer(buffer, kind, len(array), array.offset * kind.itemsize)
+
+
+def _absent(array: pa.Array) -> npt.NDArray[np.bool_]:
+    bits = array.buffers()[0]
+    if bits is None or not len(array):
+        return np.zeros(len(array), bool)
+    present = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    absent: npt.NDArray[np.bool_] = present[array.offset : array.offset + len(array)] == 0
+    return absent

@@ -1,0 +1,60 @@
+"""Values become Arrow arrays and come back without pandas; a store reads a run.json once, as long as it is the same."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import stats_sample
+
+from iosonde.store import Store, arrays, rundir
+
+
+@pytest.mark.parametrize("values", [[], [1, None, -(2**63)], [2**63 - 1], [None, None, 3, 4, 5, 6, 7, 8, 9, None]])
+def test_whole_numbers(values):
+    made = arrays.int64(values)
+    assert made.type == pa.int64() and made.to_pylist() == values
+    made.validate(full=True)
+
+
+@pytest.mark.parametrize("values", [[], ["", None, "é", "a\nb"], [None], ["x"] * 20])
+def test_texts(values):
+    made = arrays.string(values)
+    assert made.type == pa.string() and made.to_pylist() == values
+    made.validate(full=True)
+
+
+def test_truth_and_numbers():
+    assert arrays.boolean([True, None, False] * 5).to_pylist() == [True, None, False] * 5
+    assert arrays.float64([1.5, None, -0.0]).to_pylist() == [1.5, None, -0.0]
+
+
+def test_numbers_come_back_with_their_gaps_from_any_piece():
+    column = pa.chunked_array([pa.array([1, None, 3, 4, None]).slice(1, 3), pa.array([None, 6])])
+    values, absent = arrays.numbers(column)
+    assert absent.tolist() == [True, False, False, True, False]
+    assert np.isnan(values).tolist() == absent.tolist() and values[~absent].tolist() == [3.0, 4.0, 6.0]
+
+
+@pytest.mark.slow
+def test_reading_a_store_does_not_import_pandas(tmp_path):
+    stats_sample.store(tmp_path / "s", repetitions=2)
+    code = (
+        "import sys; from iosonde.data.source import open_data; s = open_data(sys.argv[1]); "
+        "assert len(s.store.operations(s.runs[0].id)) and len(s.trials().rows); assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True)
+
+
+def test_a_document_is_read_once_and_again_when_it_is_another_file(tmp_path, monkeypatch):
+    store = stats_sample.store(tmp_path / "s", repetitions=2)
+    read = []
+    real = rundir.read_document
+    monkeypatch.setattr(rundir, "read_document", lambda directory: read.append(directory.name) or real(directory))
+    known = store.runs()
+    assert sorted(read) == [run["id"] for run in store.runs()] and len(read) == len(known)
+    (tmp_path / "s" / "runs" / known[0]["id"] / "run.json").write_text("{}")
+    assert [run["id"] for run in store.runs()] == [run["id"] for run in known[1:]]
+    assert [one.code for one in store.problems(contents=False)] == ["D101"]
+    assert [run["id"] for run in Store.open(tmp_path / "s").runs()] == [run["id"] for run in known[1:]]
