@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import duckdb
@@ -121,6 +122,19 @@ def test_a_word_that_is_not_known_is_refused_as_python_does():
         iosonde.summary(CP, "real_s", wher="replicas=1")
     with pytest.raises(TypeError, match="missing a required argument: 'data'"):
         iosonde.summary()
+
+
+def test_what_is_shown_by_its_name_alone(results):
+    assert repr(iosonde.open(results)) == f"{results}: 12 runs, 72 results"
+    assert repr(iosonde.open(CP)).startswith(f"{CP}: 24 rows of ")
+    assert repr(iosonde.bound(net=1e8).plot()).startswith("Figure: ")
+    assert repr(iosonde.summary(results)) == str(iosonde.summary(results))
+
+
+def test_python_shows_the_hint_below_the_message():
+    with pytest.raises(iosonde.IosondeError) as error:
+        iosonde.summary(CP, "reel_s")
+    assert traceback.format_exception_only(error.value)[1:] == [f"hint: {error.value.hint}\n"]
 
 
 def test_what_the_command_says_on_stderr_is_a_warning_that_points_here(results, tmp_path):
