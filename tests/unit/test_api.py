@@ -85,7 +85,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
     [
         (lambda: iosonde.summary(None), "a NoneType is not a table"),
         (lambda: iosonde.rank(CP, "real_s", on=3), "on is given as int"),
-        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "on has 3, which is no text"),
+        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "on has 3, which is not text"),
         (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "by is given as dict"),
         (lambda: iosonde.summary(CP, "real_s", level="95%"), "the confidence level is given as str"),
         (lambda: iosonde.summary(CP, "reel_s"), "there is no column 'reel_s'"),
@@ -94,7 +94,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
         (lambda: iosonde.scale(CP, "replicas", response="1/real_s", at="9"), "at='9' is not possible"),
         (lambda: iosonde.queue("disk=2ms", 0), "at=0 is not possible"),
         (lambda: iosonde.bound(net=[1, 2]), r"net=\[1, 2\] is not possible"),
-        (lambda: iosonde.bound(net=1e8).plot(against="money"), "'money' is no axis of a roofline"),
+        (lambda: iosonde.bound(net=1e8).plot(against="money"), "'money' is not an axis of a roofline"),
         (lambda: iosonde.bound(net=1e8).plot(kind="waterfall"), "no losses were computed"),
         (lambda: iosonde.bound(where="a=1", net=1e8), "there is no DATA to choose from"),
         (lambda: iosonde.time_model(copy=1e9, size=1, state="asleep"), "state='asleep' is not known"),
