@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import locale
+import logging
+import multiprocessing
+import os
 import pkgutil
+import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import traceback
+import warnings
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
@@ -204,6 +213,31 @@ def test_an_answer_draws_itself_and_says_where_it_cannot():
     assert figure.image("svg").startswith(b"<?xml") and "image/svg+xml" in figure._repr_mimebundle_()
     with pytest.raises(iosonde.IosondeError, match="has no figure"):
         iosonde.summary(CP, "real_s", by="replicas").plot()
+
+
+def state() -> dict[str, object]:
+    """What a library must leave as it is."""
+    return {
+        "random": (random.getstate(), np.random.get_state()[1].tolist()), "environment": dict(os.environ),
+        "directory": os.getcwd(), "filters": list(warnings.filters), "errors": np.geterr(),
+        "signals": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)],
+        "locale": locale.getlocale(),
+        "handlers": list(logging.getLogger().handlers), "path": list(sys.path), "threads": threading.active_count(),
+        "columns": pd.get_option("display.max_columns"), "children": multiprocessing.active_children(),
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_nothing_global_is_changed(results, tmp_path):
+    importlib.import_module("sklearn.ensemble")  # what a library does when it is loaded is its own affair
+    iosonde.fit(CP, "real_s", "replicas", families="linear").plot().image("svg")
+    before = state()
+    iosonde.rank(CP, "real_s", "replicas").plot().image("png")
+    iosonde.fit(CP, "real_s", "replicas", families=["linear", "forest"], output=tmp_path / "model.json")
+    iosonde.write_report(results, tmp_path / "page.html")
+    iosonde.run("true", store=tmp_path / "store", repetitions=1)
+    iosonde.scale(CP, "replicas", response="1/real_s", bootstrap=100)
+    assert state() == before
 
 
 @pytest.mark.slow
