@@ -79,6 +79,22 @@ def test_tables_of_other_libraries_are_data():
         assert iosonde.regress(table, "real_s", "replicas").to_dict() == of_file
 
 
+def test_a_part_of_a_frame_has_the_columns_of_the_whole(tmp_path):
+    frame = pd.read_csv(CP, comment="#")
+    part = frame[frame["replicas"] > 1]
+    part.to_parquet(tmp_path / "part.parquet")
+    for data in (part, tmp_path / "part.parquet"):
+        assert list(iosonde.open(data).table.columns) == list(frame.columns)
+    with pytest.raises(iosonde.IosondeError, match="cannot be read: .*'a'.*column real_s") as error:
+        iosonde.open(frame.assign(real_s=[1, "a"] * 12))
+    assert "one type" in error.value.hint
+
+
+def test_a_row_of_a_frame_is_a_setting():
+    model, row = iosonde.fit(CP, "real_s", "replicas", families="linear"), pd.Series({"replicas": 2})
+    assert iosonde.predict(model, row).to_dict() == iosonde.predict(model, {"replicas": 2}).to_dict()
+
+
 def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
     with pytest.raises(iosonde.IosondeError) as error:
         iosonde.summary(tmp_path / "no.csv")
