@@ -9,6 +9,7 @@ import json
 import pkgutil
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -161,6 +162,28 @@ def test_an_export(places, tmp_path):
     assert len(pd.read_csv(tmp_path / "a.csv")) > 0
     with pytest.raises(iosonde.IosondeError, match="not the name of a table"):
         iosonde.export(places["STORE"], tmp_path / "a.xlsx")
+
+
+def test_stores_are_looked_after(places, tmp_path):
+    mine, theirs = shutil.copytree(places["STORE"], tmp_path / "mine"), tmp_path / "theirs"
+    assert iosonde.tag_run(mine, "x-1-00", add=["odd", "first"], remove="odd") == ["first"]
+    assert iosonde.show(mine, where="tags=first").to_frame()["id"].tolist() == ["x-1-00"]
+    iosonde.note_run(mine, "x-1-00", "a switch failed")
+    assert "a switch failed" in str(iosonde.show_run(mine, "x-1-00"))
+    checked = iosonde.check_store(mine)
+    assert str(checked) + "\n" == shown(["store", "check", str(mine)])
+    assert checked.to_dict() == json.loads(shown(["store", "check", str(mine), "--json"]))
+    merged = iosonde.merge_stores(tmp_path / "all", [mine, places["STORE"]])
+    assert str(merged) + "\n" == shown(["store", "merge", str(tmp_path / "again"), str(mine), str(places["STORE"])])
+    assert merged.to_frame()["runs"].tolist() == [12]
+    made = iosonde.redact_store(mine, theirs, also="switch")
+    assert made.to_dict() == json.loads(shown(["store", "redact", str(mine), str(tmp_path / "c"), "--also", "switch",
+                                               "--json"]))  # fmt: skip
+    assert len(made.to_frame()) == len(made.to_dict()["replaced"]) and "a switch" not in str(iosonde.show(theirs))
+    next((mine / "runs").glob("*/results.parquet")).write_bytes(b"not a table")
+    assert len(iosonde.check_store(mine).answer.serious) == 1
+    with pytest.warns(iosonde.IosondeWarning, match="left out: "):
+        iosonde.merge_stores(tmp_path / "rest", mine)
 
 
 def test_pages_of_findings():
