@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import locale
+import logging
+import multiprocessing
+import os
 import pkgutil
+import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import traceback
+import warnings
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
@@ -69,6 +79,22 @@ def test_tables_of_other_libraries_are_data():
         assert iosonde.regress(table, "real_s", "replicas").to_dict() == of_file
 
 
+def test_a_part_of_a_frame_has_the_columns_of_the_whole(tmp_path):
+    frame = pd.read_csv(CP, comment="#")
+    part = frame[frame["replicas"] > 1]
+    part.to_parquet(tmp_path / "part.parquet")
+    for data in (part, tmp_path / "part.parquet"):
+        assert list(iosonde.open(data).table.columns) == list(frame.columns)
+    with pytest.raises(iosonde.IosondeError, match="cannot be read: .*'a'.*column real_s") as error:
+        iosonde.open(frame.assign(real_s=[1, "a"] * 12))
+    assert "one type" in error.value.hint
+
+
+def test_a_row_of_a_frame_is_a_setting():
+    model, row = iosonde.fit(CP, "real_s", "replicas", families="linear"), pd.Series({"replicas": 2})
+    assert iosonde.predict(model, row).to_dict() == iosonde.predict(model, {"replicas": 2}).to_dict()
+
+
 def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
     with pytest.raises(iosonde.IosondeError) as error:
         iosonde.summary(tmp_path / "no.csv")
@@ -84,7 +110,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
     [
         (lambda: iosonde.summary(None), "a NoneType is not a table"),
         (lambda: iosonde.rank(CP, "real_s", on=3), "on is given as int"),
-        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "on has 3, which is no text"),
+        (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "on has 3, which is not text"),
         (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "by is given as dict"),
         (lambda: iosonde.summary(CP, "real_s", level="95%"), "the confidence level is given as str"),
         (lambda: iosonde.summary(CP, "reel_s"), "there is no column 'reel_s'"),
@@ -93,7 +119,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
         (lambda: iosonde.scale(CP, "replicas", response="1/real_s", at="9"), "at='9' is not possible"),
         (lambda: iosonde.queue("disk=2ms", 0), "at=0 is not possible"),
         (lambda: iosonde.bound(net=[1, 2]), r"net=\[1, 2\] is not possible"),
-        (lambda: iosonde.bound(net=1e8).plot(against="money"), "'money' is no axis of a roofline"),
+        (lambda: iosonde.bound(net=1e8).plot(against="money"), "'money' is not an axis of a roofline"),
         (lambda: iosonde.bound(net=1e8).plot(kind="waterfall"), "no losses were computed"),
         (lambda: iosonde.bound(where="a=1", net=1e8), "there is no DATA to choose from"),
         (lambda: iosonde.time_model(copy=1e9, size=1, state="asleep"), "state='asleep' is not known"),
@@ -121,6 +147,19 @@ def test_a_word_that_is_not_known_is_refused_as_python_does():
         iosonde.summary(CP, "real_s", wher="replicas=1")
     with pytest.raises(TypeError, match="missing a required argument: 'data'"):
         iosonde.summary()
+
+
+def test_what_is_shown_by_its_name_alone(results):
+    assert repr(iosonde.open(results)) == f"{results}: 12 runs, 72 results"
+    assert repr(iosonde.open(CP)).startswith(f"{CP}: 24 rows of ")
+    assert repr(iosonde.bound(net=1e8).plot()).startswith("Figure: ")
+    assert repr(iosonde.summary(results)) == str(iosonde.summary(results))
+
+
+def test_python_shows_the_hint_below_the_message():
+    with pytest.raises(iosonde.IosondeError) as error:
+        iosonde.summary(CP, "reel_s")
+    assert traceback.format_exception_only(error.value)[1:] == [f"hint: {error.value.hint}\n"]
 
 
 def test_what_the_command_says_on_stderr_is_a_warning_that_points_here(results, tmp_path):
@@ -190,6 +229,31 @@ def test_an_answer_draws_itself_and_says_where_it_cannot():
     assert figure.image("svg").startswith(b"<?xml") and "image/svg+xml" in figure._repr_mimebundle_()
     with pytest.raises(iosonde.IosondeError, match="has no figure"):
         iosonde.summary(CP, "real_s", by="replicas").plot()
+
+
+def state() -> dict[str, object]:
+    """What a library must leave as it is."""
+    return {
+        "random": (random.getstate(), np.random.get_state()[1].tolist()), "environment": dict(os.environ),
+        "directory": os.getcwd(), "filters": list(warnings.filters), "errors": np.geterr(),
+        "signals": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)],
+        "locale": locale.getlocale(),
+        "handlers": list(logging.getLogger().handlers), "path": list(sys.path), "threads": threading.active_count(),
+        "columns": pd.get_option("display.max_columns"), "children": multiprocessing.active_children(),
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_nothing_global_is_changed(results, tmp_path):
+    importlib.import_module("sklearn.ensemble")  # what a library does when it is loaded is its own affair
+    iosonde.fit(CP, "real_s", "replicas", families="linear").plot().image("svg")
+    before = state()
+    iosonde.rank(CP, "real_s", "replicas").plot().image("png")
+    iosonde.fit(CP, "real_s", "replicas", families=["linear", "forest"], output=tmp_path / "model.json")
+    iosonde.write_report(results, tmp_path / "page.html")
+    iosonde.run("true", store=tmp_path / "store", repetitions=1)
+    iosonde.scale(CP, "replicas", response="1/real_s", bootstrap=100)
+    assert state() == before
 
 
 @pytest.mark.slow

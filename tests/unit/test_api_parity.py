@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import io
 import json
+import pkgutil
+import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +31,7 @@ CASES = [
     ("summary CP --response real_s --by replicas", lambda p: iosonde.summary(p["CP"], "real_s", "replicas")),
     ("summary STORE --where nodes=1 --clock all --level 0.9",
      lambda p: iosonde.summary(p["STORE"], where="nodes=1", clock="all", level=0.9)),
+    ("summary CP --response real_s --level 0.5", lambda p: iosonde.summary(p["CP"], "real_s", level=0.5)),
     ("check CP --response real_s --by replicas --bound 3",
      lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3)),
     ("check CP --noise --response real_s --by replicas", lambda p: iosonde.noise(p["CP"], "real_s", by="replicas")),
@@ -55,6 +60,8 @@ CASES = [
                              amount="3GB")),
     ("bound --net 117000000B/s --disk 2.5e7B/s --disks 2 --latency 0.002 --request 65536",
      lambda p: iosonde.bound(net=117e6, disk=2.5e7, disks=2, latency=0.002, request=65536)),
+    ("bound --net 1GB/s --data 3GB --client-memory 64GiB",
+     lambda p: iosonde.bound(net=1e9, amount="3GB", client_memory="64GiB")),
     ("bound STORE --net 1GB/s", lambda p: iosonde.bound(p["STORE"], net="1GB/s")),
     ("time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
      lambda p: iosonde.time_model(size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms",
@@ -86,6 +93,8 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory) -> dict[str, Path]:
+    for room in pkgutil.iter_modules(iosonde.__path__):  # before every call: no room takes a function's place
+        importlib.import_module(f"iosonde.{room.name}")
     own = tmp_path_factory.mktemp("parity")
     store(own / "results")
     (own / "target").mkdir()
@@ -105,8 +114,11 @@ def shown(words: list[str]) -> str:
 def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
     words = [str(places.get(word, word)) for word in shlex.split(line)]
     answer = made(places)
-    assert (capsys.readouterr(), list(recwarn)) == (("", ""), [])
-    assert str(answer) + "\n" == shown(words)
+    assert capsys.readouterr() == ("", "")
+    done = CliRunner().invoke(cli, words)
+    assert str(answer) + "\n" == done.stdout
+    said = [line.removeprefix("warning: ").removeprefix("~ ") for line in done.stderr.splitlines()]
+    assert [str(one.message) for one in recwarn] == said
     assert answer.to_dict() == json.loads(shown([*words, "--json"]))
     frame = answer.to_frame()
     assert len(frame) == len(answer.answer.records()) and (len(frame) or words[0] in ("check", "verify"))
@@ -150,6 +162,28 @@ def test_an_export(places, tmp_path):
     assert len(pd.read_csv(tmp_path / "a.csv")) > 0
     with pytest.raises(iosonde.IosondeError, match="not the name of a table"):
         iosonde.export(places["STORE"], tmp_path / "a.xlsx")
+
+
+def test_stores_are_looked_after(places, tmp_path):
+    mine, theirs = shutil.copytree(places["STORE"], tmp_path / "mine"), tmp_path / "theirs"
+    assert iosonde.tag_run(mine, "x-1-00", add=["odd", "first"], remove="odd") == ["first"]
+    assert iosonde.show(mine, where="tags=first").to_frame()["id"].tolist() == ["x-1-00"]
+    iosonde.note_run(mine, "x-1-00", "a switch failed")
+    assert "a switch failed" in str(iosonde.show_run(mine, "x-1-00"))
+    checked = iosonde.check_store(mine)
+    assert str(checked) + "\n" == shown(["store", "check", str(mine)])
+    assert checked.to_dict() == json.loads(shown(["store", "check", str(mine), "--json"]))
+    merged = iosonde.merge_stores(tmp_path / "all", [mine, places["STORE"]])
+    assert str(merged) + "\n" == shown(["store", "merge", str(tmp_path / "again"), str(mine), str(places["STORE"])])
+    assert merged.to_frame()["runs"].tolist() == [12]
+    made = iosonde.redact_store(mine, theirs, also="switch")
+    assert made.to_dict() == json.loads(shown(["store", "redact", str(mine), str(tmp_path / "c"), "--also", "switch",
+                                               "--json"]))  # fmt: skip
+    assert len(made.to_frame()) == len(made.to_dict()["replaced"]) and "a switch" not in str(iosonde.show(theirs))
+    next((mine / "runs").glob("*/results.parquet")).write_bytes(b"not a table")
+    assert len(iosonde.check_store(mine).answer.serious) == 1
+    with pytest.warns(iosonde.IosondeWarning, match="left out: "):
+        iosonde.merge_stores(tmp_path / "rest", mine)
 
 
 def test_pages_of_findings():
@@ -220,6 +254,34 @@ def test_figures_of_data(data, line, asked, places, tmp_path):
 def test_a_figure_that_cannot_be(asked, said, places):
     with pytest.raises(iosonde.IosondeError, match=said):
         iosonde.plot(places["STORE"], **asked)
+
+
+def test_what_this_machine_can_do(capsys):
+    made = iosonde.doctor()
+    assert capsys.readouterr() == ("", "") and made.answer.sentence in str(made)
+    assert [one["name"] for one in made.to_dict()["checks"]] == made.to_frame()["name"].tolist()
+
+
+def test_a_probe_is_kept_and_shown(tmp_path, capsys):
+    made = iosonde.probe(tmp_path, nodes=1, store=tmp_path.parent / "probed", repetitions=2, size="1MiB")
+    assert capsys.readouterr() == ("", "") and "2 repetitions" in str(made)
+    frame = made.to_frame().set_index("quantity")
+    assert frame.loc["disk_write", "value"] == made.to_dict()["nodes"][0]["disk_write"]["value"]
+    assert len(iosonde.show(tmp_path.parent / "probed").to_frame()) == 2 and not list(tmp_path.iterdir())
+
+
+def test_what_a_command_printed(tmp_path):
+    made = iosonde.run("echo ${n}", set={"n": ["a"]}, repetitions=1, store=tmp_path / "results")
+    (run,) = iosonde.show(made.store).to_frame()["id"]
+    (output,) = iosonde.printed(made.store, run, ranks=0)
+    assert output.text == "a\n" and "rank 0" in output.head
+
+
+def test_every_function_is_called_here_or_beside():
+    called = "".join((ROOT / "tests" / "unit" / f"{name}.py").read_text() for name in ("test_api", "test_api_parity"))
+    assert {name for name in iosonde.__all__ if not re.search(rf"iosonde\.{name}\(", called)} == {
+        "IosondeError", "IosondeWarning",
+    }  # fmt: skip
 
 
 # What an option is called in Python where it is not called the same, and what a function gives in another way.

@@ -62,6 +62,10 @@ class StoreMerge(Answer):
         counts = {"runs": done.runs, "runs_there": done.runs_there, "experiments": done.experiments}
         return {**counts, "problems": [problem.to_json() for problem in done.problems]}
 
+    def records(self) -> list[dict[str, Any]]:
+        """The one row."""
+        return [{key: value for key, value in self.content().items() if key != "problems"}]
+
 
 @dataclass(frozen=True)
 class StoreCopy(Answer):
@@ -74,6 +78,10 @@ class StoreCopy(Answer):
         done = self.redacted
         problems = [problem.to_json() for problem in done.problems]
         return {"runs": done.runs, "replaced": done.replaced, "problems": problems}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a kind of name that was replaced."""
+        return [{"kind": kind, "replaced": number} for kind, number in self.redacted.replaced.items()]
 
 
 def check(name: str) -> StoreCheck:

@@ -12,7 +12,7 @@ from iosonde.core.system_words import FLAGS, READS
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 from .result import Result
-from .words import DataOptions, Names, asked, checked, level_text, names, nothing, one_of, takes, within
+from .words import DataOptions, Names, asked, checked, level_text, names, nothing, one_of, takes, warn, within
 
 if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
@@ -116,6 +116,8 @@ def bound(
     sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
     made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)
+    for warning in made.warnings if made.alone else ():  # with DATA they are part of the text
+        warn(warning)
     amount = "" if given["amount"] is None else level_text(given["amount"])
     return Result(made, lambda one: lines(one, amount), figure)
 
@@ -204,6 +206,8 @@ def time_model(
         [parse_seconds(one) for one in _several(options["observed"])],
     )  # fmt: skip
     made = answer(source, wanted, operation, names(by, "by"))
+    for warning in made.warnings:
+        warn(warning)
     return Result(made, lambda one: [*text.lines(one), *(text.mixtures(one) if mixture else ())])
 
 

@@ -13,7 +13,7 @@ from iosonde.core.units import parse_seconds, parse_size
 
 from .believe import summary
 from .result import Result
-from .words import Names, checked, level_text, levels_of, names, takes, within
+from .words import Names, checked, level_text, levels_of, names, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +151,8 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
 
     outcome = campaign(_request(what, options), checked(level))
     outcome.check()
+    for remark in outcome.remarks()[1:]:  # the first says where the runs are
+        warn(remark)
     return Measured(outcome, level)
 
 

@@ -145,7 +145,7 @@ def level_text(level: Any) -> str:
 
 def texts(setting: Setting, word: str) -> dict[str, str]:
     """A setting as the command line has it: name → text. Raises InputError where it is none."""
-    if not isinstance(setting, Mapping):
+    if not hasattr(setting, "items"):  # a dict, or a row of a frame
         raise InputError(f"{word} is given as {type(setting).__name__}", f"give {word} as a dict: {{'size': 4096}}")
     return {str(name): level_text(value) for name, value in setting.items()}
 

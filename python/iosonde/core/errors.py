@@ -21,6 +21,8 @@ class IosondeError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # below the message wherever Python shows the exception
 
 
 class InputError(IosondeError):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Conditions = Sequence[tuple[str, str, Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source:
     """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
 
@@ -46,6 +46,11 @@ class Source:
     def problems(self) -> tuple[str, ...]:
         """What is damaged, as sentences."""
         return tuple(one.sentence for one in self.damage)
+
+    def __repr__(self) -> str:
+        """What it is of, and how much of it is left."""
+        rows = f"{self.name}: {len(self.table)} rows of {', '.join(self.table.names)}"
+        return rows if self.store is None else f"{self.name}: {len(self.runs)} runs, {len(self.table)} results"
 
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from iosonde.core.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# What pandas calls an index without a name, which a part of a frame has: it numbers rows.
+_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def read_parquet(path: Path) -> pa.Table:
@@ -27,7 +31,7 @@ def read_parquet(path: Path) -> pa.Table:
         if first_place < place:
             raise DataError(f"{path}: columns {first_place} and {place} are both called '{name}'",
                             "give every column a name of its own")  # fmt: skip
-    return table
+    return _without_index(table)
 
 
 def of_stream(table: Any) -> pa.Table:
@@ -35,6 +39,13 @@ def of_stream(table: Any) -> pa.Table:
     import pyarrow as pa
 
     try:
-        return pa.RecordBatchReader.from_stream(table).read_all()
+        found = pa.RecordBatchReader.from_stream(table).read_all()
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"the table cannot be read: {str(error).splitlines()[0]}", "convert it to Arrow") from error
+        said = "; ".join(str(one).splitlines()[0] for one in error.args if str(one))
+        hint = "give every column one type, and a name of its own; or convert it to Arrow"
+        raise DataError(f"the table cannot be read: {said}", hint) from error
+    return _without_index(found)
+
+
+def _without_index(table: pa.Table) -> pa.Table:
+    return table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])

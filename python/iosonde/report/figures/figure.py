@@ -17,7 +17,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 MIME_TYPE = "application/vnd.vegalite.v6+json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Figure:
     """One figure. ``spec`` is Vega-Lite without title and theme: where it is shown decides on them.
 
@@ -27,6 +27,10 @@ class Figure:
     spec: Spec
     title: str
     description: str
+
+    def __repr__(self) -> str:
+        """What it shows, in words, where it cannot be shown."""
+        return f"Figure: {escape(self.description)}"
 
     def to_dict(self) -> Spec:
         """A whole Vega-Lite specification, with its title and the theme for light paper."""

@@ -1,0 +1,139 @@
+"""Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .result import Result
+from .words import Names, names, warn
+
+if TYPE_CHECKING:
+    from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
+    from iosonde.core.types import Finding
+
+
+def check_store(store: str | Path) -> Result[StoreCheck]:
+    """Read every file of a store: which runs are damaged or incomplete.
+
+    It is ``iosonde store check``.
+
+    Parameters
+    ----------
+    store : path
+
+    Returns
+    -------
+    Result[StoreCheck]
+        One row a problem; ``.answer.serious`` are damage and files that are not the store's, ``.answer.incomplete`` the
+        runs that lack something.
+    """
+    from iosonde.answers.store import check
+    from iosonde.report.text.store import check_lines
+
+    return Result(check(str(store)), check_lines)
+
+
+def tag_run(store: str | Path, run: str, add: Names = None, remove: Names = None) -> list[str]:
+    """Give a run tags, and take some away; ``where="tags=TAG"`` then finds it.
+
+    It is ``iosonde store tag``.
+
+    Parameters
+    ----------
+    store : path
+    run : str
+        Its id, or a beginning of it that no other run has.
+    add : str or sequence of str, optional
+    remove : str or sequence of str, optional
+
+    Returns
+    -------
+    list of str
+        The tags that it has now.
+    """
+    from iosonde.answers.store import tag
+
+    return tag(str(store), run, names(add, "add"), names(remove, "remove"))[1]
+
+
+def note_run(store: str | Path, run: str, text: str) -> None:
+    """Write a note beside a run, with the time of now. The run itself never changes.
+
+    It is ``iosonde store note``.
+
+    Parameters
+    ----------
+    store : path
+    run : str
+        Its id, or a beginning of it that no other run has.
+    text : str
+
+    Returns
+    -------
+    None
+    """
+    from iosonde.answers.store import note
+
+    note(str(store), run, text)
+
+
+def merge_stores(target: str | Path, sources: str | Path | Sequence[str | Path]) -> Result[StoreMerge]:
+    """Copy the runs and experiments of stores into one, which is made if it is not there.
+
+    The same run is taken once. It is ``iosonde store merge``.
+
+    Parameters
+    ----------
+    target : path
+    sources : path or sequence of paths
+
+    Returns
+    -------
+    Result[StoreMerge]
+        One row. What was damaged and left out is an ``IosondeWarning``.
+
+    Raises
+    ------
+    InputError
+        Two different runs have one id. Nothing was copied.
+    """
+    from iosonde.answers.store import merge
+    from iosonde.report.text.store import merge_lines
+
+    several = [sources] if isinstance(sources, (str, Path)) else sources
+    made = merge(str(target), [str(one) for one in several])
+    _left_out(made.merged.problems)
+    return Result(made, merge_lines)
+
+
+def redact_store(store: str | Path, copy: str | Path, also: Names = None) -> Result[StoreCopy]:
+    """Make a store with the numbers of another but without its names and secrets.
+
+    Look through the copy before you share it: a name that stands nowhere as a name is only found by ``also``. It is
+    ``iosonde store redact``.
+
+    Parameters
+    ----------
+    store : path
+    copy : path
+    also : str or sequence of str, optional
+        Hide these words as well.
+
+    Returns
+    -------
+    Result[StoreCopy]
+        One row a kind of name. What was damaged and left out is an ``IosondeWarning``.
+    """
+    from iosonde.answers.store import redact
+    from iosonde.report.text.store import copy_lines
+
+    made = redact(str(store), str(copy), names(also, "also"))
+    _left_out(made.redacted.problems)
+    return Result(made, copy_lines)
+
+
+def _left_out(problems: Sequence[Finding]) -> None:
+    for problem in problems:
+        warn(f"left out: {problem.sentence} [{problem.code}]")
