@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from iosonde.stats.checks import s104_cache
+from iosonde.stats.estimate import modes
 from iosonde.stats.estimate.modes import two_modes
 from iosonde.stats.estimate.outliers import outliers
 from iosonde.stats.estimate.trend import trend
@@ -188,6 +189,13 @@ def test_outliers_agree_with_grubbs_for_one_candidate():
     g = np.max(np.abs(x - x.mean())) / x.std(ddof=1)
     t = scipy_stats.t.ppf(1 - 0.05 / 12, 4)
     assert bool(outliers(x, 0.05)) == (g > 5 / np.sqrt(6) * np.sqrt(t**2 / (4 + t**2)))
+
+
+@pytest.mark.parametrize("n", [modes.LEAST, 30, 100])
+def test_where_no_population_is_drawn_no_level_could_tell_two_modes(n):
+    even = (np.arange(n) + 0.5) / n
+    assert float(modes._best_split(even[None, :])[0][0]) == pytest.approx(modes.ONE_MODE, abs=0.01)
+    assert np.mean(modes._null(n) >= modes.ONE_MODE) > 0.5
 
 
 def test_two_modes_are_seen_and_one_is_not():

@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 LEAST = 10
+# What the middle explains of a uniform population. More than half of its samples exceed it: nothing is simulated, and
+# p is called 1.
+ONE_MODE = 0.75
 _DRAWS = 20_000
 _LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two modes
 
@@ -39,9 +42,10 @@ def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
     if x.size > _LARGEST:
         x = np.quantile(x, np.linspace(0, 1, _LARGEST))
     ratio, cut = _best_split(x[None, :])
-    p = _p(float(ratio[0]), x.size)
+    share = float(ratio[0])
     if x[0] > 0:
-        p = max(p, _p(float(_best_split(np.log(x)[None, :])[0][0]), x.size))
+        share = min(share, float(_best_split(np.log(x)[None, :])[0][0]))
+    p = _p(share, x.size)
     at = int(cut[0])
     return TwoModes(float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), p)
 
@@ -66,5 +70,7 @@ def _null(n: int) -> npt.NDArray[np.float64]:
 
 
 def _p(share: float, n: int) -> float:
+    if share <= ONE_MODE:
+        return 1.0
     null = _null(n)
     return float((null.size - np.searchsorted(null, share, "left") + 1) / (null.size + 1))
