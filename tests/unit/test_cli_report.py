@@ -17,6 +17,7 @@ from iosonde.cli.commands import plot, report
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
+from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.store import Store
 
@@ -55,7 +56,7 @@ def run(command, *words):
 def page_at(path, experiment=None, where=()):
     chosen = choose(str(path), experiment)
     source = open_data(str(path), where, chosen.experiment)
-    return page_of_store(source, chosen, 0.95, ["iosonde", "report"])
+    return page_of_store(source, chosen, Asked(), ["iosonde", "report"])
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
