@@ -254,3 +254,11 @@ def test_what_varied_unseen_is_looked_for_in_the_trials_of_that_very_metric(tmp_
         for asked in ({"response": ("bandwidth_first_done",)}, {"clock": "bandwidth_first_done"})
     )
     assert by_name == by_clock and "mode (write, nodes=1, write, nodes=2)" in by_name[0].sentence
+
+
+def test_cells_say_which_factors_they_do_not_show(tmp_path):
+    (said,) = [text for text in overview(hypercube(tmp_path / "a")).warnings if "changes with" in text]
+    assert said == "y changes with x from cell to cell: rank and regress tell them apart"
+    runs = [trial(i, 100.0 + i, x=i % 2, y=2 * (i % 2)) for i in range(8)]
+    (said,) = overview(stored(tmp_path / "b", runs, "x", "y")).warnings
+    assert said == "y changes with x from cell to cell: nothing here tells them apart"

@@ -78,7 +78,8 @@ def test_the_numbers_are_those_of_then(unpacked, store, command, options):
     then = json.loads((unpacked / "expected" / f"{command}{'' if command == 'bound' else '-records'}.json").read_text())
     now, then = dict(numbers(without_added(json.loads(now)))), dict(numbers(then))
     assert now.keys() == then.keys() and len(then) > 50
-    assert now == pytest.approx(then, rel=1e-12)
+    # Ends of a ranking's intervals are roots, which are found to 1e-8 or so.
+    assert now == pytest.approx(then, rel=1e-6 if command == "rank" else 1e-12)
 
 
 def test_its_runs_are_shown_as_then(unpacked, store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.transforms import LOGARITHMS
+from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response
 
 
@@ -12,6 +13,18 @@ def caveats(response: Response) -> list[str]:
     if response.within_run:
         said.append("repeats are iterations within one run: the noise of another execution is not seen")
     said += [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in response.confounded]
+    return said
+
+
+def of_cells(response: Response) -> list[str]:
+    """What the cells do not show: factors that change with one of those that make them. Ranks grow with nodes."""
+    said = []
+    for name, twin in response.confounded:
+        if "ranks" in (name, twin):
+            continue
+        apart = told_apart(response.rows, name, twin)
+        told = "rank and regress tell them apart" if apart else "nothing here tells them apart"
+        said.append(f"{name} changes with {twin} from cell to cell: {told}")
     return said
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.metrics import lowest
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table
 from iosonde.data.asked import Asked
@@ -151,7 +152,9 @@ def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
 def _made(
     found: Sequence[tuple[_Part, Group, Group]], asked: Asked, sides: Sides, warnings: tuple[str, ...] = ()
 ) -> Comparisons:
-    made = [estimates.compare(a, b, asked.level, sides.margin, pairs=bool(sides.pair)) for _, a, b in found]
+    made = [
+        _cut(part, estimates.compare(a, b, asked.level, sides.margin, pairs=bool(sides.pair))) for part, a, b in found
+    ]
     items = []
     for (part, _, _), one in zip(found, estimates.with_holm(made), strict=True):
         # The spread of iterations says nothing of how many trials would tell.
@@ -159,6 +162,18 @@ def _made(
         items.append(Compared(part.cell, one, sides.group, part.within_run))
     said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
     return Comparisons(tuple(items), sides.group, asked.level, (*said, *warnings))
+
+
+def _cut(part: _Part, one: Comparison) -> Comparison:
+    """The comparison with intervals of means that end where a mean can be; those that were published stay."""
+    means = []
+    for side, estimate in ((one.a, one.mean_a), (one.b, one.mean_b)):
+        if side.values is None:
+            means.append(estimate)
+            continue
+        unit = part.rows.column(part.column or side.name).unit
+        means.append(estimate.within(low=lowest(unit, bool(np.all(side.values > 0)))))
+    return replace(one, mean_a=means[0], mean_b=means[1])
 
 
 # The cells of DATA

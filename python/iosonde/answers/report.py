@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 
@@ -23,9 +23,10 @@ from .page.of_table import page_of_table
 class Wanted:
     """What a page is about.
 
-    ``response`` and ``by``: of a table; of a store they make a table of its rows. ``on``: terms of the regressions, by
-    default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe. ``choosing``: settings to
-    choose from. ``again``: the words that make this page again.
+    ``response``: of a table; of a store it makes a table of its rows. ``by``: what makes the cells. ``on``: terms of
+    the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
+    ``choosing``: settings to choose from. ``clock``: of a store's rates. ``again``: the words that make this page
+    again.
     """
 
     data: str
@@ -37,6 +38,7 @@ class Wanted:
     experiment: str | None = None
     where: tuple[str, ...] = ()
     level: float = 0.95
+    clock: str = LAST_DONE
     again: tuple[str, ...] = ()
 
 
@@ -48,13 +50,12 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page:
 
 
 def _of_store(asked: Wanted, opened: Opener) -> Page:
-    if asked.by:
-        raise InputError("--by needs --response", "without both, a store is grouped by every setting that varies")
     source, chosen = open_chosen(asked.data, asked.experiment, asked.where, opened)
-    page = page_of_store(source, chosen, asked.level, asked.again, asked.on, asked.bound)
+    cells = Asked((), asked.by or (), asked.clock, asked.level)
+    page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
     if asked.choosing is None:
         return page
-    return replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, asked.level))
+    return replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, cells))
 
 
 def _of_table(asked: Wanted, opened: Opener) -> Page:
@@ -63,7 +64,7 @@ def _of_table(asked: Wanted, opened: Opener) -> Page:
     page = page_of_table(table, asked.data, asked.response, asked.by, asked.on, asked.level, asked.again)
     if asked.choosing:
         page = replace(page, advice=advice_of_table(table, asked.response, asked.by, asked.choosing, asked.level))
-    bounding = start(source, asked.bound, asked.response, asked.by, asked.level)
+    bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level))
     visit(source, [bounding.losses])
     return replace(page, bound=bounding.section())
 

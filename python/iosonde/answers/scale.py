@@ -94,7 +94,12 @@ class ScalingLaws(Answer):
     def records(self) -> list[dict[str, Any]]:
         """One row a number of nodes of each series."""
         return [
-            {"response": one.series.response, "unit": one.series.unit, **one.series.by, **size.to_json()}
+            {
+                "response": one.series.response,
+                "unit": one.series.unit,
+                **one.series.by,
+                **{key: value for key, value in size.to_json().items() if key != "warnings"},
+            }
             for one in self.items
             for size in one.scaling.sizes
         ]

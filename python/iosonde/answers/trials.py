@@ -15,6 +15,8 @@ from iosonde.data.source import Source
 from iosonde.data.stored import texts
 from iosonde.stats.overview.cells import Measured, TrialCell
 
+from .caveats import of_cells
+
 
 def measured(source: Source, asked: Asked) -> Measured:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
@@ -26,9 +28,9 @@ def measured(source: Source, asked: Asked) -> Measured:
     rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, found)
     places = np.full(len(source.whole), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    said = (text for one in found for text in one.warnings) if asked.response else trials.warnings
+    said = [text for one in found for text in (*one.warnings, *of_cells(one))]
     cells = tuple(cell for one in found for cell in cells_of(one, places))
-    return Measured(cells, rows, by, tuple(dict.fromkeys(said)))
+    return Measured(cells, rows, by, tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said])))
 
 
 def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:

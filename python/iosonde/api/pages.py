@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.whole_file import replace_file
-from iosonde.data.asked import Asked
+from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.data.source import Source, narrowed
 
 from .words import Names, Setting, checked, level_text, names, one_of, open, takes, texts, warn
@@ -54,6 +54,7 @@ class ReportOptions(TypedDict, total=False):
     given: Annotated[Names, None]
     current: Annotated[Setting | None, None]
     where: Annotated[Names, None]
+    clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
 
@@ -71,10 +72,10 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         The page; replaced whole.
     **options
         ``response``: of a table the measured columns, by default what looks measured. ``on``: what the regressions are
-        on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: of a table the columns to group by.
+        on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: what makes the cells.
         ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
         it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
-        ``{"stripe_count": 4}``. And ``where``, ``experiment``, ``level``.
+        ``{"stripe_count": 4}``. And ``where``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -89,7 +90,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         source.name, names(options["response"], "response"), names(options["on"], "on"),
         None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
         options["experiment"] or source.experiment, names(options["where"], "where"), checked(options["level"]),
-        tuple(_again(source, output, options)),
+        options["clock"], tuple(_again(source, output, options)),
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), render(page).encode()))
@@ -104,6 +105,7 @@ class PlotOptions(TypedDict, total=False):
     response: Annotated[Names, None]
     together: Annotated[bool, False]
     where: Annotated[Names, None]
+    clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
 
@@ -121,7 +123,7 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         ``metric``: only these operations or metrics, as ``"write_large"``. ``bars``: each total by node count, of a
         store or of a results file (a path). ``on``: of a store or table, one panel for each response and factor, as
         ``["fs", "log2(record)"]``, with ``response``, by default all that were measured, and ``together``: all
-        responses in one panel. And ``where``, ``experiment``, ``level``.
+        responses in one panel. And ``where``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -139,6 +141,8 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
     if options["bars"]:
         if kind:
             raise InputError("bars and kind do not go together", "leave kind out")
+        if options["clock"] != LAST_DONE:
+            raise InputError("bars draws the sums that the ranks were timed for", "leave clock out")
         return _totals(data, options, level)
     return _of_kind(open(data), kind or "bars", options, level)
 
@@ -148,7 +152,7 @@ def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float)
     from iosonde.report.figures.factors import factors_figure
 
     source = open(data, options["where"], options["experiment"])
-    asked = Asked(names(options["response"], "response"), on, level=level)
+    asked = Asked(names(options["response"], "response"), on, options["clock"], level)
     made = panels(source, asked, options["together"])
     for why in made.left:
         warn(f"not drawn: {why}")
@@ -177,7 +181,10 @@ def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> F
         raise InputError(f"{opened.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
     experiment = choose(opened.store, options["experiment"] or opened.experiment).experiment
     source = narrowed(opened, names(options["where"], "where"), experiment)
-    shown, wanted = figures_of_store(source, level, [kind]), names(options["metric"], "metric")
+    shown, wanted = (
+        figures_of_store(source, Asked(clock=options["clock"], level=level), [kind]),
+        names(options["metric"], "metric"),
+    )
     sections: dict[str, Section[Any]] = {
         "bars": shown.bars, "latency": shown.latencies, "timeline": shown.timelines,
     }  # fmt: skip
@@ -215,6 +222,7 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
     given["experiment"] = given["experiment"] or source.experiment
     for name in ("response", "on", "by", "bound", "choose", "given", "current", "experiment"):
         words += [f"--{name}", _joined(name, given[name])] if given[name] else []
+    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
     return [*words, *(word for condition in names(given["where"], "where") for word in ("--where", condition))]
 

@@ -8,8 +8,15 @@ from .column_units import is_rate
 from .types import Better, Metric
 
 TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
+_AMOUNTS = ("bytes", "operations")
 # Of a thing without a unit, or in bytes and counts: less of it is better.
 _COSTS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])", re.I)
+
+
+def lowest(unit: str, positive: bool) -> float | None:
+    """0 for a rate, a time or an amount whose values are all above it, so that their mean cannot be below; None where
+    a mean can be anything."""
+    return 0.0 if positive and (is_rate(unit) or unit in TIMES or unit in _AMOUNTS) else None
 
 
 def metric_of(name: str, unit: str) -> Metric:

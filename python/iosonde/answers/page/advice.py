@@ -11,7 +11,7 @@ from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import counted
-from iosonde.data.asked import LAST_DONE
+from iosonde.data.asked import Asked
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice as Made
@@ -36,9 +36,9 @@ class Choosing:
     current: Mapping[str, str] | None = None
 
 
-def advice_of_store(source: Source, shown: Sequence[Bars], asked: Choosing, level: float) -> Section[Advice]:
+def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, asked: Asked) -> Section[Advice]:
     """One part for each operation and metric that the page shows."""
-    trials = source.trials(LAST_DONE).rows
+    trials = source.trials(asked.clock).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     varying = [factor.name for factor in source.known.factors if factor.role is Role.SET]
     named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)
@@ -47,7 +47,7 @@ def advice_of_store(source: Source, shown: Sequence[Bars], asked: Choosing, leve
         title = metric_title(operation, metric)
         table = of_metric(trials, rows[operation, metric], title, unit)
         tables.append((title, metric_of(metric, unit), table))
-    return _section(tables, asked, varying, level)
+    return _section(tables, choosing, varying, asked.level)
 
 
 def advice_of_table(

@@ -59,11 +59,9 @@ class Started:
         return Section((_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
-def start(
-    source: Source, asked: str | None, responses: Sequence[str], by: Sequence[str] | None, level: float
-) -> Started:
+def start(source: Source, asked: str | None, wanted: Asked) -> Started:
     """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
-    of_store = source.store is not None
+    of_store, level = source.store is not None, wanted.level
     probe = own_probe(source.store)
     if asked is None and probe is None:
         return Started(of_store, level)
@@ -71,7 +69,6 @@ def start(
     amount = given.others.get("data")
     size_asked = None if amount is None else float(parse_size(amount))
     how = How(given.others.get("unit"), given.words.get("operation"), size_asked)
-    wanted = Asked(tuple(responses), tuple(by or ()), level=level)
     try:
         found, inputs, notes = _found(source, given, given.others.get("probe", probe), wanted, how)
     except IosondeError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iosonde.answers.latencies import Percentiles
 from iosonde.answers.operations import visit
@@ -11,7 +11,7 @@ from iosonde.answers.summary import store_overview
 from iosonde.answers.trials import measured
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.data.asked import ALL, LAST_DONE, Asked
+from iosonde.data.asked import ALL, Asked
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
 from iosonde.stats.regression.formula import columns_of
@@ -38,20 +38,21 @@ from .trials import trials_of
 
 
 def page_of_store(
-    source: Source, chosen: Chosen, level: float, command: Sequence[str] = (), on: Sequence[str] = (),
+    source: Source, chosen: Chosen, asked: Asked, command: Sequence[str] = (), on: Sequence[str] = (),
     bound: str | None = None,
 ) -> Page:  # fmt: skip
-    """Everything that the page shows but advice. ``on`` are terms for the regressions instead of the settings that
-    vary; ``bound`` is what ``--bound`` says. The operations of each run are read once."""
-    runs = source.runs
-    percentiles, shapes = Percentiles(source, level), Shapes(_by(source))
-    bounding = start(source, bound, (), None, level)
+    """Everything that the page shows but advice. ``asked.on`` make the cells, by default what varies; ``on`` are terms
+    for the regressions instead of these; ``bound`` is what ``--bound`` says. The operations of each run are read once.
+    """
+    runs, level = source.runs, asked.level
+    percentiles, shapes = Percentiles(source, level), Shapes(measured(source, asked).by)
+    bounding = start(source, bound, asked)
     visit(source, [percentiles, shapes, bounding.losses])
-    overview = store_overview(source, Asked(level=level), percentiles.found)
+    overview = store_overview(source, asked, percentiles.found)
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
     titles = {(one.operation, one.metric): (metric_title(one.operation, one.metric), one.unit) for one in bars}
-    trials = source.trials(LAST_DONE).rows
+    trials = source.trials(asked.clock).rows
     models = models_of_store(overview, trials, on, level, titles)
     findings = findings_of(overview, runs, source.damage, at_the_top(models))
     target = target_of(runs, source.name)
@@ -70,7 +71,7 @@ def page_of_store(
         trials=trials_of(runs, axis),
         facts=facts_of(runs),
         reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=clocks_of(store_overview(source, Asked(clock=ALL, level=level), {}), axis, bars),
+        clocks=clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
@@ -93,12 +94,12 @@ class Shown:
     timelines: Section[Timeline]
 
 
-def figures_of_store(source: Source, level: float, kinds: Sequence[str]) -> Shown:
+def figures_of_store(source: Source, asked: Asked, kinds: Sequence[str]) -> Shown:
     """Those of ``kinds``; the others are empty, and nothing is computed for them."""
-    percentiles, shapes = Percentiles(source, level), Shapes(_by(source))
+    percentiles, shapes = Percentiles(source, asked.level), Shapes(measured(source, asked).by)
     if "latency" in kinds:
         visit(source, [percentiles, shapes])
-    overview = store_overview(source, Asked(level=level), percentiles.found)
+    overview = store_overview(source, asked, percentiles.found)
     axis = axis_of(overview.by, source.runs)
     return Shown(
         axis,
@@ -106,11 +107,6 @@ def figures_of_store(source: Source, level: float, kinds: Sequence[str]) -> Show
         latencies_of(overview, shapes.found, axis)[0] if "latency" in kinds else Section(),
         timelines_of(source.runs, axis)[0] if "timeline" in kinds else Section(),
     )
-
-
-def _by(source: Source) -> Sequence[str]:
-    """The settings that make the cells."""
-    return measured(source, Asked()).by
 
 
 def _scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:

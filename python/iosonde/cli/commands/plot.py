@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import open_data, split_names
+from iosonde.cli.options.data import clock_option, open_data, split_names
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import show, talk
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.asked import Asked
+from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.report.figures.files import FORMATS, format_of
 
 KINDS = ("bars", "latency", "timeline")
@@ -51,6 +51,7 @@ class Place:
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
 @click.option("--experiment", metavar="ID", help="This experiment instead of the newest.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
+@clock_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
 @click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
 @click.option("--response", metavar="Y,…", help="With --on: the responses [default: all that were measured].")
@@ -73,6 +74,8 @@ def command(data: str, output: str, form: str | None, level: float, **given: Any
     if given["bars"]:
         if given["kind"]:
             raise InputError("--bars and --kind do not go together", "leave --kind out")
+        if given["clock"] != LAST_DONE:
+            raise InputError("--bars draws the sums that the ranks were timed for", "leave --clock out")
         _totals(data, place, level, names, given)
         return
     _kinds(data, place, level, names, given)
@@ -86,7 +89,7 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
     for name in ("kind", "bars", "metric"):
         if given[name]:
             raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
-    asked = Asked(tuple(split_names(given["response"])), tuple(on), level=level)
+    asked = Asked(tuple(split_names(given["response"])), tuple(on), given["clock"], level)
     made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
     figure = report.figures.factors.factors_figure(made.items, made.columns)
     for why in made.left:
@@ -110,7 +113,7 @@ def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: d
     """Figures of the page, by kind: one file holds one of them."""
     kinds = (given["kind"],) if given["kind"] else KINDS if place.many else KINDS[:1]
     source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
-    shown = answers.page.of_store.figures_of_store(source, level, kinds)
+    shown = answers.page.of_store.figures_of_store(source, Asked(clock=given["clock"], level=level), kinds)
     drawn = 0
     sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
     for kind, section in zip(KINDS, sections, strict=True):

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import open_data, split_names
+from iosonde.cli.options.data import clock_option, open_data, split_names
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.pairs import pairs_of
 from iosonde.cli.output import show, talk
 from iosonde.core.errors import InputError
 from iosonde.core.whole_file import replace_file
+from iosonde.data.asked import LAST_DONE
 
 _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experiment")
 
@@ -25,7 +26,7 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experi
 )
 @click.option("--response", metavar="Y,…", help="Table: the measured column(s); by default what looks measured.")
 @click.option("--on", metavar="X,…", help="What the regressions are on, as 'nodes,log2(size)'; by default what varies.")
-@click.option("--by", metavar="X,…", help="Table: columns to group by; by default those of --on, or what varies.")
+@click.option("--by", metavar="X,…", help="What makes the cells; of a table by default those of --on, or what varies.")
 @click.option(
     "--bound",
     metavar="NAME=V,…|FILE|STORE",
@@ -36,6 +37,7 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experi
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")
 @click.option("--experiment", metavar="ID", help="Store: this experiment instead of the newest.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
+@clock_option
 @level_options
 def command(output: str, as_json: bool, **given: Any) -> None:
     """Write one HTML page about DATA: the newest experiment of a store, a .csv or a .parquet.
@@ -63,6 +65,7 @@ def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
         experiment=given["experiment"],
         where=given["where"],
         level=given["level"],
+        clock=given["clock"],
         again=tuple(_command(given, output)),
     )
 
@@ -80,6 +83,7 @@ def _choosing(choose: str | None, given: str | None, current: str | None) -> ans
 def _command(given: dict[str, Any], output: str) -> list[str]:
     """The words that make this page again."""
     words = [word for name in _NAMED if (value := given[name]) for word in (f"--{name}", value)]
+    words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []
     conditions = [word for condition in given["where"] for word in ("--where", condition)]
     return ["iosonde", "report", given["data"], "-o", output, *words, *conditions]

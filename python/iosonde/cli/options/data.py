@@ -96,6 +96,14 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+def clock_option(command: Command) -> Command:
+    """``--clock``, handed to the command as ``clock``."""
+    return click.option(
+        "--clock", default=LAST_DONE, show_default=True, metavar="CLOCK",
+        help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.",
+    )(command)  # fmt: skip
+
+
 def _names(text: str | None) -> tuple[str, ...]:
     return tuple(split_names(text))
 
@@ -110,8 +118,7 @@ def _options(response: str | None, on: str | None, by: str | None) -> list[Calla
         *made,
         click.option("--where", multiple=True, metavar="COND",
                      help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."),
-        click.option("--clock", default=LAST_DONE, show_default=True, metavar="CLOCK",
-                     help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric."),
+        clock_option,
         click.option("--experiment", metavar="ID", help="Store: only this experiment."),
         click.option("--level", type=float, default=0.95, show_default=True,
                      help="Confidence level of every interval."),

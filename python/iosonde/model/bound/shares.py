@@ -55,9 +55,7 @@ def share_of(
 ) -> tuple[Estimate, Estimate, str]:
     """(mean, share, verdict) of trials in bytes/s. ``low`` and ``high``: what S may be, where its inputs are measured;
     the share's interval is then that of the mean over both (not narrower than ``level`` says)."""
-    measured = mean(values, level)
-    if measured.low is not None and measured.low < 0:
-        measured = replace(measured, low=0.0)
+    measured = mean(values, level).within(low=0.0)
     share = _over(measured, made.s, made.s if low is None else low, made.s if high is None else high)
     return measured, share, _verdict(share)
 

@@ -73,7 +73,7 @@ def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
     if g < 2:
         return Estimate(mean, None, None, level, g, ("one group has no spread: measure more settings",))
     half = t_critical(level, g - 1) * standard_error(values, index)
-    return Estimate(mean, max(0.0, mean - half), mean + half, level, g)
+    return Estimate(mean, mean - half, mean + half, level, g).within(low=0.0)
 
 
 def standard_error(values: Array, group: Rows) -> float:

@@ -94,7 +94,7 @@ class Size:
         """The stable JSON form."""
         efficiency = self.efficiency.flat("efficiency") if self.efficiency else {}
         return {"size": self.size, "n": self.rate.n, **self.rate.flat("rate"), "per_one": _per(self.rate, self.size),
-                **efficiency}  # fmt: skip
+                "warnings": list(self.rate.warnings), **efficiency}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,8 @@ def _part(trials: Trials, low: float, high: float) -> dict[float, Sequence[float
 
 def _sizes(trials: Trials, level: float) -> tuple[Size, ...]:
     efficiency = efficiencies(trials, level)
-    return tuple(
-        Size(size, mean(np.asarray(trials[size], dtype=float), level), efficiency.get(size)) for size in sorted(trials)
-    )
+    rates = {size: mean(np.asarray(trials[size], dtype=float), level).within(low=0.0) for size in sorted(trials)}
+    return tuple(Size(size, rate, efficiency.get(size)) for size, rate in rates.items())
 
 
 def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:

@@ -90,7 +90,8 @@ def _shares(made: Bounds) -> Iterator[str]:
     if len(shares) > _MOST_ROWS:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
-    for warning in [*made.warnings, *made.unknown]:
+    cut = dict.fromkeys(said for one in shares if one.measured.low is not None for said in one.measured.warnings)
+    for warning in [*made.warnings, *made.unknown, *cut]:
         yield from wrapped(f"~ {warning}", "  ")
     yield from wrapped(made.sentence)
 

@@ -39,7 +39,8 @@ def _one(made: Comparisons) -> Iterator[str]:
         rows.append([side.name, str(side.side.n), *estimate_parts(interval), significant(side.side.sd), note])
     yield from table([made.group or "", "n", "mean", "interval", "sd", ""], rows, "lrrrrl").splitlines()
     yield ""
-    for name, text in [*_evidence(item), *(("warning", warning) for warning in made.warnings)]:
+    cut = dict.fromkeys([*one.mean_a.warnings, *one.mean_b.warnings])
+    for name, text in [*_evidence(item), *(("warning", warning) for warning in [*made.warnings, *cut])]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)

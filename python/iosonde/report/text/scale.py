@@ -48,7 +48,8 @@ def _of_series(one: ScaledSeries) -> Iterator[str]:
     if made.predictions:
         yield ""
         yield from _predictions(made, series)
-    said = [*made.warnings, *_misfits(made, series.on)]
+    cut = dict.fromkeys(warning for size in made.sizes if size.rate.low is not None for warning in size.rate.warnings)
+    said = [*made.warnings, *_misfits(made, series.on), *cut]
     yield ""
     for warning in said:
         yield from wrapped(f"~ {warning}", "  ")

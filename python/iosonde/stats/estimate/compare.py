@@ -265,4 +265,4 @@ def _can_reject(made: Comparison, alpha: float) -> bool:
 
 def _side_json(one: Group, interval: Estimate) -> dict[str, Any]:
     return {"name": one.name, "n": one.side.n, "sd": one.side.sd, **interval.flat("mean"),
-            "published": one.values is None}  # fmt: skip
+            "published": one.values is None, "warnings": list(interval.warnings)}  # fmt: skip

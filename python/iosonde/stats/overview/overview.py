@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.column_units import is_rate
+from iosonde.core.metrics import lowest
 from iosonde.core.schema import READ_FACTORS
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Table
@@ -31,7 +32,6 @@ from .types import Efficiency, Latency, Overview, Row
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
                 "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
 _SIZES = ("nodes", "ranks")
-_AMOUNTS = ("s", "bytes", "operations")
 
 
 def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
@@ -94,9 +94,8 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
 
 
 def lowest_mean(cell: TrialCell) -> float | None:
-    """0 for a rate, a time or an amount, whose mean cannot be below it; None where the mean can be anything."""
-    positive = bool(np.all(cell.values > 0))
-    return 0.0 if positive and (is_rate(cell.unit) or cell.unit in _AMOUNTS) else None
+    """Below which the mean of these trials cannot be; None where it can be anything."""
+    return lowest(cell.unit, bool(np.all(cell.values > 0)))
 
 
 def _of_trials(estimate: Estimate, cell: TrialCell) -> Estimate:
