@@ -16,7 +16,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
 
 # A library that a single room (or file) may know: what it gives has to pass through that room's words.
-ONLY_IN = {"duckdb": "store", "pyarrow": "store", "mpi4py": "ranks/mpi.py", "click": "cli"}
+ONLY_IN = {
+    "textwrap": "report/text/layout.py",
+    "duckdb": "store",
+    "pyarrow": "store",
+    "mpi4py": "ranks/mpi.py",
+    "click": "cli",
+}
 
 # Each costs 0.1 to 2 s to import: only inside the function that needs it.
 HEAVY = {"scipy", "pyarrow", "duckdb", "vl_convert", "pandas", "statsmodels", "sklearn", "mpi4py"}

@@ -163,7 +163,8 @@ def test_a_stores_page_explains_each_metric_by_what_varies(scaled):
 def test_a_stores_page_takes_terms_and_refuses_wrong_ones(scaled, tmp_path):
     assert shown(scaled, "--on", "log2(nodes)")["models"]["items"][0]["on"] == ["log2(nodes)"]
     assert run(scaled, "--on", "node_count", "-o", tmp_path / "a.html")[0] == 2
-    assert run(scaled, "--by", "nodes", "-o", tmp_path / "a.html")[0] == 2
+    assert run(scaled, "--by", "node_count", "-o", tmp_path / "a.html")[0] == 2
+    assert shown(scaled, "--by", "nodes")["summary"][0]["by"] == ["nodes"]
     assert list(tmp_path.iterdir()) == []
 
 

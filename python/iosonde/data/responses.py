@@ -152,15 +152,14 @@ def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> I
             several = _iterations(source, clock, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, within = several, True
-        yield _stored(
-            f"{operation} {metric}", str(operation), str(metric), rows, source, made.at[places], within, made.warnings
-        )
+        yield _stored(str(operation), str(metric), rows, source, made.at[places], within, made.warnings)
 
 
 def _stored(
-    title: str, operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp], within: bool,
+    operation: str, metric: str, rows: Table, source: Source, at: npt.NDArray[np.intp], within: bool,
     warnings: tuple[str, ...],
 ) -> Response:  # fmt: skip
+    title = f"{operation} {metric}"
     unit = str(rows.column("unit").values[0])
     table = replace(rows, columns={**rows.columns, title: Column(title, rows.numbers(VALUE), title, unit)})
     known = source.known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from .fio_text import NOT_STEADY
@@ -67,9 +68,8 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
     for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
         stop = places[at + 1][1] if at + 1 < len(places) else end
         several = len(entries) > 1 and (same or clients) and entry not in whole
-        _entry(
-            run, entry, lines, line, place, stop, at if several else None, len(entries) > 1 and not same and not clients
-        )
+        named = len(entries) > 1 and not same and not clients
+        _entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, named)
     if same and len(entries) > 1 and not clients:
         _sums(run, len(entries))
     return run
@@ -110,8 +110,13 @@ def factors_of(options: dict[str, Any]) -> dict[str, Any]:
     return factors
 
 
+def _lines_between(lines: Lines, begin: int, end: int) -> Callable[[str], int]:
+    """The line of a needle between two places."""
+    return lambda needle: lines.of(needle, begin, end)[0]
+
+
 def _entry(
-    run: Parsed, entry: dict[str, Any], lines: Lines, line: int, place: int, stop: int, rank: int | None, named: bool
+    run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, named: bool
 ) -> None:  # fmt: skip
     name = str(entry.get("jobname", ""))[:200]
     factors = {"job": name, **factors_of(_options(entry))} if named else None
@@ -122,13 +127,12 @@ def _entry(
         run.lacks(line, f"job {name} ended with error {error:g}: its numbers are of an incomplete run")
     steady = entry.get("steadystate")
     if isinstance(steady, dict) and steady.get("attained") == 0:
-        run.warn(lines.of('"steadystate" : {', place, stop)[0], NOT_STEADY)
+        run.warn(line_of('"steadystate" : {'), NOT_STEADY)
     empty = True
     for direction in DIRECTIONS:
         part = entry.get(direction)
         if isinstance(part, dict) and (finite(part.get("total_ios")) or finite(part.get("io_bytes"))):
-            here, _ = lines.of(f'"{direction}" :', place, stop)
-            _direction(run, direction, part, here, rank, factors)
+            _direction(run, direction, part, line_of(f'"{direction}" :'), rank, factors)
             empty = False
     if empty:
         run.lacks(line, f"job {name} did no I/O")

@@ -13,6 +13,7 @@ import os
 import pwd
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 from . import mount, reading
 from .fact_types import Quota
@@ -21,6 +22,14 @@ _Q_GETQUOTA = 0x800007
 _KINDS = {"user": 0, "group": 1, "project": 2}
 _FS_IOC_FSGETXATTR = 0x801C581F
 _BLOCK_BYTES = 1024  # quotactl's limits are in blocks of 1 KiB, its usage in bytes
+
+
+class _Amount(NamedTuple):
+    """Of bytes, or of files; a limit of 0 is none."""
+
+    used: int
+    soft: int
+    hard: int
 
 
 class _Dqblk(ctypes.Structure):
@@ -73,7 +82,8 @@ def parse_lfs(content: str, uid: int) -> list[Quota]:
     if len(numbers) < 7 or not all(numbers[i].isdigit() for i in (0, 1, 2, 4, 5, 6)):
         return []
     used, soft, hard, used_files, soft_files, hard_files = (int(numbers[i]) for i in (0, 1, 2, 4, 5, 6))
-    return _listed("user", uid, used * 1024, soft * 1024, hard * 1024, used_files, soft_files, hard_files)
+    space = _Amount(used * 1024, soft * 1024, hard * 1024)
+    return _listed("user", uid, space, _Amount(used_files, soft_files, hard_files))
 
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
@@ -90,16 +100,8 @@ def _quotactl(device: str, kind: str, number: int) -> Quota | None:
     request = (_Q_GETQUOTA << 8) | _KINDS[kind]
     if libc.quotactl(ctypes.c_int(request), device.encode(), ctypes.c_int(number), ctypes.byref(block)) != 0:
         return None
-    listed = _listed(
-        kind,
-        number,
-        block.used_bytes,
-        block.soft_blocks * _BLOCK_BYTES,
-        block.hard_blocks * _BLOCK_BYTES,
-        block.used_files,
-        block.soft_files,
-        block.hard_files,
-    )
+    space = _Amount(block.used_bytes, block.soft_blocks * _BLOCK_BYTES, block.hard_blocks * _BLOCK_BYTES)
+    listed = _listed(kind, number, space, _Amount(block.used_files, block.soft_files, block.hard_files))
     return listed[0] if listed else None
 
 
@@ -111,25 +113,24 @@ def _ceph(target: Path) -> list[Quota]:
             limits.append(int(os.getxattr(target, name)))
         except (OSError, ValueError):
             limits.append(0)
-    return _listed("directory", 0, limits[1], 0, limits[0], limits[3], 0, limits[2])
+    return _listed("directory", 0, _Amount(limits[1], 0, limits[0]), _Amount(limits[3], 0, limits[2]))
 
 
-def _listed(kind: str, number: int, used: int, soft: int, hard: int, used_files: int, soft_files: int,
-            hard_files: int) -> list[Quota]:  # fmt: skip
-    if not any((soft, hard, soft_files, hard_files)):
+def _listed(kind: str, number: int, space: _Amount, files: _Amount) -> list[Quota]:
+    if not any((space.soft, space.hard, files.soft, files.hard)):
         return []
-    limit, limit_files = hard or soft, hard_files or soft_files
+    limit, limit_files = space.hard or space.soft, files.hard or files.soft
     return [
         {
             "kind": kind,
             "id": number,
-            "used_bytes": used,
-            "soft_bytes": soft or None,
-            "hard_bytes": hard or None,
-            "free_bytes": max(0, limit - used) if limit else None,
-            "used_files": used_files,
-            "soft_files": soft_files or None,
-            "hard_files": hard_files or None,
-            "free_files": max(0, limit_files - used_files) if limit_files else None,
+            "used_bytes": space.used,
+            "soft_bytes": space.soft or None,
+            "hard_bytes": space.hard or None,
+            "free_bytes": max(0, limit - space.used) if limit else None,
+            "used_files": files.used,
+            "soft_files": files.soft or None,
+            "hard_files": files.hard or None,
+            "free_files": max(0, limit_files - files.used) if limit_files else None,
         }
     ]

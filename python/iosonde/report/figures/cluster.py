@@ -5,13 +5,12 @@ The part that limits is marked three times: by colour, by thick lines, and by th
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
-from iosonde.report.text import escape, estimate_text, width
+from iosonde.report.text import escape, estimate_text, width, wrapped
 
 from .figure import Figure
 from .vocabulary import INK, MUTED, PAPER, VERMILION, Row, Spec, layer, view
@@ -139,7 +138,7 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
     """The drawing, as high as its longest list needs."""
     bottom, paper = _bottom(item), _Paper()
     paper.say(1, _TOP - 1.5, _cut(escape(item.name)), _Look(10.5, bold=True, align="left"))
-    lines = [line for one in item.sentences for line in textwrap.wrap(escape(one), 112)]
+    lines = [line for one in item.sentences for line in wrapped(one, limit=112)]
     for place, line in enumerate(lines[:3]):
         paper.say(1, _TOP - 4.7 - 2.1 * place, line, _Look(8, INK if place == 0 else MUTED, align="left"))
     _draw_network(paper, item)
