@@ -88,8 +88,8 @@ def _measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _surely_measured(column: Column) -> bool:
-    """Numbers of which hardly any comes twice, with the unit of a rate or a time, or with decimals and no unit: sizes and
-    counts of a table with one row for each are set."""
+    """Numbers of which hardly any comes twice, with the unit of a rate or a time, or with decimals and no unit. Sizes
+    and counts are set, also where each row has its own."""
     if not column.numeric or column.missing.all():
         return False
     return _distinct_share(column) > _LEAST_DISTINCT and (_has_unit(column) or not (column.unit or _whole(column)))
