@@ -15,7 +15,7 @@ from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
 from iosonde.answers.page.content.timeline import RankSpan, Timeline
 from iosonde.answers.page.content.words import Facts, FirstScreen, Reproduce
-from iosonde.answers.roofline import Mark
+from iosonde.answers.roofline import RooflineMark
 from iosonde.core.types import Estimate, Finding, Severity
 
 MiB = 2**20
@@ -255,7 +255,7 @@ def bound_page() -> Page:
         return Estimate(value, 0.9 * value, 1.1 * value, 0.95, 6)
 
     xs = (1.0, 2.0, 3.0, 4.0)
-    points = (Mark(1.0, around(80e6), False, "fs=a"), Mark(2.0, around(260e6), True, HOSTILE))
+    points = (RooflineMark(1.0, around(80e6), False, "fs=a"), RooflineMark(2.0, around(260e6), True, HOSTILE))
     line = Roofline("Write, large files", "clients", xs,
                     {"network_clients": tuple(117e6 * x for x in xs), "disks": (300e6,) * 4},
                     tuple(min(117e6 * x, 300e6) for x in xs), points)  # fmt: skip

@@ -16,7 +16,7 @@ from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
 from iosonde.data import stored
 from iosonde.stats.overview import verify
-from iosonde.stats.overview.cells import Measured, TrialCell
+from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 from iosonde.stats.overview.recompute import rates
 
 KINDS = ["open", "create", "read", "write", "close", "fsync"]
@@ -85,14 +85,14 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
     assert rates(StoredRun(run), rows, KINDS)["write_small", "rate_last_done", None] == pytest.approx(1 / 0.004)
 
 
-def measured_of(table) -> Measured:
+def measured_of(table) -> MeasuredCells:
     """All trials of a table of results, every operation and metric a cell."""
     rows = stored.trials(table, "all").rows
     cells = tuple(
         TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
         for key, at in rows.groups(["operation", "metric"])
     )
-    return Measured(cells, rows, ())
+    return MeasuredCells(cells, rows, ())
 
 
 def verified(values: dict, run: dict | None = None, experiments=()) -> verify.Verified:

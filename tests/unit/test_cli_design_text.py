@@ -52,7 +52,7 @@ def test_each_level_and_what_fits():
     factors = [*SWITCHES, SIZE]
     trials = design.trials(factors, design.FULL, range(6), 0, 1)
     seconds = forecast.forecast(
-        trials, [], lambda cell: forecast.Work(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
+        trials, [], lambda cell: forecast.TrialWork(cell["size"]), forecast.Speeds(1e6, 1, 1.0)
     ).seconds
     total_s = sum(seconds)
     found = said(text.levels(factors, forecast.by_level(trials, seconds)))

@@ -14,7 +14,7 @@ from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import Asked
 from iosonde.stats.estimate import summarise
-from iosonde.stats.regression.formula import Factor
+from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.regress import regress
 
 SIZES = (4, 8, 16, 32, 64)
@@ -144,9 +144,9 @@ def test_one_response_that_never_varies_leaves_the_others_drawn(tmp_path):
 
 def test_sizes_of_a_store_are_named_as_people_write_them():
     cells = np.array([16384.0, 1048576.0, 16384.0])
-    places, ticks = factors._places(Factor("request_size", "log2"), cells, "bytes")
+    places, ticks = factors._places(TermFactor("request_size", "log2"), cells, "bytes")
     assert ticks == [(16384.0, "16 KiB"), (1048576.0, "1 MiB")] and places[16384.0] == 16384.0
-    assert factors._places(Factor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
+    assert factors._places(TermFactor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
 
 
 def test_all_panels_of_a_response_have_one_unit(runs):

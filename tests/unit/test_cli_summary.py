@@ -16,7 +16,7 @@ from iosonde.cli.commands import explain, summary  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
-from iosonde.stats.overview.cells import Measured, TrialCell  # noqa: E402
+from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -217,7 +217,7 @@ def test_a_cache_that_varied_is_said_of_reads_alone():
         TrialCell({}, str(key[1]), "operations/s", table.numbers("value")[at], str(key[0]), at)
         for key, at in table.groups(["operation", "metric"])
     )
-    assert overview.hidden_in_store(Measured(cells, table, ())) == {"client_cache": ["read_x"]}
+    assert overview.hidden_in_store(MeasuredCells(cells, table, ())) == {"client_cache": ["read_x"]}
 
 
 def test_the_harmonic_mean_of_rates_is_named_where_it_differs(tmp_path):

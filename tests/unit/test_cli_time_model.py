@@ -10,10 +10,16 @@ from click.testing import CliRunner
 
 from iosonde.cli.commands.time_model import command
 from iosonde.core.errors import IosondeError
-from iosonde.model.time_model import Part, conditions, mixture
+from iosonde.model.time_model import TimePart, conditions, mixture
 
 SIZE = 262144
-PARTS = [Part("m", 0.3e-6), Part("p", 0, 1e10), Part("n", 50e-6, 125e6), Part("c", 0, 2e9), Part("d", 8e-3, 150e6)]
+PARTS = [
+    TimePart("m", 0.3e-6),
+    TimePart("p", 0, 1e10),
+    TimePart("n", 50e-6, 125e6),
+    TimePart("c", 0, 2e9),
+    TimePart("d", 8e-3, 150e6),
+]
 OPTIONS = ("--mode-switch", "0.3us", "--copy", "10GB/s", "--network", "125MB/s", "--network-latency", "50us",
            "--device-copy", "2GB/s", "--device", "150MB/s", "--prepare", "8ms")  # fmt: skip
 

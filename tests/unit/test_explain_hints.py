@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.explain.hints import SYSTEMS, file_of, files_of
-from iosonde.explain.rules import Condition, Rule
+from iosonde.explain.rules import Rule, RuleCondition
 
 
 def rule(when=(), **setting) -> Rule:
@@ -57,7 +57,7 @@ def test_a_column_may_be_renamed_and_the_unknown_is_said():
 
 
 def test_each_rule_has_a_file_that_says_what_for():
-    low, high = Condition("hole", None, 128.0), Condition("hole", 128.0, None)
+    low, high = RuleCondition("hole", None, 128.0), RuleCondition("hole", 128.0, None)
     files = files_of([rule([low], sieving="on"), rule([high], sieving="off")], "romio")
     assert list(files) == ["rule-1.hints", "rule-2.hints", "rules.txt"]
     assert files["rule-1.hints"].startswith("# when: hole <= 128\n# learned from 9 instances; worst case 75 %")
@@ -68,7 +68,7 @@ def test_each_rule_has_a_file_that_says_what_for():
 def test_a_value_can_neither_run_nor_end_its_line(text, system):
     names = {"x": {"lustre": "-p", "gluster": "performance.x", "ior": "-a"}.get(system, "x")}
     try:
-        lines = file_of(rule([Condition("op", levels=(text,))], x=text), system, names).splitlines()
+        lines = file_of(rule([RuleCondition("op", levels=(text,))], x=text), system, names).splitlines()
     except InputError:
         return
     rest = [line for line in lines if not line.startswith("#")]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.types import Estimate
-from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity, after, options, path, totals
+from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after, options, path, totals
 from iosonde.explain.upgrade_tables import (
     CRITERIA,
     Configuration,
-    Cpu,
+    ListedCpu,
     best_from,
     cpus,
     scorecard,
@@ -33,13 +33,13 @@ def cluster(**changes) -> Cluster:
     return Cluster("c", {k: exactly(v) for k, v in system.items()}, {}, **{**made, **changes})
 
 
-NETWORK = Candidate("network", {"network": exactly(10, True)}, cost=500, watts=40)
-DISKS = Candidate("disks", {"disk_write": exactly(2, True)}, cost=300)
-SERVERS = Candidate("servers", {"servers": exactly(8), "disks": exactly(8)})
+NETWORK = UpgradeCandidate("network", {"network": exactly(10, True)}, cost=500, watts=40)
+DISKS = UpgradeCandidate("disks", {"disk_write": exactly(2, True)}, cost=300)
+SERVERS = UpgradeCandidate("servers", {"servers": exactly(8), "disks": exactly(8)})
 
 
 def test_gains_by_hand_and_what_they_cost():
-    found = {o.candidate.name: o for o in options(cluster(), [NETWORK, DISKS, SERVERS], Limits(), 0.95)}
+    found = {o.candidate.name: o for o in options(cluster(), [NETWORK, DISKS, SERVERS], UpgradeLimits(), 0.95)}
     assert found["network"].gain.value == pytest.approx(0.5) and found["network"].gain.low is None
     assert found["network"].per_money == pytest.approx(200 * MB / 500)
     assert found["network"].per_watt == pytest.approx(200 * MB / 40)
@@ -48,50 +48,53 @@ def test_gains_by_hand_and_what_they_cost():
 
 
 def test_the_trap_is_shown_with_what_must_come_first():
-    found = options(cluster(), [NETWORK, DISKS], Limits(), 0.95)
+    found = options(cluster(), [NETWORK, DISKS], UpgradeLimits(), 0.95)
     trap = next(o for o in found if o.candidate.name == "disks")
     assert trap.trap and trap.gain.value == 0 and trap.ceiling.limit == ("network_servers",)
     assert trap.first == ("network", pytest.approx(1.0))
-    space = Candidate("space", {}, attributes={"nodes_per_rack_unit": 4})
-    assert not options(cluster(), [space], Limits(), 0.95)[0].trap
+    space = UpgradeCandidate("space", {}, attributes={"nodes_per_rack_unit": 4})
+    assert not options(cluster(), [space], UpgradeLimits(), 0.95)[0].trap
 
 
 @pytest.mark.parametrize(("order", "first"), [("gain", "servers"), ("money", "network"), ("watt", "network")])
 def test_the_order_is_what_was_asked_for(order, first):
-    assert options(cluster(), [NETWORK, SERVERS], Limits(), 0.95, order=order)[0].candidate.name == first
+    assert options(cluster(), [NETWORK, SERVERS], UpgradeLimits(), 0.95, order=order)[0].candidate.name == first
 
 
 def test_limits_refuse_with_the_reason_and_stand_last():
-    limits = Limits(max_cost=1000, max_watts=500, max_rack_units=6, min_nodes_per_rack_unit=2)
+    limits = UpgradeLimits(max_cost=1000, max_watts=500, max_rack_units=6, min_nodes_per_rack_unit=2)
     found = options(cluster(), [SERVERS, NETWORK], limits, 0.95)
     (reasons,) = [o.refused for o in found if o.candidate.name == "servers"]
     assert [r.split()[0] for r in reasons] == ["costs", "needs", "needs", "has"]
-    dense = Candidate("dense", {"network": exactly(2, True)}, attributes={"nodes_per_rack_unit": 4.0})
+    dense = UpgradeCandidate("dense", {"network": exactly(2, True)}, attributes={"nodes_per_rack_unit": 4.0})
     assert [o.candidate.name for o in options(cluster(), [SERVERS, dense], limits, 0.95)] == ["dense", "servers"]
     assert totals(cluster(), [dense]).rack_units == 1
 
 
 def test_what_to_buy_first_follows_the_gains_and_the_money():
-    found = options(cluster(), [DISKS, NETWORK], Limits(), 0.95)
-    assert [(name, pytest.approx(gain), cost) for name, gain, cost in path(cluster(), found, Limits())] == [
+    found = options(cluster(), [DISKS, NETWORK], UpgradeLimits(), 0.95)
+    assert [(name, pytest.approx(gain), cost) for name, gain, cost in path(cluster(), found, UpgradeLimits())] == [
         ("network", 0.5, 500), ("disks", 1.0, 800)]  # fmt: skip
-    assert [step[0] for step in path(cluster(), found, Limits(max_cost=600))] == ["network"]
+    assert [step[0] for step in path(cluster(), found, UpgradeLimits(max_cost=600))] == ["network"]
 
 
 def test_measured_inputs_give_gains_an_interval():
     system = {**cluster().system, "network": Quantity(100 * MB, 90 * MB, 111 * MB)}
-    (one,) = options(Cluster("c", system, {}), [NETWORK], Limits(), 0.95)
+    (one,) = options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)
     # S after is 600 MB/s whatever the network was; before it is 4 times the network.
     assert one.gain.low == pytest.approx(600 / 444 - 1, abs=0.03)
     assert one.gain.high == pytest.approx(600 / 360 - 1, abs=0.03)
-    again = options(Cluster("c", system, {}), [NETWORK], Limits(), 0.95)[0]
+    again = options(Cluster("c", system, {}), [NETWORK], UpgradeLimits(), 0.95)[0]
     assert (again.gain.low, again.gain.high) == (one.gain.low, one.gain.high)
 
 
 @given(st.floats(1, 50), st.floats(1, 50))
 def test_more_of_anything_never_loses(network, disk):
-    changes = [Candidate("n", {"network": exactly(network, True)}), Candidate("d", {"disk_write": exactly(disk, True)})]
-    for option in options(cluster(), changes, Limits(), 0.95):
+    changes = [
+        UpgradeCandidate("n", {"network": exactly(network, True)}),
+        UpgradeCandidate("d", {"disk_write": exactly(disk, True)}),
+    ]
+    for option in options(cluster(), changes, UpgradeLimits(), 0.95):
         assert option.gain.value >= -1e-12
     assert after(cluster(), changes).s >= max(after(cluster(), [one]).s for one in changes) * (1 - 1e-12)
 
@@ -102,49 +105,51 @@ def test_a_model_beside_the_bound_and_its_disagreement():
         "ten": Estimate(110 * MB, 105 * MB, 115 * MB, 0.95, 20),
     }
     asked = cluster(model={"network": "gigabit"})
-    network = Candidate("network", NETWORK.system, model={"network": "ten"})
-    (one,) = options(asked, [network], Limits(), 0.95, lambda at: known[at["network"]])
+    network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
+    (one,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]])
     assert one.model_gain.value == pytest.approx(0.1)
     assert one.model_gain.low == pytest.approx(0.0) and one.model_gain.high == pytest.approx(115 / 95 - 1)
     assert any("disagree" in remark for remark in one.remarks)
     fast = {"gigabit": Estimate(1e8, None, None, 0.95, 0), "ten": Estimate(9e9, None, None, 0.95, 0)}
-    (more,) = options(asked, [network], Limits(), 0.95, lambda at: fast[at["network"]])
+    (more,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: fast[at["network"]])
     assert "the model predicts more than the bound allows" in more.remarks
-    assert options(asked, [NETWORK], Limits(), 0.95, lambda at: known["ten"])[0].model_gain is None
+    assert options(asked, [NETWORK], UpgradeLimits(), 0.95, lambda at: known["ten"])[0].model_gain is None
 
 
 def test_a_model_of_anything_but_bytes_is_not_held_against_the_bound():
     asked = cluster(model={"network": "gigabit"})
-    network = Candidate("network", NETWORK.system, model={"network": "ten"})
+    network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
     known = {"gigabit": Estimate(1e9, None, None, 0.95, 0), "ten": Estimate(1.5e9, None, None, 0.95, 0)}
-    (one,) = options(asked, [network], Limits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
+    (one,) = options(asked, [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]], in_bytes=False)
     assert one.model_gain.value == pytest.approx(0.5) and not one.remarks
 
 
 @pytest.mark.parametrize("old", [-5.0, 0.0, None])
 def test_a_model_that_predicts_no_rate_cannot_tell(old):
     known = {"gigabit": Estimate(old, None, None, 0.95, 0, ("outside",)), "ten": Estimate(5.0, None, None, 0.95, 0)}
-    network = Candidate("network", NETWORK.system, model={"network": "ten"})
-    (one,) = options(cluster(model={"network": "gigabit"}), [network], Limits(), 0.95, lambda at: known[at["network"]])
+    network = UpgradeCandidate("network", NETWORK.system, model={"network": "ten"})
+    (one,) = options(
+        cluster(model={"network": "gigabit"}), [network], UpgradeLimits(), 0.95, lambda at: known[at["network"]]
+    )
     assert one.model_gain is None and one.remarks == ("the model cannot tell", "outside")
 
 
 def test_changes_that_do_not_go_together_are_no_path():
     # Each fits by itself; together there would be 4 disks for 8 servers.
-    less = Candidate("fewer disks", {"disks": exactly(4), "network": exactly(2, True)})
-    more = Candidate("more servers", {"servers": exactly(8)})
+    less = UpgradeCandidate("fewer disks", {"disks": exactly(4), "network": exactly(2, True)})
+    more = UpgradeCandidate("more servers", {"servers": exactly(8)})
     asked = replace(cluster(), system={**cluster().system, "disks": exactly(8)})
-    found = options(asked, [less, more, Candidate("cpu", {"cpu": exactly(1e-12)})], Limits(), 0.95)
-    assert [name for name, _, _ in path(asked, found, Limits())] == [found[0].candidate.name]
+    found = options(asked, [less, more, UpgradeCandidate("cpu", {"cpu": exactly(1e-12)})], UpgradeLimits(), 0.95)
+    assert [name for name, _, _ in path(asked, found, UpgradeLimits())] == [found[0].candidate.name]
 
 
 # Published figures: Kumar 2013, tables 1.1 and 7.1.
 CPUS = [
-    Cpu("Low power Atom", 916, 8.5),
-    Cpu("Low power Xeon E3-1265", 8306, 45),
-    Cpu("Low power Xeon E3-1280", 9909, 95),
-    Cpu("Xeon E5430", 3975, 80),
-    Cpu("Xeon E5650", 7480, 95),
+    ListedCpu("Low power Atom", 916, 8.5),
+    ListedCpu("Low power Xeon E3-1265", 8306, 45),
+    ListedCpu("Low power Xeon E3-1280", 9909, 95),
+    ListedCpu("Xeon E5430", 3975, 80),
+    ListedCpu("Xeon E5650", 7480, 95),
 ]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.campaign import forecast
-from iosonde.campaign.forecast import Measured, Speeds, Work
+from iosonde.campaign.forecast import FinishedTrial, Speeds, TrialWork
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
@@ -21,7 +21,7 @@ SPEEDS = Speeds(bytes_per_s=1e6, files_per_s=100, start_s=2)
 
 
 def moved(cell):
-    return Work(cell["size"])
+    return TrialWork(cell["size"])
 
 
 def nothing_known(cell):
@@ -53,7 +53,7 @@ def test_without_any_trial_the_speeds_are_the_guess_and_are_shown():
 
 
 def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
-    earlier = [Measured({"size": 10**6, "ranks": 4, "repetition": i}, s) for i, s in enumerate((7.0, 9.0, 50.0))]
+    earlier = [FinishedTrial({"size": 10**6, "ranks": 4, "repetition": i}, s) for i, s in enumerate((7.0, 9.0, 50.0))]
     expected = forecast.estimator(earlier, moved, SPEEDS)
     assert expected({"size": 10**6}) == (9.0, forecast.MEASURED)
     assert expected({"size": 10**6, "centre_trial": True}) == (9.0, forecast.MEASURED)
@@ -62,7 +62,7 @@ def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
 
 
 def test_the_basis_counts_what_is_mixed():
-    found = forecast.forecast(trials(), [Measured({"size": 10**6}, 3.0)], moved, SPEEDS)
+    found = forecast.forecast(trials(), [FinishedTrial({"size": 10**6}, 3.0)], moved, SPEEDS)
     assert (
         found.basis == "2 trials measured in 1 earlier trials; 2 trials scaled by what they move from 1 earlier trials"
     )
@@ -73,21 +73,21 @@ def test_commands_of_which_nobody_knows_what_they_move():
     assert found.seconds == [None] * 4
     assert (found.unknown, found.total_s) == (4, 0)
     assert "not known" in found.basis
-    after_a_pilot = forecast.forecast(trials(), [Measured({"size": 10**6}, 5.0)], nothing_known)
+    after_a_pilot = forecast.forecast(trials(), [FinishedTrial({"size": 10**6}, 5.0)], nothing_known)
     assert after_a_pilot.seconds == [5.0] * 4
     assert "2 trials the median of 1 earlier trials of other cells" in after_a_pilot.basis
 
 
 @given(st.floats(0.01, 100))
 def test_a_pilot_on_a_faster_or_slower_system_scales_everything(factor):
-    earlier = [Measured({"size": 10**6}, 3 * factor)]
+    earlier = [FinishedTrial({"size": 10**6}, 3 * factor)]
     found = forecast.forecast(trials(), earlier, moved, SPEEDS)
     assert found.total_s == pytest.approx(factor * forecast.forecast(trials(), [], moved, SPEEDS).total_s)
 
 
 def test_what_the_user_says_a_trial_moves():
     work = forecast.stated_work("size * nodes * replica", ["size", "nodes", "replica"], "moves")
-    assert work({"size": 100, "nodes": 4, "replica": 2}) == Work(800)
+    assert work({"size": 100, "nodes": 4, "replica": 2}) == TrialWork(800)
     assert work({"size": 100}) is None
     with pytest.raises(InputError, match="moves: 'sise' at column 1"):
         forecast.stated_work("sise * 2", ["size"], "moves")
@@ -96,7 +96,7 @@ def test_what_the_user_says_a_trial_moves():
 def test_the_envelope_moves_what_its_phases_move():
     settings = envelope.Settings()
     found = forecast.envelope_work(settings)({"nodes": 2, "ranks_per_node": 4})
-    assert found == Work(envelope.bytes_moved(settings, 8), 58 * settings.small_files)
+    assert found == TrialWork(envelope.bytes_moved(settings, 8), 58 * settings.small_files)
 
 
 def test_each_level_counts_the_trials_that_have_it():

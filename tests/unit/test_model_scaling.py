@@ -65,7 +65,7 @@ def test_what_a_profile_holds_is_held(held):
     points = points_of(trials(usl))
     name, value = held
     parts = rational.fit(points, (0, 1, 2), laws._held(name, 1.0 if name == laws.LAMBDA else None, value))
-    assert laws.Fit(laws.BY_NAME["usl"], parts).parameter(name) == pytest.approx(value, rel=1e-5)
+    assert laws.LawFit(laws.BY_NAME["usl"], parts).parameter(name) == pytest.approx(value, rel=1e-5)
 
 
 def test_no_held_value_fits_better_than_the_fit():

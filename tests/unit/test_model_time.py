@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
-from iosonde.model.time_model import Part, best_case, classify, conditions, diagnose, fit_line
+from iosonde.model.time_model import TimePart, best_case, classify, conditions, diagnose, fit_line
 
 SIZE = 262144
-PARTS = [Part("m", 0.3e-6), Part("p", 0, 1e10), Part("n", 50e-6, 125e6), Part("c", 0, 2e9), Part("d", 8e-3, 150e6)]
+PARTS = [
+    TimePart("m", 0.3e-6),
+    TimePart("p", 0, 1e10),
+    TimePart("n", 50e-6, 125e6),
+    TimePart("c", 0, 2e9),
+    TimePart("d", 8e-3, 150e6),
+]
 
 
 def test_golden_times_and_diagnosis():
@@ -30,7 +36,7 @@ def test_a_sequential_device_prepares_nothing():
 
 
 def test_places_make_conditions_of_their_own():
-    found = conditions([*PARTS, Part("p", 0, 5e9, "numa")])
+    found = conditions([*PARTS, TimePart("p", 0, 5e9, "numa")])
     names = [one.name for one in found]
     assert names.count("discard") == 1 and "client_cached (numa)" in names and len(names) == 7
     assert diagnose(found, SIZE, 53e-6).condition == "client_cached (numa)"
@@ -67,7 +73,7 @@ def test_a_fitted_line_finds_the_truth_and_names_its_interval():
 
 def test_no_complete_condition_is_an_error():
     with pytest.raises(InputError, match="no part 'x'"):
-        conditions([Part("x")])
+        conditions([TimePart("x")])
     with pytest.raises(InputError, match="n .network. is given") as error:
         conditions([p for p in PARTS if p.name in "mn"])
     assert error.value.hint == "give p too"

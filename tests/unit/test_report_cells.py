@@ -11,7 +11,7 @@ from iosonde.answers.page.content.tables import Section
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.report.page.headline import MOST_SETTINGS, headlines
 from iosonde.report.page.page import bar_groups, render
-from iosonde.report.page.strip import STRIP_WIDTH, Axis
+from iosonde.report.page.strip import STRIP_WIDTH, StripAxis
 from iosonde.report.page.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
 from iosonde.report.text import estimate_parts
 from page_sample import model_page, sample_page
@@ -63,7 +63,7 @@ def test_a_table_of_many_columns_has_the_findings_below_it():
 
 @pytest.mark.parametrize(("least", "most"), [(30e3, 2e6), (1.0, 1e9), (900.0, 40e3)])
 def test_texts_of_an_axis_do_not_meet(least, most):
-    ticks = Axis(least, most).ticks("operations/s")
+    ticks = StripAxis(least, most).ticks("operations/s")
     assert ticks and all(0 <= x <= STRIP_WIDTH for x, _ in ticks)
     assert all(b[0] - a[0] >= 7 * max(len(a[1]), len(b[1])) for a, b in zip(ticks, ticks[1:], strict=False))
 

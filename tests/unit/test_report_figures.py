@@ -13,14 +13,14 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.report.figures.bars import bars_figure
 from iosonde.report.figures.depth import depth_figure
-from iosonde.report.figures.factors import FactorPanel, Series, factor_figure
+from iosonde.report.figures.factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.report.figures.figure import MIME_TYPE, Figure, together
 from iosonde.report.figures.files import FORMATS, format_of, numbered
 from iosonde.report.figures.latency import latency_figure
 from iosonde.report.figures.roofline import roofline_figure
 from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
 from iosonde.report.figures.timeline import timeline_figure
-from iosonde.report.figures.unseen import Errors, errors_figure
+from iosonde.report.figures.unseen import ModelErrors, errors_figure
 from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
 from iosonde.report.page.figures import page_specs
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
@@ -47,7 +47,7 @@ def influence(name: str) -> Influence:
 def renamed(name: str) -> list[Figure]:
     """Every kind of figure with a text wherever it has one."""
     page, bound = sample_page(), bound_page().bound.items[0]
-    series = Series(name, [(0.0, 1.0), (1.0, 2.0)], [(0.0, around(1.0)), (1.0, around(2.0))], [], [name])
+    series = PanelSeries(name, [(0.0, 1.0), (1.0, 2.0)], [(0.0, around(1.0)), (1.0, around(2.0))], [], [name])
     line = dataclasses.replace(
         bound.rooflines[0], title=name, x_name=name, ceilings={name: (1e8,) * 4, f"{name}2": (2e8,) * 4}
     )
@@ -61,7 +61,7 @@ def renamed(name: str) -> list[Figure]:
         scaling_figure(ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)],
                                     [], [1.5], 1)),
         depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
-        errors_figure(Errors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
+        errors_figure(ModelErrors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
     ]  # fmt: skip
 
 
@@ -229,5 +229,5 @@ def test_ticks_are_in_units_that_people_read(how, values, texts):
 
 def test_a_long_series_of_points_is_drawn_quickly_enough_to_be_useful():
     many = np.arange(5000.0)
-    series = Series("y", list(zip(many, many, strict=True)), [(0.0, around(1.0))], [], [])
+    series = PanelSeries("y", list(zip(many, many, strict=True)), [(0.0, around(1.0))], [], [])
     assert len(factor_figure(FactorPanel("x", [(0.0, "0")], False, "", 1.0, [series])).image("svg")) > 100_000

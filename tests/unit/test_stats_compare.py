@@ -14,7 +14,7 @@ from scipy import stats as scipy_stats
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate import compare, rank_tests
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Summary, group, published
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, PublishedSummary, group, published
 from iosonde.stats.estimate.compare_words import sentence
 from iosonde.stats.estimate.multiple import holm
 from iosonde.stats.estimate.ratio import ratio_of_means, side
@@ -26,7 +26,7 @@ positive = st.lists(st.floats(1, 1000), min_size=3, max_size=10)
 
 
 def test_a_published_interval_stands_in_for_one_side():
-    made = compare.compare(group("Ficus", CP1), published(Summary("UFS", **UFS)), 0.9, 0.02)
+    made = compare.compare(group("Ficus", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
     assert (made.overlap, made.mean_inside) == (True, False)
     assert (made.t, made.df, made.p) == (
         pytest.approx(2.618035, abs=1e-3), pytest.approx(12.923033, abs=1e-3), pytest.approx(0.02135, abs=1e-4),
@@ -36,7 +36,7 @@ def test_a_published_interval_stands_in_for_one_side():
 
 
 def test_an_interval_made_with_z_is_read_with_z():
-    one = published(Summary("x", mean=10, n=8, low=8, high=12, level=0.9, kind="z"))
+    one = published(PublishedSummary("x", mean=10, n=8, low=8, high=12, level=0.9, kind="z"))
     assert one.side.sd == pytest.approx(2 * math.sqrt(8) / 1.644854, rel=1e-5)
 
 
@@ -47,7 +47,7 @@ def test_an_interval_made_with_z_is_read_with_z():
 )  # fmt: skip
 def test_a_summary_that_cannot_be_is_refused(summary):
     with pytest.raises(InputError):
-        published(Summary("x", **summary))
+        published(PublishedSummary("x", **summary))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_shift_covers():
 
 
 def test_sentences_can_be_quoted():
-    made = compare.compare(group("1", CP1), published(Summary("UFS", **UFS)), 0.9, 0.02)
+    made = compare.compare(group("1", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
     assert sentence(made, "replicas") == "UFS is smaller: 0.889 (0.827 to 0.964) times replicas=1."
     made = compare.compare(group("1", CP1), group("3", CP3), 0.95, 0.02)
     assert sentence(made, "replicas").startswith("Cannot tell whether replicas=3 differs from replicas=1: ")

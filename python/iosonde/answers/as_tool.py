@@ -14,7 +14,7 @@ from iosonde.stats.definitions.clock import Work, why_not, work_of
 from iosonde.store import Store
 
 from .answer import Answer
-from .show import Chosen
+from .show import ChosenRuns
 
 TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
 _INCOMPARABLE = "the clocks of its nodes cannot be compared"
@@ -22,7 +22,7 @@ _COUNTED = ("repetition", "block", "order", *OBSERVED_FACTORS)
 
 
 @dataclass(frozen=True)
-class Block:
+class ToolPhase:
     """What came out for one phase of one run; ``iteration`` counts the runs of one setting from 0."""
 
     operation: str
@@ -36,7 +36,7 @@ class Recomputed:
     ``left_out``: phase → why it is not there."""
 
     runs: list[str]
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[ToolPhase] = field(default_factory=list)
     summary: list[Any] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class AsTool(Answer):
         ]
 
 
-def as_tool(chosen: Chosen, tool: str) -> AsTool:
+def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
     """The chosen runs by ``tool``'s own definitions. Raises DataError where none recorded its operations."""
     return AsTool(tool, tuple(_recompute(chosen.store, tool, chosen.runs)))
 
@@ -111,7 +111,7 @@ def _of_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Recompute
                 why = "" if value is not None else _INCOMPARABLE if operation else "nothing that mdtest does"
             elif work is not None:
                 made, why = rows_of(tool, phase, work, flags_of(run))
-                found.blocks += [Block(name, iteration, made)] if made else []
+                found.blocks += [ToolPhase(name, iteration, made)] if made else []
             if why:
                 found.left_out[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]

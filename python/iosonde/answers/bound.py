@@ -22,7 +22,7 @@ from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import words
 from iosonde.model.bound.bound import Ceiling, ceiling
-from iosonde.model.bound.shares import ABOVE, CURE, Share, share_of
+from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
 
 from . import roofline, waterfall
 from .answer import Answer
@@ -54,7 +54,7 @@ class Bounds(Answer):
     level: float
     alone: Ceiling | None = None
     s: Estimate | None = None
-    shares: tuple[Share, ...] = ()
+    shares: tuple[MeasuredShare, ...] = ()
     falls: tuple[Waterfall, ...] = ()
     warnings: tuple[str, ...] = ()
     data: float | None = None
@@ -157,12 +157,12 @@ def bound(
     return Bounds(asked.level, None, None, tuple(found), tuple(falls), (*warnings, *said), how.data)
 
 
-def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[Share], list[str]]:
+def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[MeasuredShare], list[str]]:
     """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
     given = list(inputs.columns.values())
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
         inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
-    found: list[Share] = []
+    found: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)
@@ -195,7 +195,7 @@ def _cells(response: Response, given: Sequence[str]) -> Iterator[_Cell]:
             yield _Cell(dict(zip(by, key, strict=True)), present)
 
 
-def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level: float, how: How) -> Share:
+def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
     values, metric = response.values[cell.rows], _metric(response)
     of_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, of_time)
@@ -209,8 +209,8 @@ def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level:
     if response.within_run:
         measured, share = (_within_run(one) for one in (measured, share))
     runs = response.rows.columns["run"].values[cell.rows] if "run" in response.rows.columns else ()
-    return Share(cell.by, response.operation, metric, made, measured, share, verdict, tuple(map(str, runs)),
-                 dict(inputs.columns))  # fmt: skip
+    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, tuple(map(str, runs)),
+                         dict(inputs.columns))  # fmt: skip
 
 
 def _metric(response: Response) -> str:
@@ -272,7 +272,7 @@ def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
     return [f"nothing is known of {words.name(name)}: the true bound may be lower" for name in missing]
 
 
-def closing(found: Sequence[Share], level: float) -> str:
+def closing(found: Sequence[MeasuredShare], level: float) -> str:
     """What part of the bound was delivered, what limits, and what cannot be."""
     above = [one for one in found if one.verdict]
     sure = sum(one.verdict == ABOVE for one in above)
@@ -294,5 +294,5 @@ def closing(found: Sequence[Share], level: float) -> str:
     return text.strip()
 
 
-def _value(one: Share) -> float:
+def _value(one: MeasuredShare) -> float:
     return one.share.value or 0.0

@@ -15,8 +15,8 @@ from iosonde.core.problems import SpecError
 from iosonde.core.system_words import READS, whole
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Key
-from iosonde.explain.upgrade import Candidate, Cluster, Limits, Quantity, after
-from iosonde.explain.upgrade_tables import Configuration, Cpu
+from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
+from iosonde.explain.upgrade_tables import Configuration, ListedCpu
 from iosonde.model.bound.bound import NothingKnownError
 from iosonde.model.bound.system import idle
 
@@ -51,9 +51,9 @@ class ClusterFile:
 
     name: str
     cluster: Cluster | None
-    candidates: tuple[Candidate, ...]
-    limits: Limits
-    cpus: tuple[Cpu, ...] = ()
+    candidates: tuple[UpgradeCandidate, ...]
+    limits: UpgradeLimits
+    cpus: tuple[ListedCpu, ...] = ()
     min_cpu_points: float | None = None
     max_cpu_watts: float | None = None
     measured: tuple[Configuration, ...] = ()
@@ -105,7 +105,8 @@ class _Reader(Sections):
             name: self.scalar(("today", name), reader) for name, reader in _OF_THE_WHOLE.items() if name in today
         }
         return ClusterFile(
-            str(data.get("name") or ""), cluster, candidates, Limits(**limits), cluster_tables.cpus(self), **of_cpus,
+            str(data.get("name") or ""), cluster, candidates, UpgradeLimits(**limits), cluster_tables.cpus(self),
+            **of_cpus,
             measured=cluster_tables.measured(self), systems=cluster_tables.systems(self),
             weights=cluster_tables.weights(self), **of_whole,
         )  # fmt: skip
@@ -125,7 +126,7 @@ class _Reader(Sections):
             self.possible(("today",), lambda: after(made))
         return made
 
-    def candidate(self, name: str, cluster: Cluster | None) -> Candidate:
+    def candidate(self, name: str, cluster: Cluster | None) -> UpgradeCandidate:
         at: Key = ("candidates", name)
         given = self.mapping(at)
         self.known(given, at, (*_SYSTEM, *_ATTRIBUTES, *_ADDED, "model"))
@@ -133,7 +134,7 @@ class _Reader(Sections):
         read = {key: self.scalar((*at, key), number, any_sign=key in _ADDED) for key in keys}
         numbers = {key: value for key, value in read.items() if value is not None}
         attributes = {key: numbers.pop(key) for key in _ATTRIBUTES if key in numbers}
-        made = Candidate(name, self.quantities(at, given, cluster), self.words(at, given),
+        made = UpgradeCandidate(name, self.quantities(at, given, cluster), self.words(at, given),
                          **numbers, attributes=attributes,
                          model=self.levels((*at, "model")))  # fmt: skip
         if not (made.system or made.words or made.attributes or made.model) and not self.problems:

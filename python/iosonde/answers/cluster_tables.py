@@ -5,20 +5,20 @@ from __future__ import annotations
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds
 from iosonde.core.yaml_text import Key
-from iosonde.explain.upgrade_tables import CRITERIA, Configuration, Cpu
+from iosonde.explain.upgrade_tables import CRITERIA, Configuration, ListedCpu
 
 from .file_sections import Sections
 
 _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 
-def cpus(reader: Sections) -> tuple[Cpu, ...]:
+def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     """The section ``cpus``: points and W of each."""
     found = []
     for name in reader.mapping(("cpus",)):
         values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
         if len(values) == 2:
-            found.append(Cpu(str(name), values["points"], values["watts"]))
+            found.append(ListedCpu(str(name), values["points"], values["watts"]))
     return tuple(found)
 
 

@@ -28,7 +28,7 @@ WITHIN_RUN = "iterations within one run are compared: the noise of another execu
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedCell:
     """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
     ``group`` is the column that tells A from B."""
 
@@ -57,7 +57,7 @@ class Compared:
 class Comparisons(Answer):
     """Each comparison; p is corrected over all of them (Holm). ``warnings`` are about all."""
 
-    items: tuple[Compared, ...]
+    items: tuple[ComparedCell, ...]
     group: str | None
     level: float
     warnings: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ def _made(
     for (part, _, _), one in zip(found, estimates.with_holm(made), strict=True):
         # The spread of iterations says nothing of how many trials would tell.
         one = replace(one, n_needed=None) if part.within_run else one
-        items.append(Compared(part.cell, one, sides.group, part.within_run))
+        items.append(ComparedCell(part.cell, one, sides.group, part.within_run))
     said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
     return Comparisons(tuple(items), sides.group, asked.level, (*said, *warnings))
 

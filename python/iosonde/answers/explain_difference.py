@@ -19,7 +19,7 @@ from iosonde.stats.definitions.clock import (
     SUM_OF_RANKS,
     SUM_UNTIL_FIRST,
 )
-from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, Part, Side, Split, split
+from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split
 
 from .answer import Answer
 from .sides import WANTED, sides
@@ -65,12 +65,12 @@ class Difference:
         return clock_words(self.split.a), clock_words(self.split.b)
 
     @property
-    def steps(self) -> list[Part]:
+    def steps(self) -> list[DifferencePart]:
         """The parts that change the number. What is not in the record (an fsync of a read) makes no difference."""
         parts = self.split.parts
         return [part for part in parts if part.names == (REST,) or not math.isclose(part.factor, 1, rel_tol=1e-12)]
 
-    def what(self, part: Part) -> str:
+    def what(self, part: DifferencePart) -> str:
         """A part in words: what becomes different on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
         if part.names == (UNITS,):

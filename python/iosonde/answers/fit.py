@@ -12,7 +12,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.model.families import checked
 from iosonde.model.families.linear import expand_terms
-from iosonde.model.families.nodes import Rule
+from iosonde.model.families.nodes import TreeRule
 from iosonde.model.families.nodes import rules as rules_of
 from iosonde.model.fit.choose import Choice, choose
 from iosonde.model.fit.document import to_text
@@ -59,7 +59,7 @@ class Fitted(Answer):
         return verdict(self.choice)
 
     @property
-    def rules(self) -> list[Rule] | None:
+    def rules(self) -> list[TreeRule] | None:
         """The model as rules; None where it is no tree."""
         form = self.choice.model.form
         return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None

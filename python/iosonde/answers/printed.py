@@ -9,7 +9,7 @@ from pathlib import Path
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredPhase
 
-from .show import Chosen
+from .show import ChosenRuns
 
 _PIECE = 1 << 20
 
@@ -41,7 +41,7 @@ class Printed:
                 yield piece
 
 
-def printed(chosen: Chosen, ranks: Sequence[int] = ()) -> list[Printed]:
+def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
     """The outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
     none."""
     if chosen.run is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.errors import InputError
-from iosonde.stats.estimate.compare import Group, Summary, published
+from iosonde.stats.estimate.compare import Group, PublishedSummary, published
 
 _KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
 _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
@@ -25,7 +25,7 @@ def side_of(text: str, name: str) -> Group:
     n = numbers.pop("n")
     if n != int(n):
         raise InputError(f"n={n:g} is not a whole number", _EXAMPLE)
-    return published(Summary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
+    return published(PublishedSummary(named, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
 def _number(key: str, text: str) -> float:

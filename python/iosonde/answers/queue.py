@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.units import format_rate, parse_seconds, significant
 from iosonde.model.queues.open_queues import OpenLoad, open_network
 from iosonde.model.queues.queueing import Kind, Solution, Station, check, solve
-from iosonde.model.queues.slowest import Phase, phase
+from iosonde.model.queues.slowest import SlowestPhase, phase
 
 from .answer import Answer
 
@@ -27,7 +27,7 @@ class Solved:
     ``phase_of_linear`` the same with a barrier."""
 
     solution: Solution
-    phase: Phase | None
+    phase: SlowestPhase | None
     of_linear: float
     phase_of_linear: float | None
 
@@ -145,7 +145,7 @@ def stations_of(texts: Sequence[str]) -> list[Station]:
     return found
 
 
-def _solved(stations: Sequence[Station], clients: int, barrier: Phase | None) -> Solved:
+def _solved(stations: Sequence[Station], clients: int, barrier: SlowestPhase | None) -> Solved:
     made = solve(stations, clients)
     alone_s = sum(station.demand_s for station in stations)
     of_phase = None if barrier is None else barrier.rate * alone_s / clients

@@ -14,7 +14,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling, sweep
-from iosonde.model.bound.shares import Share
+from iosonde.model.bound.shares import MeasuredShare
 from iosonde.model.bound.system import System
 
 AGAINST = {"clients": "clients", "servers": "servers", "request": "request_size"}
@@ -23,7 +23,7 @@ _WIDER = 4.0  # beyond what was measured
 
 
 @dataclass(frozen=True)
-class Mark:
+class RooflineMark:
     """A measurement: where on the axis, bytes/s, whether it lies above the bound, and of which setting it is."""
 
     x: float
@@ -42,7 +42,7 @@ class CeilingLines:
     xs: tuple[float, ...]
     ceilings: dict[str, tuple[float, ...]]
     s: tuple[float, ...]
-    points: tuple[Mark, ...]
+    points: tuple[RooflineMark, ...]
     sizes: bool = False
 
 
@@ -51,7 +51,9 @@ def alone(made: Ceiling, against: str) -> CeilingLines:
     return _lines(f"{made.system.operation}, by hand", made, (), against)
 
 
-def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], str] | None = None) -> list[CeilingLines]:
+def rooflines(
+    shares: Sequence[MeasuredShare], against: str, named: Callable[[MeasuredShare], str] | None = None
+) -> list[CeilingLines]:
     """One for each operation (``named``: as what), and each setting that has ceilings of its own. Raises InputError
     where the axis is the request size and nobody says one."""
     field = _field(against)
@@ -59,7 +61,7 @@ def rooflines(shares: Sequence[Share], against: str, named: Callable[[Share], st
     systems: dict[str, set[System]] = {}
     for title, one in zip(titles, shares, strict=True):
         systems.setdefault(title, set()).add(_without(one, field))
-    panels: dict[tuple[str, str, System], list[Share]] = {}
+    panels: dict[tuple[str, str, System], list[MeasuredShare]] = {}
     for title, one in zip(titles, shares, strict=True):
         label = _setting(one, field) if len(systems[title]) > 1 or named is None else ""
         panels.setdefault((title, label, _without(one, field)), []).append(one)
@@ -76,13 +78,13 @@ def _field(against: str) -> str:
     return AGAINST[against]
 
 
-def _without(one: Share, field: str) -> System:
+def _without(one: MeasuredShare, field: str) -> System:
     """The system of a cell but for the axis."""
     left_open: dict[str, Any] = {field: None}
     return replace(one.ceiling.system, **left_open)
 
 
-def _setting(one: Share, field: str) -> str:
+def _setting(one: MeasuredShare, field: str) -> str:
     """What a cell is of, besides the column that is the axis."""
     axis = one.columns.get(field)
     return ", ".join(f"{name}={show(value)}" for name, value in one.by.items() if name != axis)
@@ -95,10 +97,10 @@ def _x(made: Ceiling, field: str) -> float:
     return float(value)
 
 
-def _lines(title: str, made: Ceiling, shares: Sequence[Share], against: str) -> CeilingLines:
+def _lines(title: str, made: Ceiling, shares: Sequence[MeasuredShare], against: str) -> CeilingLines:
     field = _field(against)
     points = tuple(
-        Mark(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
+        RooflineMark(_x(one.ceiling, field), one.measured, bool(one.verdict), _setting(one, field)) for one in shares
     )
     at = [point.x for point in points] or [_x(made, field)]
     xs = _positions(min(at) if points else min(1.0, *at), max(at) * (1 if len(set(at)) > 1 else _WIDER), made, field)

@@ -21,7 +21,7 @@ _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "m
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenRuns:
     """Runs of a store: of one ``experiment``, those that fulfil ``where``, or the one ``run``."""
 
     store: Store
@@ -46,9 +46,9 @@ class Chosen:
         return list(self.store.problems(contents=False))
 
 
-def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> Chosen:
+def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
     """The store opened. Raises InputError, DataError."""
-    return Chosen(Store.open(store), run, experiment, tuple(where))
+    return ChosenRuns(Store.open(store), run, experiment, tuple(where))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Detail(Answer):
         return [dict(vars(row)) for row in self.run.observations]
 
 
-def listing(chosen: Chosen) -> Listing:
+def listing(chosen: ChosenRuns) -> Listing:
     """Every experiment with its runs. Raises InputError, DataError."""
     store, runs = chosen.store, chosen.runs
     experiments = tuple(one for one in store.experiments() if chosen.experiment in (None, one.id))
@@ -112,7 +112,7 @@ def listing(chosen: Chosen) -> Listing:
     return Listing(store.path, experiments, tuple(runs), tags, tuple(chosen.problems))
 
 
-def detail(chosen: Chosen) -> Detail:
+def detail(chosen: ChosenRuns) -> Detail:
     """Everything about the run that was chosen. Raises InputError, DataError."""
     if chosen.run is None:
         raise InputError("no run is named", f"'iosonde show {chosen.store.path}' lists the runs")
@@ -120,12 +120,12 @@ def detail(chosen: Chosen) -> Detail:
     return Detail(store.run(run), store.document(run), store.notes.of(run))
 
 
-def export(chosen: Chosen, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
+def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:
     """Write results, or every recorded operation, as csv, json or parquet; of incomplete runs only where asked for."""
     write_batches(_batches(chosen, operations, incomplete), form, file)
 
 
-def _batches(chosen: Chosen, operations: bool, incomplete: bool) -> Iterator[Any]:
+def _batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
     if operations:
         runs = [run.id for run in chosen.runs if incomplete or run.complete]
         return operations_of(chosen.store, runs)

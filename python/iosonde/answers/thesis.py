@@ -16,7 +16,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.stored import StoredRun
 
-from .show import Chosen
+from .show import ChosenRuns
 
 KB_PER_S = "kB/s"
 # What IOzone calls its reports (-R), by our names.
@@ -31,7 +31,7 @@ _TOTAL, _OWN = "_sum_of_ranks", "_own"
 _SINGLE = ("_last_done", "_mean")
 
 
-def of_store(chosen: Chosen) -> dict[str, Any]:
+def of_store(chosen: ChosenRuns) -> dict[str, Any]:
     """The chosen runs of a store, of the newest experiment unless one is named. Raises DataError where there are
     none."""
     store, runs = chosen.store, chosen.runs

@@ -23,7 +23,7 @@ from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain.waterfall import DATA_KINDS
 from iosonde.model import time_model as times
-from iosonde.model.time_model import Classified, Condition, Diagnosis, Line, Mixture, Part
+from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition, TimePart
 from iosonde.stats.estimate.distributions import binomial_interval
 from iosonde.stats.estimate.summarise import mean
 
@@ -59,12 +59,12 @@ class TimeModel(Answer):
     """The conditions with their times for each of ``sizes``, and for each observed time the nearest of them and the
     mixture that it may be. ``lines`` were fitted to DATA; ``groups`` were put to conditions."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[TimeCondition, ...]
     sizes: tuple[int, ...]
     observed_s: tuple[float, ...]
     diagnoses: tuple[Diagnosis, ...]
     mixtures: tuple[Mixture | None, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[ConditionLine, ...]
     groups: tuple[ConditionShares, ...]
     warnings: tuple[str, ...]
     level: float
@@ -105,7 +105,7 @@ class OneOperation:
     """What is known of it: its parts, whether the device has to prepare (``state``), the conditions that can be
     (``only``; empty: all), its ``sizes`` (bytes), and what operations of the one size took (s)."""
 
-    parts: Sequence[Part] = ()
+    parts: Sequence[TimePart] = ()
     state: str = times.PREPARED
     only: Sequence[str] = ()
     sizes: Sequence[int] = ()
@@ -117,7 +117,7 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
     the groups of DATA apart. Raises InputError, DataError."""
     known, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
     found = times.conditions(known, operation.state, tuple(operation.only)) if known else []
-    lines: list[Line] = []
+    lines: list[ConditionLine] = []
     groups: list[ConditionShares] = []
     notes: list[str] = []
     if source is None:
@@ -141,7 +141,7 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
 
 
 def _of_store(
-    source: Source, found: Sequence[Condition], level: float, by: Sequence[str]
+    source: Source, found: Sequence[TimeCondition], level: float, by: Sequence[str]
 ) -> tuple[list[ConditionShares], list[str]]:
     """Reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
 
@@ -180,7 +180,7 @@ def _operations_chosen(source: Source) -> set[str] | None:
     return {str(value) for value in source.table.column("operation").values}
 
 
-def _line(name: str, sizes: Array, seconds: Array, level: float) -> Line:
+def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
     """The fitted line of a group. Raises InputError, naming the group, where that is not possible."""
     try:
         return times.fit_line(name, sizes, seconds, level)

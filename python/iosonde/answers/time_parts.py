@@ -10,7 +10,7 @@ from typing import Any
 from iosonde.core import yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_rate, parse_seconds
-from iosonde.model.time_model import PARTS, Part
+from iosonde.model.time_model import PARTS, TimePart
 
 # Option → (part, whether its value is a rate).
 OPTIONS = {
@@ -21,7 +21,7 @@ _LATENCY = {"m": "seconds", "p": "latency", "n": "latency", "c": "latency", "d":
 _KEYS = ("bandwidth", "latency", "prepare", "seconds")
 
 
-def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
+def of_options(given: Mapping[str, Sequence[str]]) -> list[TimePart]:
     """The parts that options describe (``{"--copy": ["numa=5GB/s"]}``). Raises InputError."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for flag, texts in given.items():
@@ -36,10 +36,12 @@ def of_options(given: Mapping[str, Sequence[str]]) -> list[Part]:
                 raise InputError(f"{flag} {text}: a rate must be above 0", f"write {flag} 10GB/s or {flag} numa=5GB/s")
             entry = found.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
-    return _with_shared_latency([Part(name, variant=variant, **values) for (name, variant), values in found.items()])
+    return _with_shared_latency(
+        [TimePart(name, variant=variant, **values) for (name, variant), values in found.items()]
+    )
 
 
-def _with_shared_latency(parts: list[Part]) -> list[Part]:
+def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
     """A fixed time without a variant belongs to every variant of its part that moves data."""
     shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
     variants = {p.name for p in parts if p.variant}
@@ -47,16 +49,16 @@ def _with_shared_latency(parts: list[Part]) -> list[Part]:
     return [replace(p, fixed_s=p.fixed_s or shared[p.name]) if p.variant and p.name in shared else p for p in kept]
 
 
-def of_file(path: str) -> list[Part]:
+def of_file(path: str) -> list[TimePart]:
     """The parts in a YAML or JSON file. Raises InputError with the line."""
     document = yaml_text.load(Path(path), "parts file", "write p: 10GB/s: see docs/commands/time-model.md")
     return of_document(document.data, lambda name: f"{path}:{document.place((name,))}: ")
 
 
-def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[Part]:
+def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambda name: "") -> list[TimePart]:
     """The parts in a document: ``m: 0.3us``, ``n: {bandwidth: 125MB/s, latency: 50us}``, and by place ``p: {memory:
     10GB/s, numa: 5GB/s}``. ``place`` says where a key stands, as ``parts.yaml:3: ``. Raises InputError."""
-    found: list[Part] = []
+    found: list[TimePart] = []
     for name, value in document.items():
         where = f"{place(name)}{name}"
         if name not in PARTS:
@@ -67,7 +69,7 @@ def of_document(document: Mapping[str, Any], place: Callable[[str], str] = lambd
     return found
 
 
-def _part(name: str, variant: str, value: Any, where: str) -> Part:
+def _part(name: str, variant: str, value: Any, where: str) -> TimePart:
     if not isinstance(value, dict):
         value = {"seconds" if name == "m" else "bandwidth": value}
     unknown = set(value) - {"bandwidth", _LATENCY[name]}
@@ -82,4 +84,4 @@ def _part(name: str, variant: str, value: Any, where: str) -> Part:
         raise InputError(f"{where}: a rate must be above 0", "leave out what you do not know")
     if rate is None and not fixed and name != "m":
         raise InputError(f"{where}{f' ({variant})' if variant else ''} says nothing", "write it like p: 10GB/s")
-    return Part(name, fixed, rate, variant)
+    return TimePart(name, fixed, rate, variant)

@@ -13,16 +13,16 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.stored import texts
-from iosonde.stats.overview.cells import Measured, TrialCell
+from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 
 from .caveats import of_cells
 
 
-def measured(source: Source, asked: Asked) -> Measured:
+def measured(source: Source, asked: Asked) -> MeasuredCells:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
     trials = source.trials(asked.clock)
     if not len(trials.rows) and not asked.response:
-        return Measured((), trials.rows, tuple(source.known.names), trials.warnings)
+        return MeasuredCells((), trials.rows, tuple(source.known.names), trials.warnings)
     found = responses(source, asked)
     by = tuple(found[0].names) if found else tuple(source.known.names)
     rows, at = (trials.rows, trials.at) if not asked.response else _rows_of(source, found)
@@ -30,7 +30,7 @@ def measured(source: Source, asked: Asked) -> Measured:
     places[at] = np.arange(len(at))
     said = [text for one in found for text in (*one.warnings, *of_cells(one))]
     cells = tuple(cell for one in found for cell in cells_of(one, places))
-    return Measured(cells, rows, by, tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said])))
+    return MeasuredCells(cells, rows, by, tuple(dict.fromkeys([*([] if asked.response else trials.warnings), *said])))
 
 
 def _rows_of(source: Source, found: Sequence[Response]) -> tuple[Table, npt.NDArray[np.intp]]:

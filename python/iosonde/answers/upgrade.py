@@ -13,8 +13,8 @@ from iosonde.core.metrics import TIMES
 from iosonde.core.types import Estimate
 from iosonde.explain import upgrade as changes
 from iosonde.explain import upgrade_tables as tables
-from iosonde.explain.upgrade import Cluster, Option, Predict, Totals
-from iosonde.explain.upgrade_tables import Cpu, Score, Step
+from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
+from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
 from iosonde.explain.upgrade_today import Today, today
 from iosonde.model.bound.bound import Ceiling, NothingKnownError
 from iosonde.model.fit.features import encode
@@ -32,10 +32,10 @@ class Upgrade(Answer):
     ``times`` and ``scores`` are the tables beside them."""
 
     asked: ClusterFile
-    options: tuple[Option, ...]
+    options: tuple[UpgradeOption, ...]
     path: tuple[tuple[str, float, float], ...]
-    cpus: tuple[Cpu, ...]
-    steps: tuple[Step, ...]
+    cpus: tuple[ListedCpu, ...]
+    steps: tuple[ConfigurationStep, ...]
     times: Mapping[str, Estimate]
     scores: tuple[Score, ...]
     level: float
@@ -49,7 +49,7 @@ class Upgrade(Answer):
             return None
 
     @cached_property
-    def totals(self) -> Totals | None:
+    def totals(self) -> ClusterTotals | None:
         """What the cluster needs today; None where there is none."""
         return None if self.asked.cluster is None else changes.totals(self.asked.cluster)
 
@@ -96,7 +96,7 @@ class Upgrade(Answer):
 def upgrade(asked: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
     """The changes by ``gain``, ``money`` or ``watt``; what the model in a file predicts stands beside the bound. Raises
     InputError, DataError."""
-    found: list[Option] = []
+    found: list[UpgradeOption] = []
     path: list[tuple[str, float, float]] = []
     if asked.cluster is not None and asked.candidates:
         predict, in_bytes = (None, False) if model is None else _predictor(model, asked, asked.cluster, level)
@@ -152,7 +152,7 @@ def _as_rate(predicted: Estimate, unit: str) -> Estimate:
     return replace(predicted, value=found[0], low=found[1], high=found[2])
 
 
-def _option(one: Option) -> dict[str, Any]:
+def _option(one: UpgradeOption) -> dict[str, Any]:
     return {
         "name": one.candidate.name, **one.gain.flat("gain"), "s": one.ceiling.s, "limit": list(one.ceiling.limit),
         "cost": one.cost, "added_watts": one.added_watts, **vars(one.totals), "per_money": one.per_money,

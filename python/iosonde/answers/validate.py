@@ -12,7 +12,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
 from iosonde.model.fit import validate as validation
-from iosonde.model.fit.errors_of import Noise, noise_of
+from iosonde.model.fit.errors_of import RepeatNoise, noise_of
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.folds import Fold, Groups
 from iosonde.model.fit.validate import CurvePoint, Judged
@@ -43,7 +43,7 @@ class Validation(Answer):
     examples: Examples
     judged: tuple[Judged, ...]
     groups: Groups
-    noise: Noise | None
+    noise: RepeatNoise | None
     curve: tuple[CurvePoint, ...]
     how: str
     learning: Learning

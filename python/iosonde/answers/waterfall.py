@@ -10,7 +10,7 @@ from iosonde.data.source import Source
 from iosonde.engine import _native
 from iosonde.explain import waterfall
 from iosonde.explain.waterfall import CURES, TITLES, Waterfall
-from iosonde.model.bound.shares import Share
+from iosonde.model.bound.shares import MeasuredShare
 
 from .operations import Operations, visit
 
@@ -22,13 +22,13 @@ _TRAFFIC = "the bound's assumption that traffic with the metadata server is smal
 class Losses:
     """A visitor: the trials of each measured cell of ``shares`` whose operations were recorded."""
 
-    def __init__(self, shares: Sequence[Share]) -> None:
+    def __init__(self, shares: Sequence[MeasuredShare]) -> None:
         self._shares = shares
         self._places: dict[str, list[int]] = {}
         for place, one in enumerate(shares):
             for run in one.runs:
                 self._places.setdefault(run, []).append(place)
-        self._trials: dict[int, list[waterfall.Trial]] = {}
+        self._trials: dict[int, list[waterfall.TrialLosses]] = {}
         self._notes: dict[str, None] = {}
 
     def wants(self, run: StoredRun) -> bool:
@@ -64,7 +64,7 @@ class Losses:
         return found, list(self._notes)
 
 
-def waterfalls(source: Source, shares: Sequence[Share], level: float) -> tuple[list[Waterfall], list[str]]:
+def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
     """One for each measured cell whose operations were recorded, and why others have none. Raises InputError."""
     if source.store is None:
         raise InputError("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")

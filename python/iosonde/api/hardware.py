@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
     from iosonde.answers.time_model import TimeModel
     from iosonde.answers.upgrade import Upgrade
-    from iosonde.model.time_model import Part
+    from iosonde.model.time_model import TimePart
 
 Word = str | float | None
 # A number without a unit is in base units: bytes/s, s, s/byte.
@@ -211,7 +211,7 @@ def time_model(
     return Result(made, lambda one: [*text.lines(one), *(text.mixtures(one) if mixture else ())])
 
 
-def _parts(given: Mapping[str, Any]) -> list[Part]:
+def _parts(given: Mapping[str, Any]) -> list[TimePart]:
     """Those of a file or dict, then those of words."""
     from iosonde.answers.time_parts import OPTIONS, of_document, of_file, of_options
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
     from iosonde.answers.parse import Parses
     from iosonde.answers.printed import Printed
-    from iosonde.answers.show import Chosen, Detail, Listing
+    from iosonde.answers.show import ChosenRuns, Detail, Listing
     from iosonde.campaign.import_files import Imported
 
 File = str | Path | BinaryIO
@@ -256,7 +256,7 @@ def export(
 
 def _chosen(
     store: str | Path, run: str | None = None, experiment: str | None = None, where: Names = None
-) -> Chosen:  # fmt: skip
+) -> ChosenRuns:  # fmt: skip
     from iosonde.answers.show import choose
 
     return choose(os.fspath(store), run, experiment, names(where, "where"))

@@ -24,7 +24,7 @@ Cell = Mapping[str, FactorValue]
 
 
 @dataclass(frozen=True)
-class Work:
+class TrialWork:
     """What one trial moves over all ranks: bytes read and written, files made, opened, or removed."""
 
     n_bytes: float
@@ -39,13 +39,13 @@ class Speeds:
     files_per_s: float = 2000.0
     start_s: float = 1.5
 
-    def seconds(self, work: Work) -> float:
+    def seconds(self, work: TrialWork) -> float:
         """Of a trial that moves this."""
         return self.start_s + transfer_seconds(work.n_bytes, self.bytes_per_s) + work.n_files / self.files_per_s
 
 
 @dataclass(frozen=True)
-class Measured:
+class FinishedTrial:
     """A finished trial: the factors of its run, and how long it took."""
 
     factors: Cell
@@ -79,8 +79,8 @@ def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
 
 def forecast(
     trials: Sequence[Trial],
-    measured: Sequence[Measured],
-    work: Callable[[Cell], Work | None],
+    measured: Sequence[FinishedTrial],
+    work: Callable[[Cell], TrialWork | None],
     speeds: Speeds | None = None,
 ) -> Forecast:
     """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
@@ -91,7 +91,7 @@ def forecast(
 
 
 def estimator(
-    measured: Sequence[Measured], work: Callable[[Cell], Work | None], speeds: Speeds | None = None
+    measured: Sequence[FinishedTrial], work: Callable[[Cell], TrialWork | None], speeds: Speeds | None = None
 ) -> Callable[[Cell], tuple[float | None, str]]:
     """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
     used = speeds or Speeds()
@@ -114,17 +114,17 @@ def estimator(
     return expected
 
 
-def envelope_work(settings: envelope.Settings) -> Callable[[Cell], Work]:
+def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
     """What a trial of the envelope moves."""
 
-    def work(cell: Cell) -> Work:
+    def work(cell: Cell) -> TrialWork:
         ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
-        return Work(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
+        return TrialWork(envelope.bytes_moved(settings, ranks), envelope.files_touched(settings, ranks))
 
     return work
 
 
-def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], Work | None]:
+def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:
     """What the user says a trial moves, in bytes: an expression over factors, as ``size * clients * replica``.
 
     Raises InputError, naming the key ``where``, now or for a cell where it is no number. An earlier trial that lacks a
@@ -132,8 +132,8 @@ def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell],
     """
     read = expression.read(text, set(names), where)
 
-    def work(cell: Cell) -> Work | None:
-        return Work(read.number(cell)) if read.names <= cell.keys() else None
+    def work(cell: Cell) -> TrialWork | None:
+        return TrialWork(read.number(cell)) if read.names <= cell.keys() else None
 
     return work
 
@@ -151,7 +151,7 @@ def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[s
 class _Medians:
     """Median seconds of the measured trials of a cell; other factors of theirs are ignored."""
 
-    def __init__(self, measured: Sequence[Measured]) -> None:
+    def __init__(self, measured: Sequence[FinishedTrial]) -> None:
         self._measured = measured
         self._by_names: dict[tuple[str, ...], dict[tuple[Any, ...], list[float]]] = {}
 

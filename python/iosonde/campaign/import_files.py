@@ -32,7 +32,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FileOutcome:
     """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before."""
 
     file: str
@@ -48,10 +48,10 @@ class Outcome:
 class Imported:
     """What became of every file, in order. ``to_dict`` is its stable JSON form."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[FileOutcome, ...]
 
     @property
-    def failed(self) -> list[Outcome]:
+    def failed(self) -> list[FileOutcome]:
         """What was not understood."""
         return [outcome for outcome in self.outcomes if outcome.reason]
 
@@ -168,12 +168,12 @@ def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
         yield batch
 
 
-def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[Outcome]:
+def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
     """One batch, in whatever process."""
     store, factors = Store.open(plan.store), plan.factors()
     names = (entry.name.rsplit("-", 2) for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2)
     known = {digest: form for form, digest, _ in names}
-    outcomes: list[Outcome] = []
+    outcomes: list[FileOutcome] = []
     runs: list[Run] = []
     for found in files:
         outcome, made = _import_one(plan, found, known, factors(found.relative))
@@ -186,26 +186,26 @@ def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[Outcome]:
 
 def _import_one(
     plan: ImportPlan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
-) -> tuple[Outcome, list[Run]]:  # fmt: skip
+) -> tuple[FileOutcome, list[Run]]:  # fmt: skip
     name = str(found.path)
     try:
         with found.path.open("rb") as file:
             text = read(file, name)
         digest = digest_of(text.raw)[:DIGEST_CHARACTERS]
         if digest in known:
-            return Outcome(name, known[digest], there=True), []
+            return FileOutcome(name, known[digest], there=True), []
         understood = understand(text, plan.form)
         text.name = found.relative.as_posix()
         runs = runs_of(understood, text, plan.experiment, factors)
         known[digest] = understood.format
     except IosondeError as error:
-        return Outcome(name, reason=error.message.removeprefix(f"{name}: ")), []
+        return FileOutcome(name, reason=error.message.removeprefix(f"{name}: ")), []
     except OSError as error:
-        return Outcome(name, reason=f"it cannot be read: {error.strerror}"), []
+        return FileOutcome(name, reason=f"it cannot be read: {error.strerror}"), []
     if not runs:
-        return Outcome(name, understood.format, reason=_no_result(understood.warnings)), []
+        return FileOutcome(name, understood.format, reason=_no_result(understood.warnings)), []
     incomplete = sum(bool(run.missing) for run in runs)
-    return Outcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
+    return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings)), runs
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:

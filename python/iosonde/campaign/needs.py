@@ -14,7 +14,7 @@ from iosonde.store import Store
 
 from . import forecast as forecasts
 from .campaign import Campaign
-from .forecast import Forecast, Measured, Speeds, Work, stated_work
+from .forecast import FinishedTrial, Forecast, Speeds, TrialWork, stated_work
 from .spec.check import cells, settings_at
 
 
@@ -38,12 +38,12 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
         yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
 
-def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[Measured]) -> Forecast:
+def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
     return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign))
 
 
-def smaller(campaign: Campaign, seed: int, measured: Sequence[Measured], level: float) -> list[Offer]:
+def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], level: float) -> list[Offer]:
     """Smaller designs that end within the campaign's budget; none without one, or where it fits as it is."""
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
@@ -60,13 +60,13 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[Measured], level: 
     )
 
 
-def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
+def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | None]:
     """What a trial of a cell moves: what the file says, else what the workloads say; None where commands are run."""
     spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
     if campaign.terms.moves:
         return stated_work(campaign.terms.moves, names, "moves")
 
-    def work(cell: Mapping[str, Any]) -> Work | None:
+    def work(cell: Mapping[str, Any]) -> TrialWork | None:
         if len(spec.native) < len(spec.steps) or not cell.keys() >= set(names):
             return None
         ranks = int(cell["nodes"]) * int(cell["ranks_per_node"])
@@ -75,7 +75,7 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], Work | None]:
             producer, settings = workloads.find(step.workload), settings_at(step, {"RANKS": ranks, **cell})
             n_bytes += producer.bytes_moved(settings, ranks)
             n_files += producer.files_touched(settings, ranks)
-        return Work(n_bytes, n_files)
+        return TrialWork(n_bytes, n_files)
 
     return work
 
@@ -84,11 +84,11 @@ def _speeds(campaign: Campaign) -> Speeds | None:
     return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else None
 
 
-def measured_trials(store: Store | None, campaign: Campaign) -> list[Measured]:
+def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
     """The complete trials of the same steps on the same target: what a campaign's length is predicted from."""
     steps, target = campaign.identity()["steps"], str(campaign.spec.target)
     return [
-        Measured(run["factors"], run["seconds"])
+        FinishedTrial(run["factors"], run["seconds"])
         for run in (store.runs() if store else ())
         if run["facts"].get("steps") == steps and run["facts"].get("target") == target and not run["missing"]
     ]

@@ -20,7 +20,7 @@ from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts
 
 from .campaign import Campaign
-from .forecast import Measured
+from .forecast import FinishedTrial
 from .needs import forecast, space
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
@@ -65,7 +65,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
     trial.check_names(campaign.spec, target, spool)
 
 
-def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Measured], keeper: Keeper) -> Ready:
+def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[FinishedTrial], keeper: Keeper) -> Ready:
     """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
     launcher = campaign.find_launcher()
     ranks, memory = campaign.max_ranks, machine.memory_bytes()

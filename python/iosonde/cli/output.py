@@ -24,7 +24,7 @@ _MANY_ROWS = 100_000  # more may take seconds
 _LARGE_BYTES = 16 * 2**20
 
 
-class Shown(Protocol):
+class Emitted(Protocol):
     """What came out: an answer, or what a campaign did."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -32,7 +32,7 @@ class Shown(Protocol):
         ...
 
 
-def emit(result: Shown, lines: Iterable[str], as_json: bool) -> None:
+def emit(result: Emitted, lines: Iterable[str], as_json: bool) -> None:
     """What came out, as its stable JSON or as the lines of its text. Ends with exit code 1 where an answer found a
     problem."""
     if as_json:

@@ -81,7 +81,7 @@ class Waiting:
             talk(f"waiting since {since} for an answer: {what}")
 
 
-class Share:
+class ShareDone:
     """The same for work that is told as a share of the whole; it shows itself after a second."""
 
     def __init__(self, what: str) -> None:

@@ -30,7 +30,7 @@ _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFactors:
     """The factors that vary, in order, by the column that holds each; and those confounded, ``twins``: column → with
     which."""
 
@@ -44,10 +44,10 @@ class Known:
         return [factor.name for factor in self.factors]
 
 
-def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> Known:
+def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:
     """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
-        return Known((), {})
+        return KnownFactors((), {})
     declared = _declared(runs, experiments)
     one_row = rows.take(_first_rows(rows))
     by_name = {plain(name): name for name in rows.columns}
@@ -69,7 +69,7 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
     kept_factors, twins = (
         tuple(_factor(one_row, name, declared.get(plain(name))) for name in names) for names in (kept, confounded)
     )
-    return Known(kept_factors, confounded, twins)
+    return KnownFactors(kept_factors, confounded, twins)
 
 
 def _place(column: str) -> int:

@@ -70,10 +70,10 @@ class Source:
         return tuple(one for one in self.store.experiments() if one.id in ids)
 
     @cached_property
-    def known(self) -> factors.Known:
+    def known(self) -> factors.KnownFactors:
         """The factors of a store that vary over its complete runs; none of a table, whose user names them."""
         if self.store is None:
-            return factors.Known((), {})
+            return factors.KnownFactors((), {})
         # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
         whole = self.table.take(stored.whole_rows(self.table))
         rows = whole if len(whole) else self.table

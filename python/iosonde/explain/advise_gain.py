@@ -19,7 +19,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 
 from .advise_defaults import best_of, shares
-from .advise_parts import FEW, Split, by_repeat, held_out, inside, mean_estimate, splits, without
+from .advise_parts import FEW, InstanceSplit, by_repeat, held_out, inside, mean_estimate, splits, without
 from .advise_tree import Node, choices, grow
 from .instances import OWN_NOISE, Instances
 
@@ -143,7 +143,7 @@ def cross_fit(made: Instances, learner: Learner, best: int, current: int | None 
     return _crossed(made, found, learner.depth, few)
 
 
-def _picked(made: Instances, split: Split, learner: Learner, best: int) -> dict[str, Rows]:
+def _picked(made: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:
     """The settings that are chosen on the learning part for the instances of the other; ``depth 2`` is a tree's."""
     values = without(made, split.train, split.slots)
     tree, depth = learn(made, values, split.train, learner), pick_depth(made, values, split.train, learner)

@@ -24,7 +24,7 @@ _POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Need:
+class UndecidedPair:
     """Two settings of one instance that cannot be told apart yet; so many trials of each would, if the difference is
     what it looks like (None: so small that nobody should try)."""
 
@@ -50,7 +50,7 @@ class Needs:
     instances: int | None
     trials: int | None
     of: str | None
-    cells: tuple[Need, ...]
+    cells: tuple[UndecidedPair, ...]
     repeats: int
 
     def to_json(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def enough(gain: Estimate) -> int | None:
     return max(high, gain.n + 1)
 
 
-def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[Need]:
+def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[UndecidedPair]:
     """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first.
 
     So many trials of both tell a difference of this size with a power of 80 % by the limit of ``tied``.
@@ -120,7 +120,7 @@ def _cells(made: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[N
         df = float(made.log_df[row] if made.log_df[row] >= OWN_NOISE else made.log_df.sum())
         wanted = _trials(size / float(noise[row]), trials, df, 1 - (1 - level) / (len(made.settings) - 1))
         more = None if wanted is None else wanted - trials
-        made_of.append(Need(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
+        made_of.append(UndecidedPair(made.key(row), made.names[at], made.names[other], math.exp(size), trials, more))
     return made_of
 
 

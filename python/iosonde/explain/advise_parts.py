@@ -31,7 +31,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Split:
+class InstanceSplit:
     """``train`` and ``test`` are instances, ``slots`` the repeats to measure on (None: all, there is one slot);
     ``partition`` numbers the partition it is of."""
 
@@ -46,7 +46,7 @@ def by_repeat(made: Instances) -> bool:
     return len(np.unique(made.group)) < FEW
 
 
-def splits(made: Instances) -> Iterator[Split]:
+def splits(made: Instances) -> Iterator[InstanceSplit]:
     """All splits of all partitions: in each partition every instance, with every slot, is measured once."""
     everything, few = np.arange(len(made)), by_repeat(made)
     # Where each slot is a fold of its own there is one partition of repeats.
@@ -57,7 +57,7 @@ def splits(made: Instances) -> Iterator[Split]:
         for test in parts:
             train = everything if few else np.setdiff1d(everything, test)
             for fold in _folds(made.slots, partition):
-                yield Split(partition, train, test, fold)
+                yield InstanceSplit(partition, train, test, fold)
 
 
 def held_out(group: Rows, k: int, seed: int) -> list[Rows]:

@@ -27,7 +27,7 @@ Pairs = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class System:
+class Hints:
     """``keys`` maps a column, in small letters with ``_`` between words, to the system's names; ``own`` says whether
     a column is a name of the system itself; ``write`` makes the file's lines of (name, value) pairs, ``value`` a level
     as the system wants it (raises InputError)."""
@@ -227,21 +227,21 @@ _GLUSTER = {
 }  # fmt: skip
 _SIEVING = ("romio_ds_read", "romio_ds_write")
 
-SYSTEMS: dict[str, System] = {
-    "romio": System(".hints", {
+SYSTEMS: dict[str, Hints] = {
+    "romio": Hints(".hints", {
         **dict.fromkeys(("sieving", "data_sieving", "ds"), _SIEVING), "collective": ("romio_cb_read", "romio_cb_write"),
         **dict.fromkeys(("buffer", "sieving_buffer"), ("ind_rd_buffer_size", "ind_wr_buffer_size")),
         **dict.fromkeys(_STRIPES, ("striping_factor",)), **dict.fromkeys(_STRIPE, ("striping_unit",)),
     }, lambda name: name in _ROMIO_OWN or name.startswith("romio_"), _romio, _romio_value),
-    "lustre": System(".sh", {**dict.fromkeys(_STRIPES, ("-c",)), **dict.fromkeys(_STRIPE, ("-S",)),
-                             "stripe_index": ("-i",), "pool": ("-p",)}, lambda name: False, _lustre, _lustre_value),
-    "gluster": System(".sh", _GLUSTER, lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
-                      _gluster, lambda key, text: _size(text)),
-    "mount": System(".options", {"read_size": ("rsize",), "write_size": ("wsize",)},
-                    lambda name: bool(_SAFE.match(name)), _mount, _mount_value),
-    "fio": System(".fio", {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",),
-                           "jobs": ("numjobs",)}, lambda name: bool(_SAFE.match(name)), _fio, _fio_value),
-    "ior": System(".flags", {"transfer_size": ("-t",), "block_size": ("-b",), "segments": ("-s",), "api": ("-a",),
-                             "collective": ("-c",), "file_per_process": ("-F",), "random": ("-z",), "fsync": ("-e",)},
-                  lambda name: False, _ior, _ior_value),
+    "lustre": Hints(".sh", {**dict.fromkeys(_STRIPES, ("-c",)), **dict.fromkeys(_STRIPE, ("-S",)),
+                            "stripe_index": ("-i",), "pool": ("-p",)}, lambda name: False, _lustre, _lustre_value),
+    "gluster": Hints(".sh", _GLUSTER, lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
+                     _gluster, lambda key, text: _size(text)),
+    "mount": Hints(".options", {"read_size": ("rsize",), "write_size": ("wsize",)},
+                   lambda name: bool(_SAFE.match(name)), _mount, _mount_value),
+    "fio": Hints(".fio", {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",),
+                          "jobs": ("numjobs",)}, lambda name: bool(_SAFE.match(name)), _fio, _fio_value),
+    "ior": Hints(".flags", {"transfer_size": ("-t",), "block_size": ("-b",), "segments": ("-s",), "api": ("-a",),
+                            "collective": ("-c",), "file_per_process": ("-F",), "random": ("-z",), "fsync": ("-e",)},
+                 lambda name: False, _ior, _ior_value),
 }  # fmt: skip

@@ -22,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """What a rule asks of one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``."""
 
     name: str
@@ -58,7 +58,7 @@ class Rule:
     their counts, and ``differ`` names the columns in which these two differ (their Hamming distance is its length).
     """
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[RuleCondition, ...]
     setting: tuple[Cell, ...]
     choose: tuple[str, ...]
     instances: int
@@ -98,7 +98,7 @@ class Rule:
         }  # fmt: skip
 
 
-def _condition_json(made: Condition) -> dict[str, Any]:
+def _condition_json(made: RuleCondition) -> dict[str, Any]:
     if made.levels:
         return {"factor": made.name, "levels": list(made.levels)}
     return {"factor": made.name, "above": made.low, "up_to": made.high}
@@ -143,9 +143,9 @@ def _ways(node: Node, features: Sequence[Feature], limits: _Limits) -> Iterator[
     yield from _ways(node.no, features, {**limits, q.feature: no})
 
 
-def _condition(feature: Feature, limit: Any) -> Condition:
+def _condition(feature: Feature, limit: Any) -> RuleCondition:
     if feature.numeric:
-        return Condition(feature.name, *limit)
+        return RuleCondition(feature.name, *limit)
     levels = [str(level) for level in feature.levels]
     inside = tuple(levels[at] for at in limit)
-    return Condition(feature.name, levels=inside, other=tuple(level for level in levels if level not in inside))
+    return RuleCondition(feature.name, levels=inside, other=tuple(level for level in levels if level not in inside))

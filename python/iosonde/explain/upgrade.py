@@ -56,7 +56,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class UpgradeCandidate:
     """A change: fields of the system that it sets, what it costs, and what it adds (W, U). ``attributes`` replace
     those of the cluster (``watts_per_server``, ``nodes_per_rack_unit``)."""
 
@@ -71,7 +71,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Limits:
+class UpgradeLimits:
     """What must not be passed: money for the change, and W and U of the whole; None: no limit."""
 
     max_cost: float | None = None
@@ -81,7 +81,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Totals:
+class ClusterTotals:
     """What a cluster needs, W and U; None where nothing is known."""
 
     watts: float | None
@@ -90,17 +90,17 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Option:
+class UpgradeOption:
     """A change judged. ``gain`` and ``model_gain`` are fractions; ``per_money`` and ``per_watt`` bytes/s gained for
     each unit of money, each further W (None where nothing is spent or nothing is known). ``refused`` are the limits
     that it breaks. ``first``: without gain by itself, the best change to make first, and the gain on top of that."""
 
-    candidate: Candidate
+    candidate: UpgradeCandidate
     ceiling: Ceiling
     gain: Estimate
     cost: float
     added_watts: float | None
-    totals: Totals
+    totals: ClusterTotals
     per_money: float | None
     per_watt: float | None
     refused: tuple[str, ...]
@@ -115,13 +115,13 @@ class Option:
 
 
 def options(
-    cluster: Cluster, candidates: Sequence[Candidate], limits: Limits, level: float, predict: Predict | None = None,
-    order: str = "gain", in_bytes: bool = True,
-) -> list[Option]:  # fmt: skip
+    cluster: Cluster, candidates: Sequence[UpgradeCandidate], limits: UpgradeLimits, level: float,
+    predict: Predict | None = None, order: str = "gain", in_bytes: bool = True,
+) -> list[UpgradeOption]:  # fmt: skip
     """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``.
     ``in_bytes``: ``predict`` gives bytes/s, which the bound also limits; otherwise only its ratios mean something."""
     judged = [_judged(cluster, one, candidates, limits, level, predict, in_bytes) for one in candidates]
-    keys: dict[str, Callable[[Option], float]] = {
+    keys: dict[str, Callable[[UpgradeOption], float]] = {
         "gain": lambda o: o.gain.value or 0.0,
         "money": lambda o: _or_free(o.per_money, o),
         "watt": lambda o: _or_free(o.per_watt, o),
@@ -129,10 +129,10 @@ def options(
     return sorted(judged, key=lambda o: (bool(o.refused), -keys[order](o), o.cost))
 
 
-def path(cluster: Cluster, found: Sequence[Option], limits: Limits) -> list[tuple[str, float, float]]:
+def path(cluster: Cluster, found: Sequence[UpgradeOption], limits: UpgradeLimits) -> list[tuple[str, float, float]]:
     """What to buy first, then next …: (name, gain on top of those before, money so far). Each step is the change with
     the largest gain; it ends where none gains or the limits are reached."""
-    taken: list[Candidate] = []
+    taken: list[UpgradeCandidate] = []
     left = [option.candidate for option in found if not option.refused]
     steps: list[tuple[str, float, float]] = []
     while left:
@@ -148,12 +148,12 @@ def path(cluster: Cluster, found: Sequence[Option], limits: Limits) -> list[tupl
     return steps
 
 
-def after(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Ceiling:
+def after(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Ceiling:
     """The ceiling of the cluster with some changes; as it is without. Raises InputError for what cannot be."""
     return ceiling(_system(cluster, changes))
 
 
-def possible(cluster: Cluster, changes: Sequence[Candidate]) -> bool:
+def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
     """Whether these changes go together: each may by itself, and both want more servers than disks."""
     try:
         after(cluster, changes)
@@ -162,7 +162,7 @@ def possible(cluster: Cluster, changes: Sequence[Candidate]) -> bool:
     return True
 
 
-def totals(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Totals:
+def totals(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> ClusterTotals:
     """Power and space of the cluster with some changes."""
     servers = _system(cluster, changes).servers
     attributes = {k: v for one in changes for k, v in one.attributes.items()}
@@ -170,13 +170,13 @@ def totals(cluster: Cluster, changes: Sequence[Candidate] = ()) -> Totals:
     dense = attributes.get("nodes_per_rack_unit", cluster.nodes_per_rack_unit)
     watts = None if each is None else servers * each + cluster.watts + sum(one.watts for one in changes)
     added = cluster.rack_units + sum(one.rack_units for one in changes)
-    return Totals(watts, None if dense is None else servers / dense + added, dense)
+    return ClusterTotals(watts, None if dense is None else servers / dense + added, dense)
 
 
 def _judged(
-    cluster: Cluster, one: Candidate, others: Sequence[Candidate], limits: Limits, level: float,
+    cluster: Cluster, one: UpgradeCandidate, others: Sequence[UpgradeCandidate], limits: UpgradeLimits, level: float,
     predict: Predict | None, in_bytes: bool,
-) -> Option:  # fmt: skip
+) -> UpgradeOption:  # fmt: skip
     made = after(cluster, [one])
     gain = _gain(cluster, [one], level)
     cost, had, needs = _cost(cluster, [one]), totals(cluster), totals(cluster, [one])
@@ -184,14 +184,16 @@ def _judged(
     more = made.s - after(cluster).s
     model_gain, remarks = _by_model(cluster, one, gain, made, predict, in_bytes)
     trapped = (gain.value or 0.0) < NOTHING
-    return Option(
+    return UpgradeOption(
         one, made, gain, cost, added, needs, more / cost if cost > 0 else None,
         more / added if added is not None and added > 0 else None, tuple(_broken(cluster, [one], limits)),
         _best_after(cluster, one, others) if trapped else None, model_gain, remarks,
     )  # fmt: skip
 
 
-def _best_after(cluster: Cluster, one: Candidate, others: Sequence[Candidate]) -> tuple[str, float] | None:
+def _best_after(
+    cluster: Cluster, one: UpgradeCandidate, others: Sequence[UpgradeCandidate]
+) -> tuple[str, float] | None:
     """The change after which this one gains most; None where it gains after none."""
     gains = []
     for first in others:
@@ -203,7 +205,7 @@ def _best_after(cluster: Cluster, one: Candidate, others: Sequence[Candidate]) -
 
 
 def _by_model(
-    cluster: Cluster, one: Candidate, gain: Estimate, made: Ceiling, predict: Predict | None, in_bytes: bool
+    cluster: Cluster, one: UpgradeCandidate, gain: Estimate, made: Ceiling, predict: Predict | None, in_bytes: bool
 ) -> tuple[Estimate | None, tuple[str, ...]]:
     """What a model says of the same change, and where it disagrees with the bound."""
     if predict is None or not one.model:
@@ -226,7 +228,7 @@ def _by_model(
     return found, (*remarks, *new.warnings)
 
 
-def _gain(cluster: Cluster, changes: Sequence[Candidate], level: float) -> Estimate:
+def _gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level: float) -> Estimate:
     """S(after) ÷ S(before) − 1, with an interval where inputs have one."""
     import numpy as np
 
@@ -258,7 +260,7 @@ def z_of(level: float) -> float:
     return normal_quantile(0.5 + level / 2)
 
 
-def _system(cluster: Cluster, changes: Sequence[Candidate]) -> System:
+def _system(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> System:
     fields: dict[str, Any] = dict(cluster.words)
     values = {name: q.value for name, q in cluster.system.items()}
     for one in changes:
@@ -274,12 +276,12 @@ def _as_field(name: str, value: float) -> float | int:
     return int(value) if name in whole else value
 
 
-def _cost(cluster: Cluster, changes: Sequence[Candidate]) -> float:
+def _cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> float:
     more = _system(cluster, changes).servers - _system(cluster, []).servers
     return sum(one.cost for one in changes) + max(0.0, more) * cluster.cost_per_server
 
 
-def _broken(cluster: Cluster, changes: Sequence[Candidate], limits: Limits) -> list[str]:
+def _broken(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """The limits that a cluster with these changes breaks, in words."""
     need, cost, said = totals(cluster, changes), _cost(cluster, changes), []
     for have, most, what in (
@@ -295,6 +297,6 @@ def _broken(cluster: Cluster, changes: Sequence[Candidate], limits: Limits) -> l
     return said
 
 
-def _or_free(per: float | None, option: Option) -> float:
+def _or_free(per: float | None, option: UpgradeOption) -> float:
     """What costs nothing and gains is the best there is."""
     return per if per is not None else math.inf if not option.trap else 0.0

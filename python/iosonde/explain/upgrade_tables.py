@@ -26,7 +26,7 @@ CRITERIA = {
 
 
 @dataclass(frozen=True)
-class Cpu:
+class ListedCpu:
     """One choice: benchmark points and W of one CPU; ``refused`` says which limit it breaks, empty if none."""
 
     name: str
@@ -40,7 +40,7 @@ class Cpu:
         return self.points / self.watts
 
 
-def cpus(found: Sequence[Cpu], min_points: float | None, max_watts: float | None) -> list[Cpu]:
+def cpus(found: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
     """Judged and ordered: allowed ones first, most points for each watt first."""
     judged = []
     for one in found:
@@ -49,7 +49,7 @@ def cpus(found: Sequence[Cpu], min_points: float | None, max_watts: float | None
             refused = f"{one.points:g} points, needed are {min_points:g}"
         elif max_watts is not None and one.watts > max_watts:
             refused = f"{one.watts:g} W, allowed are {max_watts:g} W"
-        judged.append(Cpu(one.name, one.points, one.watts, refused))
+        judged.append(ListedCpu(one.name, one.points, one.watts, refused))
     return sorted(judged, key=lambda one: (bool(one.refused), -one.points_per_watt))
 
 
@@ -63,7 +63,7 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Step:
+class ConfigurationStep:
     """Two configurations: how many times as fast the second is. ``changed`` are the factors that differ: one alone is
     to blame, several are not told apart."""
 
@@ -73,7 +73,7 @@ class Step:
     speedup: Estimate
 
 
-def steps(found: Sequence[Configuration], level: float) -> list[Step]:
+def steps(found: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
     """Every pair, slower first, largest speed-up first."""
     made = []
     for place, a in enumerate(found):
@@ -82,11 +82,11 @@ def steps(found: Sequence[Configuration], level: float) -> list[Step]:
             names = [name for name in slow.factors if slow.factors.get(name) != fast.factors.get(name)]
             names += [name for name in fast.factors if name not in slow.factors]
             speedup = ratio_of_means(side(slow.seconds), side(fast.seconds), level)
-            made.append(Step(slow.name, fast.name, tuple(names), speedup))
+            made.append(ConfigurationStep(slow.name, fast.name, tuple(names), speedup))
     return sorted(made, key=lambda one: -(one.speedup.value or 0.0))
 
 
-def best_from(found: Sequence[Step], name: str) -> Step | None:
+def best_from(found: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
     """The largest speed-up from a configuration by a change of one factor; None where nothing was tried."""
     return next((one for one in found if one.before == name and len(one.changed) == 1), None)
 

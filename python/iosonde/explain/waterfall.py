@@ -53,7 +53,7 @@ _DATA, _SYNC, _CALL, _OWN = range(4)
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialLosses:
     """One phase of one trial in seconds: ``parts`` add up to ``delivered_s`` exactly (up to rounding of floats).
 
     ``work_excess`` and ``time_excess``: largest ÷ mean − 1 of the ranks' bytes and of their times: 0 is balanced.
@@ -120,7 +120,7 @@ def why_not(phase: StoredPhase, recorded: bool) -> str:
     return ""
 
 
-def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> Trial:
+def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float) -> TrialLosses:
     """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
     ``schema.OPERATION``. ``bound_s`` is D/S, s."""
     ranks = phase.ranks
@@ -138,11 +138,13 @@ def of_trial(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[s
     parts = dict(zip(PARTS, (bound_s, late, wait, moved - tail - bound_s, tail, called, synced,
                              own - moved - synced - called), strict=True))  # fmt: skip
     times = [rank["ended_ns"] - rank["started_ns"] for rank in ranks]
-    return Trial(parts, (last - first) / 1e9, data_bytes(phase), _excess([r["bytes"] for r in ranks]), _excess(times))
+    return TrialLosses(
+        parts, (last - first) / 1e9, data_bytes(phase), _excess([r["bytes"] for r in ranks]), _excess(times)
+    )
 
 
 def together(
-    operation: str, by: Mapping[str, Any], made: Ceiling, trials: Sequence[Trial], level: float
+    operation: str, by: Mapping[str, Any], made: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:  # fmt: skip
     """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
     parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 
-from .ior_table import Summary, Table
+from .ior_table import IorSummary, IorTable
 from .parsed import CERTAIN, LIKELY, Claim, Parsed
 from .reading import iso_date, option, size_bytes, words_of
 from .text import Text
@@ -79,8 +79,8 @@ class _Reader:
         self.runs: list[Parsed] = []
         self._session: list[Parsed] = []
         self._shared = Parsed()
-        self._table: Table | None = None
-        self._summary: Summary | None = None
+        self._table: IorTable | None = None
+        self._summary: IorSummary | None = None
         self._early: list[tuple[int, str]] = []
         self._finished, self._last = False, 0
 
@@ -95,12 +95,12 @@ class _Reader:
         if first.startswith("IOR-") and (found := _BANNER.match(line)):
             self._begin(found.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
-            self._table = Table(self._current(at), stripped.split())
+            self._table = IorTable(self._current(at), stripped.split())
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._current(at)
             # IOR 2 writes its titles in two words; what follows them has fewer titles than columns.
             head = stripped if "Max(MiB)" in stripped else SUMMARY_OF_IOR_2
-            self._summary = Summary(self._session, head.split())
+            self._summary = IorSummary(self._session, head.split())
         elif first in ("write", "read", "remove") and (table := self._summary or self._table):
             table.add(at, _cells(stripped))
         else:
@@ -162,7 +162,7 @@ class _Reader:
         """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
         names, self._summary = self._table and self._table.names, None
         self._add_run()
-        self._table = Table(self._session[-1], names) if names else None
+        self._table = IorTable(self._session[-1], names) if names else None
 
     def _test(self, number: int, started: str = "") -> None:
         run = self._session[-1]

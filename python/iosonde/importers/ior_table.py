@@ -28,7 +28,7 @@ def includes_of(run: Parsed, operation: str) -> str:
     return "open,fsync,close" if fsync else "open,close"
 
 
-class Table:
+class IorTable:
     """The table of iterations; rows in other shapes are noted and left out."""
 
     def __init__(self, run: Parsed, names: Sequence[str]) -> None:
@@ -68,7 +68,7 @@ class Table:
         return isinstance(stonewall, int) and 0 < stonewall <= seconds
 
 
-class Summary:
+class IorSummary:
     """The summary of a session; each row goes to the test that it names."""
 
     def __init__(self, session: list[Parsed], names: Sequence[str]) -> None:

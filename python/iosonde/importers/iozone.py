@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from iosonde.core.types import FactorValue
 
 from .iozone_blocks import excel_rows
-from .iozone_table import OPERATIONS, Table
+from .iozone_table import OPERATIONS, IozoneTable
 from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
@@ -92,7 +92,7 @@ class _Reader:
 
     def _begin(self) -> None:
         self._unit: Unit | None = None
-        self._table: Table | None = None
+        self._table: IozoneTable | None = None
         self._operation = ""
         self._includes: list[str] = []
         self._done, self._headed, self._last = False, False, 0
@@ -210,7 +210,7 @@ class _Reader:
     # Tables
 
     def _header(self, at: int, line: str) -> None:
-        table = Table.of_header(line)
+        table = IozoneTable.of_header(line)
         if table is None:
             return
         self._current()
@@ -219,7 +219,7 @@ class _Reader:
             self._set_unit(at, "kBytes/sec")
             self._current().warn(at, "no line says the unit of this table: it was read as kBytes/sec")
 
-    def _table_row(self, at: int, line: str, table: Table) -> None:
+    def _table_row(self, at: int, line: str, table: IozoneTable) -> None:
         run, unit = self._current(), self._unit
         row = table.row(line)
         if isinstance(row, str):

@@ -39,14 +39,14 @@ class TableRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class IozoneTable:
     """The header: operations, and where on the line ``reclen`` and each of their titles end."""
 
     names: tuple[str, ...]
     ends: tuple[int, ...]
 
     @classmethod
-    def of_header(cls, line: str) -> Table | None:
+    def of_header(cls, line: str) -> IozoneTable | None:
         """The table under the line ``kB  reclen    write  rewrite …``; None if it names no operation."""
         tokens = [(found.group(), found.end()) for found in _WORD.finditer(line)]
         words = [word for word, _ in tokens]

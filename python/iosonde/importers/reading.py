@@ -114,7 +114,7 @@ def option(words: list[str], *names: str) -> str | None:
     return None
 
 
-class Document(NamedTuple):
+class JsonDocument(NamedTuple):
     """One JSON object in a text: its value (None if broken), where it begins and ends."""
 
     value: Any
@@ -123,17 +123,17 @@ class Document(NamedTuple):
     error_at: int = 0
 
 
-def json_documents(text: str) -> Iterator[Document]:
+def json_documents(text: str) -> Iterator[JsonDocument]:
     """Every object or list that begins a line at the left edge. A broken one has no value; text between is skipped."""
     decoder, at, broken, whole = json.JSONDecoder(), 0, 0, True
     while (begin := _next_begin(text, at, whole)) >= 0:
         try:
             value, at = decoder.raw_decode(text, begin)
             whole = True
-            yield Document(value, begin, at)
+            yield JsonDocument(value, begin, at)
         except (ValueError, RecursionError) as error:
             broken, at, whole = broken + 1, begin + 1, False
-            yield Document(None, begin, begin, getattr(error, "pos", begin))
+            yield JsonDocument(None, begin, begin, getattr(error, "pos", begin))
             if broken >= _BROKEN_DOCUMENTS:
                 return
 

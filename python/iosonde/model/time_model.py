@@ -42,7 +42,7 @@ LIMITS = (
 
 
 @dataclass(frozen=True)
-class Part:
+class TimePart:
     """One part of the time: ``fixed_s`` and, where it moves the data, ``bytes_per_s``. ``variant`` says where."""
 
     name: str
@@ -61,18 +61,18 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Condition:
+class TimeCondition:
     """A name and the parts that an operation pays under it."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[TimePart, ...]
 
     def seconds(self, size: float) -> float:
         """t(size)."""
         return sum(part.seconds(size) for part in self.parts)
 
 
-def conditions(parts: Sequence[Part], state: str = PREPARED, only: Sequence[str] = ()) -> list[Condition]:
+def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[str] = ()) -> list[TimeCondition]:
     """Every condition whose parts are all known, for each combination of their variants.
 
     ``state`` sequential: the device prepares nothing (d_prep = 0). Raises InputError for a part that no complete
@@ -81,15 +81,15 @@ def conditions(parts: Sequence[Part], state: str = PREPARED, only: Sequence[str]
     unknown = next((name for name in only if name not in CONDITIONS), None)
     if unknown is not None:
         raise InputError(f"there is no condition '{unknown}'", f"conditions: {', '.join(CONDITIONS)}")
-    by_name: dict[str, list[Part]] = {name: [] for name in PARTS}
+    by_name: dict[str, list[TimePart]] = {name: [] for name in PARTS}
     for part in parts:
         if part.name not in PARTS:
             raise InputError(f"the time has no part '{part.name}'", f"parts: {', '.join(PARTS)}")
         if part.name == "d" and state == SEQUENTIAL:
-            part = Part("d", 0.0, part.bytes_per_s, part.variant)
+            part = TimePart("d", 0.0, part.bytes_per_s, part.variant)
         by_name[part.name].append(part)
     if not by_name["m"]:
-        by_name["m"] = [Part("m")]
+        by_name["m"] = [TimePart("m")]
     # A local file system has no network: its uncached operation goes without.
     local = not by_name["n"]
     found = [condition for name, needs in CONDITIONS.items() for condition in _condition(name, needs, by_name, local)]
@@ -107,14 +107,16 @@ def conditions(parts: Sequence[Part], state: str = PREPARED, only: Sequence[str]
     return kept
 
 
-def _condition(name: str, needs: str, by_name: Mapping[str, Sequence[Part]], local: bool) -> Iterator[Condition]:
+def _condition(
+    name: str, needs: str, by_name: Mapping[str, Sequence[TimePart]], local: bool
+) -> Iterator[TimeCondition]:
     if local:
         if name == "server_cached":
             return
         needs = needs.replace("n", "")
     for chosen in itertools.product(*(by_name[need] for need in needs)):
         variants = [part.variant for part in chosen if part.variant]
-        yield Condition(f"{name} ({', '.join(variants)})" if variants else name, chosen)
+        yield TimeCondition(f"{name} ({', '.join(variants)})" if variants else name, chosen)
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class Diagnosis:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diagnosis:
+def diagnose(found: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
     """The condition with the least |t − observed|."""
     ordered = sorted(found, key=lambda one: abs(one.seconds(size) - observed_s))
     near = abs(ordered[0].seconds(size) - observed_s)
@@ -151,7 +153,7 @@ def diagnose(found: Sequence[Condition], size: float, observed_s: float) -> Diag
     )
 
 
-def best_case(found: Sequence[Condition], size: float) -> float:
+def best_case(found: Sequence[TimeCondition], size: float) -> float:
     """The least time that any condition allows: what an operation would take if every optimisation worked."""
     return min(one.seconds(size) for one in found)
 
@@ -166,7 +168,7 @@ class Mixture:
     share: float
 
 
-def mixture(found: Sequence[Condition], size: float, observed_s: float) -> Mixture | None:
+def mixture(found: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """The optional mixed model; None where the time lies outside all conditions."""
     ordered = sorted(found, key=lambda one: one.seconds(size))
     for faster, slower in itertools.pairwise(ordered):
@@ -189,7 +191,7 @@ class Classified:
 
 
 def classify(
-    found: Sequence[Condition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
+    found: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:  # fmt: skip
     """The nearest condition of every operation, in blocks of bounded memory."""
     counts, best, beyond = np.zeros(len(found), np.int64), 0.0, 0
@@ -207,7 +209,7 @@ def classify(
 
 
 @dataclass(frozen=True)
-class Line:
+class ConditionLine:
     """lm(size) = c + b·size of one condition, fitted: both with intervals (s, s/byte), R², s_e (s) and rows."""
 
     name: str
@@ -217,10 +219,10 @@ class Line:
     s_e: float
     n: int
 
-    def condition(self) -> Condition:
+    def condition(self) -> TimeCondition:
         """The fitted line as a condition, to diagnose with. A slope that is not above 0 moves nothing."""
         slope = self.per_byte.estimate
-        return Condition(self.name, (Part("m", self.fixed.estimate, 1 / slope if slope > 0 else None),))
+        return TimeCondition(self.name, (TimePart("m", self.fixed.estimate, 1 / slope if slope > 0 else None),))
 
     def to_json(self) -> dict[str, Any]:
         """The stable form: Estimates of both parameters."""
@@ -230,8 +232,10 @@ class Line:
         return {"condition": self.name, "n": self.n, "r2": self.r2, "s_e": self.s_e, **ends}
 
 
-def fit_line(name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float) -> Line:
+def fit_line(
+    name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float
+) -> ConditionLine:
     """Least squares of the times on the sizes of one condition. Raises DataError where that is not possible."""
     made = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
     fixed, per_byte = made.coefficients()
-    return Line(name, fixed, per_byte, made.r2, made.s_e, made.n)
+    return ConditionLine(name, fixed, per_byte, made.r2, made.s_e, made.n)

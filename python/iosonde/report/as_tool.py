@@ -14,7 +14,7 @@ from iosonde.core.units import binary_or_decimal
 from .text import escape, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.as_tool import AsTool, Block
+    from iosonde.answers.as_tool import AsTool, ToolPhase
 
 NAMES = {"ior": "IOR", "mdtest": "mdtest", "iozone": "IOzone", "fio": "fio", "elbencho": "elbencho"}
 _MIB = 2**20
@@ -41,11 +41,11 @@ def title(tool: str, of: str) -> str:
     return f"{NAMES[tool]}'s numbers recomputed by iosonde from {of}; {NAMES[tool]} did not run"
 
 
-def _name(block: Block) -> str:
+def _name(block: ToolPhase) -> str:
     return escape(block.operation) + (f", iteration {block.iteration}" if block.iteration else "")
 
 
-def ior(blocks: Sequence[Block]) -> Iterator[str]:
+def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """The table of iterations, its block and transfer sizes once for each phase, and the line of maxima."""
     for operation in dict.fromkeys(block.operation for block in blocks):
         mine = [(block.iteration, row) for block in blocks if block.operation == operation for row in block.rows]
@@ -91,7 +91,7 @@ def mdtest(summary: Sequence[Any]) -> Iterator[str]:
         yield "   " + "  ".join(notes)
 
 
-def iozone(blocks: Sequence[Block]) -> Iterator[str]:
+def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """A block of throughput mode for each phase. kB are of 1024 bytes."""
     for block in blocks:
         for row in block.rows:
@@ -110,7 +110,7 @@ def _iozone_line(what: str, value: float | None, unit: str = "kB/sec") -> str:
     return f"        {what:43} = " + ("cannot be told" if value is None else f"{value / 1024:10.2f} {unit}")
 
 
-def fio(blocks: Sequence[Block]) -> Iterator[str]:
+def fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """The lines of a job group (as with --group_reporting) and of the run status."""
     for block in blocks:
         for row in block.rows:
@@ -155,7 +155,7 @@ def _fio_unit(low: int, high: int) -> tuple[str, int]:
     return ("usec", 1000) if low > 2000 and high > 99_999 else ("nsec", 1)
 
 
-def elbencho(blocks: Sequence[Block]) -> Iterator[str]:
+def elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """FIRST DONE and LAST DONE of each phase. MiB are of 1048576 bytes, rates cut to whole numbers."""
     yield ""
     yield "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE"

@@ -9,7 +9,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.model.bound.bound import TERMS
 
-from .figures.cluster import ClusterDrawing, Part, Passed, amount, cluster_figure, shown
+from .figures.cluster import ClusterDrawing, DrawnPart, Passed, amount, cluster_figure, shown
 from .text.upgrade import limiting, named
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _layout(cluster: Cluster) -> str:
     return " ".join(filter(None, (redundancy, stripe)))
 
 
-def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part]:
+def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, DrawnPart]:
     def said(unit: str, *names: str) -> str:
         """The first of these fields that the file gives, with its interval."""
         q = next((cluster.system[name] for name in names if name in cluster.system), None)
@@ -98,7 +98,7 @@ def _parts(cluster: Cluster, made: Today | None, level: float) -> dict[str, Part
     if "metadata_rate" in cluster.system:
         heads["metadata"] = ("metadata servers", _metadata_facts(cluster, said))
     return {
-        at: Part(title, tuple(fact for fact in facts if fact) if title else (), _passed(at, made, level))
+        at: DrawnPart(title, tuple(fact for fact in facts if fact) if title else (), _passed(at, made, level))
         for at, (title, facts) in heads.items()
     }  # fmt: skip
 

@@ -12,8 +12,8 @@ from iosonde.core.errors import InputError
 from .figures.figure import Figure, together
 from .figures.tree import TreeDrawing, tree_figure
 from .figures.unseen import (
-    Errors,
     LearningCurve,
+    ModelErrors,
     Predicted,
     curve_figure,
     errors_figure,
@@ -33,7 +33,7 @@ def fit_plot(answer: Fitted) -> Figure:
     examples, made = answer.examples, answer.choice
     known = [(one.candidate.short, (value, one.mae.low, one.mae.high)) for one in made.tried
              if (value := one.mae.value) is not None]  # fmt: skip
-    errors = Errors(
+    errors = ModelErrors(
         examples.response, [name for name, _ in known], [mae for _, mae in known],
         made.noise.mae if made.noise else None, made.baseline.mae.value, examples.unit,
     )  # fmt: skip

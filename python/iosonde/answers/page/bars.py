@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
-from iosonde.stats.overview.types import Overview, Row
+from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .axis import Axis, is_part, metric_title, place, rest_of, said_of, title
 from .content.bars import Bars, Cell
@@ -22,7 +22,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
         for e in overview.efficiency
         if e.factor == axis.factor
     }
-    groups: dict[tuple[Any, ...], list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[OverviewRow]] = {}
     for row in overview.rows:
         groups.setdefault((row.operation, row.metric, rest_of(row.by, axis)), []).append(row)
     bars = []

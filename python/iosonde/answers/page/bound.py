@@ -29,7 +29,7 @@ from iosonde.core.units import (
 )
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
-from iosonde.model.bound.shares import Share
+from iosonde.model.bound.shares import MeasuredShare
 from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word
 
@@ -48,7 +48,7 @@ class Started:
 
     of_store: bool
     level: float
-    shares: tuple[Share, ...] = ()
+    shares: tuple[MeasuredShare, ...] = ()
     inputs: Mapping[str, Inputs] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
@@ -98,9 +98,9 @@ def _bound(started: Started) -> Bound:
 
 def _found(
     source: Source, given: Given, probe: str | None, asked: Asked, how: How
-) -> tuple[list[Share], dict[str, Inputs], list[str]]:
+) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
-    found: list[Share] = []
+    found: list[MeasuredShare] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
@@ -140,11 +140,11 @@ def _against(inputs: Mapping[str, Inputs]) -> str:
     return "request" if "request_size" in columns else "servers" if "servers" in columns else "clients"
 
 
-def _title(one: Share) -> str:
+def _title(one: MeasuredShare) -> str:
     return metric_title(one.operation, one.metric) if one.operation else one.metric
 
 
-def _share(one: Share, names: Sequence[str]) -> BoundShare:
+def _share(one: MeasuredShare, names: Sequence[str]) -> BoundShare:
     levels = tuple(show(one.by.get(name)) for name in names)
     limit = tuple(word(term) for term in one.ceiling.limit)
     return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)

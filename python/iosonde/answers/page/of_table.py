@@ -16,7 +16,7 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
-from iosonde.stats.overview.types import Overview, Row
+from iosonde.stats.overview.types import Overview, OverviewRow
 from iosonde.stats.regression.formula import columns_of
 
 from .content.page import Page
@@ -113,7 +113,7 @@ def _headline(made: Overview, response: str, of: str) -> str:
     return f"{response}{of}: {_at(least)} to {_at(most)}"
 
 
-def _at(row: Row) -> str:
+def _at(row: OverviewRow) -> str:
     where = ", ".join(f"{name}={value}" for name, value in row.by.items())
     return f"{estimate_text(row.mean, row.unit)} at {where}"
 

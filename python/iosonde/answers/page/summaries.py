@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from iosonde.core.table import show
-from iosonde.stats.overview.types import Overview, Row
+from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .content.models import Summary, SummaryRow
 
 
 def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[Summary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], list[OverviewRow]] = {}
     for row in made.rows:
         found.setdefault((row.operation, row.metric), []).append(row)
     order = list(titles or found)

@@ -18,10 +18,10 @@ from iosonde.data.asked import Asked
 from iosonde.data.responses import responses as responses_of
 from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
-from iosonde.stats.regression.formula import Factor, parse_response, parse_terms
+from iosonde.stats.regression.formula import TermFactor, parse_response, parse_terms
 from iosonde.stats.regression.regress import Regression, regress
 
-from .panel import FactorPanel, Held, Series
+from .panel import FactorPanel, Held, PanelSeries
 from .slopes import STEPS, adjusted_slopes, said_of_held, said_of_levels, said_of_slope
 
 _LINE_POINTS = 60
@@ -124,13 +124,13 @@ def _panel(
     alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, made.fit.n)
     if alone is not None and held is not None:
         said += said_of_held(alone, held, divisor, shown)
-    series = Series(response, list(zip(x, y.tolist(), strict=True)), means, _line(made, factor, x) if numeric else [],
-                    said, alone, held)  # fmt: skip
+    line = _line(made, factor, x) if numeric else []
+    series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, said, alone, held)
     return FactorPanel(factor.name, ticks, factor.transform in STEPS, unit, 1.0, [series], named=not numeric,
                        sizes=units.get(factor.column) == "bytes")  # fmt: skip
 
 
-def _places(factor: Factor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
+def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
     """(level → where it is on the axis, what the axis names)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
@@ -146,7 +146,7 @@ def _text(level: float, unit: str) -> str:
     return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
 
 
-def _line(made: Regression, factor: Factor, x: Sequence[float]) -> list[tuple[float, float]]:
+def _line(made: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(
         low, high, _LINE_POINTS

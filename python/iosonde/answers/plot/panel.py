@@ -17,7 +17,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Series:
+class PanelSeries:
     """One response: its trials as (x, y), the mean of each level with its interval, and a fitted line (empty: none).
 
     ``said`` are the sentences about it. ``slope`` is that of the line, ``held`` the one with all other factors held;
@@ -44,6 +44,6 @@ class FactorPanel:
     logarithmic: bool
     unit: str
     divisor: float
-    series: Sequence[Series]
+    series: Sequence[PanelSeries]
     named: bool = False
     sizes: bool = False

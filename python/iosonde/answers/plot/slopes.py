@@ -14,7 +14,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
-from iosonde.stats.regression.formula import Factor
+from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.regress import Regression, fit_table
 
 from .panel import Held
@@ -46,7 +46,7 @@ def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: fl
     }
 
 
-def said_of_slope(made: Regression, factor: Factor, divisor: float, unit: str) -> list[str]:
+def said_of_slope(made: Regression, factor: TermFactor, divisor: float, unit: str) -> list[str]:
     """The slope with its interval, and whether a line describes the means."""
     slope = made.fit.coefficients()[1]
     step = STEPS.get(factor.transform, f"for 1 more of {factor.name}")

@@ -12,7 +12,7 @@ from iosonde.cli.options.data import DataOptions, data_options
 from iosonde.cli.options.learning import learning_options
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, tell, write_figure
-from iosonde.cli.progress import Share
+from iosonde.cli.progress import ShareDone
 from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def command(
     """
     source = asked.open()
     tell("fit", source.table)
-    progress = Share("fit")
+    progress = ShareDone("fit")
     try:
         made = answers.fit.fit(source, asked.asked, how, constraints, progress)
     finally:

@@ -8,7 +8,7 @@ import click
 
 from iosonde import campaign, report
 from iosonde.cli.caller import caller
-from iosonde.cli.options.types import Duration, Size
+from iosonde.cli.options.types import Duration, SizeType
 from iosonde.cli.output import emit, talk
 
 
@@ -27,7 +27,7 @@ from iosonde.cli.output import emit, talk
 )
 @click.option(
     "--size",
-    type=Size(),
+    type=SizeType(),
     default="256MiB",
     metavar="SIZE",
     show_default=True,

@@ -75,7 +75,7 @@ class Form:
             )
 
 
-def _show(chosen: answers.show.Chosen, form: Form) -> None:
+def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """The runs by a tool's definitions, their results in a file, one run, or the list of all."""
     if form.tool is not None:
         recomputed = answers.as_tool.as_tool(chosen, form.tool)
@@ -91,7 +91,7 @@ def _show(chosen: answers.show.Chosen, form: Form) -> None:
         emit(listing, report.text.show.listing_lines(listing), form.as_json)
 
 
-def _show_printed(chosen: answers.show.Chosen, form: Form) -> None:
+def _show_printed(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """What commands printed, between lines that a program can find."""
     if chosen.run is None or not form.printed:
         hint = f"'iosonde show {chosen.store.path}' lists the runs"

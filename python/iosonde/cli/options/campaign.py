@@ -10,7 +10,7 @@ import click
 
 from iosonde import campaign
 
-from .types import Counts, Duration, Size, Until
+from .types import Counts, Duration, SizeType, Until
 
 ON = ("single", "all", "each")
 OPTIONS = [
@@ -38,11 +38,12 @@ OPTIONS = [
     click.option("--seed", type=click.IntRange(0), metavar="S", help="Of the order and the data [default: drawn]."),
     click.option("--small-files", type=click.IntRange(1), metavar="N",
                  help="Envelope: small files per rank [default: 1000]."),
-    click.option("--small-size", type=Size(), metavar="SIZE", help="Envelope: of a small file [default: 4KiB]."),
+    click.option("--small-size", type=SizeType(), metavar="SIZE", help="Envelope: of a small file [default: 4KiB]."),
     click.option("--large-files", type=click.IntRange(1), metavar="N",
                  help="Envelope: large files per rank [default: 1]."),
-    click.option("--large-size", type=Size(), metavar="SIZE", help="Envelope: of a large file [default: 64MiB]."),
-    click.option("--transfer-size", type=Size(), metavar="SIZE", help="Envelope: of one operation [default: 1MiB]."),
+    click.option("--large-size", type=SizeType(), metavar="SIZE", help="Envelope: of a large file [default: 64MiB]."),
+    click.option("--transfer-size", type=SizeType(), metavar="SIZE",
+                 help="Envelope: of one operation [default: 1MiB]."),
     click.option("--cache", type=click.Choice(["cold", "warm"]), help="Client cache before reads [default: cold]."),
     click.option("--before-reads", metavar="CMD",
                  help="Shell command, once per node before each read phase (remount, drop server caches)."),
@@ -52,7 +53,7 @@ OPTIONS = [
     click.option("--verify", is_flag=True, default=None, help="Envelope: stamp every block, check it on reading."),
     click.option("--shared-writes/--no-shared-writes", default=None,
                  help="Envelope: also write one file from all ranks [default: yes]."),
-    click.option("--max-bytes", type=Size(), metavar="SIZE", help="Refuse a trial that needs more space."),
+    click.option("--max-bytes", type=SizeType(), metavar="SIZE", help="Refuse a trial that needs more space."),
     click.option("--max-files", type=click.IntRange(1), metavar="N",
                  help="Refuse a trial that needs more files."),
     click.option("--max-seconds", type=Duration(), metavar="TIME", help="Refuse a longer campaign."),

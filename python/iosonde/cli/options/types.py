@@ -18,7 +18,7 @@ class _Kind(click.ParamType):  # type: ignore[type-arg]  # generic in the newest
     """What an option's text is read as."""
 
 
-class Size(_Kind):
+class SizeType(_Kind):
     """A size such as 4KiB or 1M, in bytes."""
 
     name = "size"

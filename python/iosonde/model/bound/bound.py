@@ -39,7 +39,7 @@ class NothingKnownError(InputError):
 
 
 @dataclass(frozen=True)
-class Term:
+class BoundTerm:
     """One resource: what it lets through, in bytes/s of the application."""
 
     name: str
@@ -53,7 +53,7 @@ class Ceiling:
     """S and what it is the minimum of. ``missing`` are the classical terms whose inputs are not known."""
 
     system: System
-    terms: tuple[Term, ...]
+    terms: tuple[BoundTerm, ...]
     missing: tuple[str, ...]
     balance: float
 
@@ -105,7 +105,7 @@ def ceiling(system: System) -> Ceiling:
     wild = next((name for name, value in values.items() if not 0 < value < math.inf), None)
     if wild is not None:
         raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")
-    terms = tuple(Term(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
+    terms = tuple(BoundTerm(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
     classical = ("network_clients", "network_servers", "disks")
     missing = tuple(name for name in classical if name not in values)
     return Ceiling(system, terms, missing, share)

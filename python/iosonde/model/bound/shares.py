@@ -18,7 +18,7 @@ CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
 
 
 @dataclass(frozen=True)
-class Share:
+class MeasuredShare:
     """One cell: its settings, the bound there, the mean in bytes/s and its share of the bound as Estimates.
 
     ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are

@@ -97,7 +97,7 @@ def direction(term: str, low: float, high: float, response: str) -> str:
     return f"more {term}, {'more' if low > 0 else 'less'} {response}"
 
 
-def _parts(factor: formula.Factor) -> Sequence[dict[str, Any]]:
+def _parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
     if factor.levels is not None:
         return [{"factor": factor.column, "is": level} for level in factor.levels[1:]]
     if factor.transform:

@@ -26,21 +26,21 @@ _TWO = 2
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedMatrix:
     """A matrix by ranks, and the values that the ranks stand for, column by column."""
 
     ranks: npt.NDArray[np.float32]
     levels: tuple[Array, ...]
 
 
-def ranked(matrix: Array) -> Ranked:
+def ranked(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
     found = [np.unique(column, return_inverse=True) for column in matrix.T]
     ranks = np.column_stack([inverse for _, inverse in found]).astype(np.float32)
-    return Ranked(ranks, tuple(levels for levels, _ in found))
+    return RankedMatrix(ranks, tuple(levels for levels, _ in found))
 
 
-def read_out(tree: Any, factors: Factors, seen: Ranked, leaves: Sequence[Node]) -> list[Node]:
+def read_out(tree: Any, factors: Factors, seen: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
     """The nodes of a scikit-learn ``tree_`` that learned from ``seen.ranks``. ``leaves`` holds a leaf's content for
     every node number. scikit-learn numbers depth first, so children come after their parent."""
     columns = coded_columns([dict(factor) for factor in factors])
@@ -118,7 +118,7 @@ def depth(nodes: Sequence[Node]) -> int:
 
 
 @dataclass(frozen=True)
-class Rule:
+class TreeRule:
     """One leaf as a rule: the conditions that lead to it, in words, and the leaf."""
 
     conditions: tuple[str, ...]
@@ -128,17 +128,17 @@ class Rule:
         return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
 
 
-def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[Rule]:
+def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
     """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``; where ``factors`` are
     given, what is not one of two levels is the other."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
-    found: list[Rule] = []
+    found: list[TreeRule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
     while waiting:
         number, path = waiting.pop()
         node = nodes[number]
         if "factor" not in node:
-            found.append(Rule(_joined(path), node))
+            found.append(TreeRule(_joined(path), node))
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
@@ -175,7 +175,7 @@ def _number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def matrix_of(factors: Factors, x: Array) -> tuple[Ranked, list[Coded]]:
+def matrix_of(factors: Factors, x: Array) -> tuple[RankedMatrix, list[Coded]]:
     """What a tree learns from: the coded columns by ranks."""
     columns = coded_columns([dict(factor) for factor in factors])
     return ranked(np.column_stack([column.values(x) for column in columns])), columns

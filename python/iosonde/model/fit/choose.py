@@ -20,12 +20,12 @@ from iosonde.core.types import Estimate
 
 from ..families import checked, family, limit, note
 from .calibration import calibrate
-from .errors_of import Noise, grouped_mean, noise_of, standard_error
+from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
 from .folds import Fold, Groups, Rows, k_folds, split
 from .validate import Candidate, Judged, judge, refused
-from .work import Tell, Work
+from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
     Candidate("tree", {"depth": 3}), Candidate("tree"), Candidate("neighbours"), Candidate("gaussian"),
@@ -47,7 +47,7 @@ class Choice:
     chosen: int
     baseline: Judged
     nested: Estimate | None
-    noise: Noise | None
+    noise: RepeatNoise | None
     model: Model
     groups: Groups
     n_choice: int
@@ -118,10 +118,10 @@ def choose(
 
 def _work(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
-) -> Work:
+) -> FitProgress:
     """What lies ahead: all on the folds of the part, the choice again in nested folds, the one that is taken on all
     rows."""
-    work, names = Work(tell), [one.family for one in candidates]
+    work, names = FitProgress(tell), [one.family for one in candidates]
     work.plan(names, sum(fold.train.size for fold in part))
     if len(names) > 1:
         inside = (part[0].train.size + part[0].test.size) * (OUTER - 1)
@@ -135,7 +135,7 @@ def _work(
 
 def _tried(
     examples: Examples, candidates: Sequence[Candidate], group: Rows, folds: Sequence[Fold], level: float, seed: int,
-    work: Work,
+    work: FitProgress,
 ) -> list[Judged]:  # fmt: skip
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
@@ -158,7 +158,7 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Rows) -> list[i
 
 
 def _nested(
-    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int, work: Work
+    examples: Examples, candidates: Sequence[Candidate], group: Rows, level: float, seed: int, work: FitProgress
 ) -> Estimate | None:
     """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
     there are too few groups to do so."""

@@ -85,7 +85,7 @@ def standard_error(values: Array, group: Rows) -> float:
 
 
 @dataclass(frozen=True)
-class Noise:
+class RepeatNoise:
     """What repeats of one setting differ by: the floor that no model can pass. ``mae`` is the mean distance of a
     trial from its setting's true mean; ``sd`` their standard deviation; ``share`` the part of the variance of all
     rows; ``n`` the rows of settings that were repeated."""
@@ -100,7 +100,7 @@ class Noise:
         return dict(vars(self))
 
 
-def noise_of(examples: Examples) -> Noise | None:
+def noise_of(examples: Examples) -> RepeatNoise | None:
     """The noise of repeats; None where no setting was repeated.
 
     A trial is nearer to the mean of its own r repeats than to the true one, by √(1 - 1/r) for even errors: that
@@ -116,5 +116,5 @@ def noise_of(examples: Examples) -> Noise | None:
     df = repeated.sum() - np.unique(examples.cells[repeated]).size
     variance = float(off @ off) / float(df)
     total = float(np.var(examples.y))
-    return Noise(float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))), math.sqrt(variance),
-                 min(1.0, variance / total) if total else 0.0, int(repeated.sum()))  # fmt: skip
+    return RepeatNoise(float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))), math.sqrt(variance),
+                       min(1.0, variance / total) if total else 0.0, int(repeated.sum()))  # fmt: skip

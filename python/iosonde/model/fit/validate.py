@@ -20,7 +20,7 @@ from ..families import checked, family
 from .errors_of import Errors, class_bounds, errors_of, grouped_mean
 from .features import Array, Examples
 from .folds import Fold, Groups, groups, inverse, k_folds
-from .work import Work
+from .work import FitProgress
 
 Rows = npt.NDArray[np.intp]
 _LAST_BITS = 1e-12
@@ -91,7 +91,7 @@ class Judged:
 
 def judge(
     examples: Examples, candidate: Candidate, folds: Sequence[Fold], group: Rows, level: float, seed: int,
-    work: Work | None = None,
+    work: FitProgress | None = None,
 ) -> Judged:  # fmt: skip
     """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
     that does not exist raises InputError."""

@@ -12,7 +12,7 @@ Tell = Callable[[str, float], None]
 
 
 @dataclass
-class Work:
+class FitProgress:
     """``tell(family, share)`` is called after every fit with the share of all work that is done."""
 
     tell: Tell | None = None

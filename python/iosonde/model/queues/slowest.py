@@ -28,7 +28,7 @@ _POPULATIONS = 32  # at which the network is solved; between them its speed is i
 
 
 @dataclass(frozen=True)
-class Phase:
+class SlowestPhase:
     """``seconds`` until the slowest is done, ``mean_s`` of a rank if none had to wait for others; ``rate`` counts the
     whole phase, ``waiting`` is the share of the ranks' time that is spent at the barrier."""
 
@@ -39,7 +39,7 @@ class Phase:
     waiting: float
 
 
-def phase(stations: Sequence[Station], clients: int, operations: int, cv: float = 1.0) -> Phase:
+def phase(stations: Sequence[Station], clients: int, operations: int, cv: float = 1.0) -> SlowestPhase:
     """A synchronised phase; ``cv`` is the coefficient of variation of the time at each station (1: exponential)."""
     demands = np.array([station.demand_s for station in stations])
     alone_s = float(demands.sum())
@@ -55,7 +55,7 @@ def phase(stations: Sequence[Station], clients: int, operations: int, cv: float 
         np.array([_expected(slowed * np.arange(clients + 1), clients, s) for s in survival]) @ weight
     )
     done = clients * operations
-    return Phase(clients, seconds, operations * alone_s, done / seconds, 1 - busy / (clients * seconds))
+    return SlowestPhase(clients, seconds, operations * alone_s, done / seconds, 1 - busy / (clients * seconds))
 
 
 def _survival(x: Array, operations: int, cv: float) -> Array:

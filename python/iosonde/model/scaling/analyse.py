@@ -15,7 +15,7 @@ from iosonde.stats.estimate.summarise import mean
 
 from . import laws as words
 from .intervals import bootstrap_ends, profile_interval
-from .laws import LAWS, Fit, Law, fit, sse
+from .laws import LAWS, Law, LawFit, fit, sse
 from .points import Points, points_of, resampled
 from .regimes import LEAST_SIZES, Change, aicc, changes_in
 
@@ -33,7 +33,7 @@ class FittedLaw:
 
     law: Law
     parameters: dict[str, Estimate]
-    fit: Fit | None
+    fit: LawFit | None
     aicc: float | None
     delta: float | None
     misfit_p: float | None
@@ -83,7 +83,7 @@ class Regime:
 
 
 @dataclass(frozen=True)
-class Size:
+class MeasuredSize:
     """What was measured at one size."""
 
     size: float
@@ -101,7 +101,7 @@ class Size:
 class Scaling:
     """Everything about one series."""
 
-    sizes: tuple[Size, ...]
+    sizes: tuple[MeasuredSize, ...]
     changes: tuple[Change, ...]
     regimes: tuple[Regime, ...]
     predictions: tuple[SizePrediction, ...]
@@ -138,10 +138,10 @@ def _part(trials: Trials, low: float, high: float) -> dict[float, Sequence[float
     return {size: rates for size, rates in trials.items() if low <= size <= high}
 
 
-def _sizes(trials: Trials, level: float) -> tuple[Size, ...]:
+def _sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
     efficiency = efficiencies(trials, level)
     rates = {size: mean(np.asarray(trials[size], dtype=float), level).within(low=0.0) for size in sorted(trials)}
-    return tuple(Size(size, rate, efficiency.get(size)) for size, rate in rates.items())
+    return tuple(MeasuredSize(size, rate, efficiency.get(size)) for size, rate in rates.items())
 
 
 def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
@@ -172,7 +172,7 @@ def _regime(trials: Trials, level: float, resamples: int, seed: int) -> Regime:
                   "trials" if basis is points else "sizes")  # fmt: skip
 
 
-def _basis(points: Points, fits: Sequence[Fit], level: float) -> Points:
+def _basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
     """The trials, or their means where even the best of the laws misses these by more than the trials' noise allows:
     then sizes differ for reasons of their own, and the trials of one are not independent evidence of a law."""
     if not fits:
@@ -181,7 +181,7 @@ def _basis(points: Points, fits: Sequence[Fit], level: float) -> Points:
     return points.of_means() if best < 1 - level else points
 
 
-def _parameters(fitted: Fit, points: Points, level: float) -> dict[str, Estimate]:
+def _parameters(fitted: LawFit, points: Points, level: float) -> dict[str, Estimate]:
     names = [words.LAMBDA, *fitted.law.shapes, *([words.CEILING] if fitted.law.bounded else [])]
     found = {name: profile_interval(fitted, points, name, level) for name in names}
     coherency = found.get(words.KAPPA)

@@ -18,7 +18,7 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 
-from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Fit, Law, profile, sse
+from .laws import ALPHA, KAPPA, KNEE, PEAK, SHARE, Law, LawFit, profile, sse
 from .points import Points
 
 _FARTHEST = 60.0  # in logs: a factor of 10²⁶
@@ -31,7 +31,7 @@ _BOUNDS = {ALPHA: (0.0, None), KAPPA: (0.0, None), KNEE: (1.0, None), SHARE: (0.
 Excess = Callable[[float], float]
 
 
-def profile_interval(fitted: Fit, points: Points, name: str, level: float, size: float | None = None) -> Estimate:
+def profile_interval(fitted: LawFit, points: Points, name: str, level: float, size: float | None = None) -> Estimate:
     """The parameter ``name``, or the rate at ``size``, with its interval; an end that the data do not bound is
     None, and said."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)

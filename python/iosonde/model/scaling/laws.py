@@ -51,7 +51,7 @@ _BENDS = {"min": ceilings.MIN_LAW, "queue": ceilings.QUEUE}
 
 
 @dataclass(frozen=True)
-class Fit:
+class LawFit:
     """A fitted law. ``numbers`` are its own: (a, b, c) of N ÷ X, or (λ, θ)."""
 
     law: Law
@@ -84,14 +84,14 @@ class Fit:
         return float((b if name == ALPHA else c) / a) if a > 0 else math.inf
 
 
-def fit(law: Law, points: Points) -> Fit:
+def fit(law: Law, points: Points) -> LawFit:
     """The law of least squares in logs."""
     if law.name in _BENDS:
-        return Fit(law, ceilings.fit(_BENDS[law.name], points))
-    return Fit(law, rational.fit(points, _TERMS[law.name]))
+        return LawFit(law, ceilings.fit(_BENDS[law.name], points))
+    return LawFit(law, rational.fit(points, _TERMS[law.name]))
 
 
-def sse(fitted: Fit, points: Points) -> float:
+def sse(fitted: LawFit, points: Points) -> float:
     """The sum of squared log residuals, the spread of the trials included."""
     return points.sse(fitted.log_rates(points.sizes))
 
@@ -102,17 +102,17 @@ def profile(law: Law, points: Points, name: str, size: float | None = None) -> C
     if law.name in _BENDS:
         bend = _BENDS[law.name]
         if at is not None:
-            return lambda value: sse(Fit(law, ceilings.fit(bend, points, (at, math.log(value)))), points)
-        return lambda value: sse(Fit(law, ceilings.fit(bend, points, theta=value)), points)
+            return lambda value: sse(LawFit(law, ceilings.fit(bend, points, (at, math.log(value)))), points)
+        return lambda value: sse(LawFit(law, ceilings.fit(bend, points, theta=value)), points)
     terms = _TERMS[law.name]
-    return lambda value: sse(Fit(law, rational.fit(points, terms, _held(name, at, value))), points)
+    return lambda value: sse(LawFit(law, rational.fit(points, terms, _held(name, at, value))), points)
 
 
-def _held(name: str, at: float | None, value: float) -> rational.Held:
+def _held(name: str, at: float | None, value: float) -> rational.HeldRow:
     if at is not None and math.isinf(at):
-        return rational.Held((0.0, 1.0, 0.0), 1 / value)
+        return rational.HeldRow((0.0, 1.0, 0.0), 1 / value)
     if at is not None:
-        return rational.Held((1.0, at - 1, at * (at - 1)), at / value)
+        return rational.HeldRow((1.0, at - 1, at * (at - 1)), at / value)
     if name == PEAK:
-        return rational.Held((1.0, -1.0, -value * value), 0.0)
-    return rational.Held((-value, 1.0, 0.0) if name == ALPHA else (-value, 0.0, 1.0), 0.0)
+        return rational.HeldRow((1.0, -1.0, -value * value), 0.0)
+    return rational.HeldRow((-value, 1.0, 0.0) if name == ALPHA else (-value, 0.0, 1.0), 0.0)

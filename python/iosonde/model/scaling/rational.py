@@ -27,7 +27,7 @@ _HELD = 1e6  # weight of the equation that is held, against rows of weight 1
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldRow:
     """row · (a, b, c) = value: what a fit keeps fixed."""
 
     row: tuple[float, float, float]
@@ -45,14 +45,14 @@ def log_rates(parts: Array, sizes: Array) -> Array:
         return np.log(sizes) - np.log(columns(sizes) @ parts)
 
 
-def fit(points: Points, terms: Sequence[int], held: Held | None = None, offset: Array | None = None) -> Array:
+def fit(points: Points, terms: Sequence[int], held: HeldRow | None = None, offset: Array | None = None) -> Array:
     """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
     added to the law's log rate at each size."""
     return fit_jumps(points, terms, np.zeros((len(points), 0)), held, offset)[0]
 
 
 def fit_jumps(
-    points: Points, terms: Sequence[int], beyond: Array, held: Held | None = None, offset: Array | None = None
+    points: Points, terms: Sequence[int], beyond: Array, held: HeldRow | None = None, offset: Array | None = None
 ) -> tuple[Array, Array]:
     """((a, b, c), log factors): as :func:`fit`, and for each column of ``beyond`` (0 or 1 at each size) a free number
     that is added to the law's log rate where the column is 1."""
@@ -108,7 +108,7 @@ def _descended(best: Array, step: Callable[[Array], Array], loss: Callable[[Arra
     return best
 
 
-def _equation(held: Held | None, terms: Sequence[int], scale: Array, target: Array) -> tuple[Array, float]:
+def _equation(held: HeldRow | None, terms: Sequence[int], scale: Array, target: Array) -> tuple[Array, float]:
     """The held equation as a heavy row of the least squares, in the scaled parts."""
     if held is None:
         return np.zeros((1, len(terms))), 0.0

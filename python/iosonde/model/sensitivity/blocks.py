@@ -29,7 +29,7 @@ _MOST_COLUMNS = 400
 
 
 @dataclass(frozen=True)
-class Block:
+class FactorBlock:
     """``added`` is the share of V(Y) that it adds to the blocks before it, ``of_rest`` that of what these leave.
     ``factors`` have their shares of what these leave, each entered alone; ``order`` those that can be told from
     chance, in groups that cannot be told apart."""
@@ -52,7 +52,7 @@ class Blocks:
     """The blocks in order; ``interactions`` None where no repeats tell them from the noise; ``left`` is the share of
     V(Y) that is left then, with the degrees of freedom of the noise behind every F."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[FactorBlock, ...]
     interactions: VariancePart | None
     left: float
     left_df: int
@@ -101,6 +101,6 @@ def enter(
         seen = [factor for factor in parts if factor in told]
         order = tied(seen, {n: parts[n].share.value or 0.0 for n in seen}, moves, level, scale.noise.df)
         added, of_rest = (part_of(design, scale, before, own, whole, sample)[0] for whole in (nothing, before))
-        found.append(Block(name, added, of_rest.share, parts, order))
+        found.append(FactorBlock(name, added, of_rest.share, parts, order))
     between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
     return Blocks(tuple(found), between, scale.left_share, scale.noise.df)

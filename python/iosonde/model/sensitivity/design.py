@@ -31,7 +31,7 @@ _MOST_BINS = 25
 
 
 @dataclass(frozen=True)
-class Link:
+class FactorLink:
     """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| where larger."""
 
     first: str
@@ -55,7 +55,7 @@ class Design:
     ss_within: Array
     y: Array
     x: Array
-    links: tuple[Link, ...]
+    links: tuple[FactorLink, ...]
     binned: tuple[str, ...] = ()
     imbalance: float = 0.0
 
@@ -170,7 +170,7 @@ def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: in
 
 def _links(
     features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool
-) -> tuple[tuple[Link, ...], float]:
+) -> tuple[tuple[FactorLink, ...], float]:
     """(pairs of factors that depend on each other, the strongest first; the largest V of all pairs). In a ``sample``
     chance makes weak ones."""
     coarse = [
@@ -185,7 +185,7 @@ def _links(
             rho = _spearman(x[:, a], x[:, b])
             strength = max(strength, rho if rho >= _MONOTONE else 0.0)
         if strength >= _ASSOCIATED:
-            found.append(Link(features[a].name, features[b].name, strength))
+            found.append(FactorLink(features[a].name, features[b].name, strength))
     return tuple(sorted(found, key=lambda link: -link.strength)), largest
 
 

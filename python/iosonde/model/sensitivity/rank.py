@@ -28,7 +28,7 @@ from .permutation import Null, nulls
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
 from .shapley import Shapley, effects_of
 from .slopes import slopes
-from .total import Total, Totals, total_shares
+from .total import Total, TotalShares, total_shares
 from .types import Shares, VariancePart
 from .variances import Array, Groups, Resampled, VarianceShare
 from .within import Within, within
@@ -57,7 +57,7 @@ class _Found:
     level: float
     made: Resampled
     inner: Within | None
-    totals: Totals
+    totals: TotalShares
     shapley: Shapley | None
     dummies: list[Null]
     beyond: Adjusted | None

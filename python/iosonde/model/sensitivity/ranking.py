@@ -9,7 +9,7 @@ from iosonde.core.types import Estimate
 
 from .aliases import Alias
 from .blocks import Blocks
-from .design import Link
+from .design import FactorLink
 from .effects import Effects
 from .types import Shares, VariancePart
 
@@ -98,7 +98,7 @@ class Ranking:
     silent: tuple[str, ...]
     fixed: tuple[str, ...]
     fixed_share: Estimate | None
-    links: tuple[Link, ...]
+    links: tuple[FactorLink, ...]
     seed: int
     sentence: str
     warnings: tuple[str, ...]

@@ -20,7 +20,7 @@ Total = tuple[Estimate, float | None]
 
 
 @dataclass(frozen=True)
-class Totals:
+class TotalShares:
     """(ST, corrected ST) of each factor over all, and within the fixed ones; ``interacts`` where ST exceeds S1 by more
     than noise. ``name`` is the estimator, or says why there is none."""
 
@@ -32,7 +32,7 @@ class Totals:
 
 def total_shares(
     design: Design, made: Resampled, held: Groups, left: float, level: float, rng: np.random.Generator
-) -> Totals:
+) -> TotalShares:
     """By the estimator that the design allows. ``left`` is the share of V(Y) that the fixed factors leave."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
@@ -48,10 +48,10 @@ def total_shares(
     of: dict[int, Total] = {i: (found.of[i], found.of[i].value) for i in factors}
     within: dict[int, Total] = {i: (_divided(found.of[i], left), None) for i in factors if i not in held}
     interacts = {i: _above(found.of[i], made.estimate(VarianceShare(frozenset([i])), level, design.n)) for i in factors}
-    return Totals(found.name, of, within, interacts)
+    return TotalShares(found.name, of, within, interacts)
 
 
-def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> Totals:
+def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> TotalShares:
     """Without repeats the explained variance is V(Y), and ST holds the noise."""
     everything: Groups = frozenset(range(len(design.features)))
     upper = everything if design.df_repeats else None
@@ -62,7 +62,7 @@ def _by_means(design: Design, made: Resampled, held: Groups, level: float) -> To
         interacts[i] = _interacts(made, share, VarianceShare(frozenset([i])), level, len(everything))
         if i not in held:
             within[i] = _total(design, made, VarianceShare(upper, everything - {i}, held), level)
-    return Totals("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
+    return TotalShares("group means, 1 - V(E(Y|others))/V(Y)", of, within, interacts)
 
 
 def _total(design: Design, made: Resampled, share: VarianceShare, level: float) -> Total:
@@ -98,7 +98,9 @@ def _divided(estimate: Estimate, left: float) -> Estimate:
     return replace(estimate, value=ends[0], low=ends[1], high=ends[2])
 
 
-def _refused(design: Design, why: str, level: float, name: str) -> Totals:
+def _refused(design: Design, why: str, level: float, name: str) -> TotalShares:
     factors = range(len(design.features))
     nothing: Total = (Estimate(None, None, None, level, design.n, (why,)), None)
-    return Totals(name, dict.fromkeys(factors, nothing), dict.fromkeys(factors, nothing), dict.fromkeys(factors, False))
+    return TotalShares(
+        name, dict.fromkeys(factors, nothing), dict.fromkeys(factors, nothing), dict.fromkeys(factors, False)
+    )

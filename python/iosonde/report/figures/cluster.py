@@ -37,7 +37,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Part:
+class DrawnPart:
     """One part of the way from clients to disks: its title, facts about one of its kind, and what it lets through."""
 
     title: str
@@ -58,7 +58,7 @@ class ClusterDrawing:
 
     name: str
     sentences: tuple[str, ...]
-    parts: dict[str, Part]
+    parts: dict[str, DrawnPart]
     client_numbers: tuple[int | None, ...]
     server_numbers: tuple[int | None, ...]
     disks_of: dict[int, int]
@@ -241,7 +241,7 @@ def _rows(numbers: Sequence[int | None]) -> list[tuple[int | None, float]]:
     return [(number, _MIDDLE + ((len(numbers) - 1) / 2 - place) * _PITCH) for place, number in enumerate(numbers)]
 
 
-def _head(paper: _Paper, x: float, part: Part, align: str = "center") -> None:
+def _head(paper: _Paper, x: float, part: DrawnPart, align: str = "center") -> None:
     paper.say(x, 51.0, part.title, _Look(9, bold=True, align=align))
     for place, fact in enumerate(part.facts):
         paper.say(x, 49.1 - 1.8 * place, fact, _Look(7, MUTED, align=align))
@@ -251,7 +251,7 @@ def _link(paper: _Paper, node: float, bar: float, y: float, limits: bool) -> Non
     paper.line((node, y), (bar, _MIDDLE + (y - _MIDDLE) * 0.8), limits)
 
 
-def _link_facts(paper: _Paper, x: float, part: Part) -> None:
+def _link_facts(paper: _Paper, x: float, part: DrawnPart) -> None:
     for place, fact in enumerate([part.title, *part.facts]):
         paper.say(x, 43.0 - 1.8 * place, fact, _Look(7, INK if place == 0 else MUTED))
 

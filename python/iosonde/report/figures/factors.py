@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.answers.plot.panel import FactorPanel, Series
+from iosonde.answers.plot.panel import FactorPanel, PanelSeries
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 from iosonde.report.text import escape, estimate_text
@@ -79,7 +79,7 @@ def _places(panel: FactorPanel) -> tuple[dict[float, Any], Spec]:
 
 
 def _layers(
-    series: Series, name: str, panel: FactorPanel, place: dict[float, Any], axes: tuple[Spec, Spec], colour: str
+    series: PanelSeries, name: str, panel: FactorPanel, place: dict[float, Any], axes: tuple[Spec, Spec], colour: str
 ) -> list[Spec]:  # fmt: skip
     channels = dict(zip("xy", axes, strict=True))
     trials = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from iosonde.answers.page.content.bound import Roofline
-from iosonde.answers.roofline import Mark
+from iosonde.answers.roofline import RooflineMark
 from iosonde.core.units import human_scale
 from iosonde.report.text import estimate_text
 
@@ -65,7 +65,7 @@ def roofline_figure(item: Roofline) -> Figure:
     return Figure(spec, item.title, f"Roofline of {item.title} against {item.x_name}: ceilings and measurements.")
 
 
-def _row(one: Mark, divisor: float) -> Row:
+def _row(one: RooflineMark, divisor: float) -> Row:
     low, high = ends(one.measured, divisor) or (None, None)
     tip = "\n".join(filter(None, (estimate_text(one.measured, "bytes/s"), one.setting, _ABOVE if one.above else "")))
     return {

@@ -57,7 +57,7 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Errors:
+class ModelErrors:
     """(error, low, high) of each model, with the noise of repeats and the mean model as lines."""
 
     response: str
@@ -114,7 +114,7 @@ def sorted_figure(item: Predicted) -> Figure:
     return Figure(zoom(spec), "Rows not seen", f"{item.response}: predicted rows about the observed, sorted.")
 
 
-def errors_figure(item: Errors) -> Figure:
+def errors_figure(item: ModelErrors) -> Figure:
     """Bars with intervals; the noise of repeats and the mean of everything as lines."""
     lines = [(name, value) for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
              if value is not None]  # fmt: skip

@@ -27,7 +27,7 @@ class ShareRow:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ShareDrawings:
     """The rows of the table; ``seen`` are those that are not folded away (all where they are few)."""
 
     unit: str
@@ -47,7 +47,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Losses:
+class LossDrawings:
     """A waterfall in one unit."""
 
     bars: WaterfallBars
@@ -55,12 +55,12 @@ class Losses:
     rows: tuple[Loss, ...]
 
 
-def shares_of(bound: Bound) -> Shares:
+def shares_of(bound: Bound) -> ShareDrawings:
     """Every cell in one unit, on an axis from 0 to the bound, or to the greatest share above it."""
     divisor, unit = human_scale(max(one.bound for one in bound.shares), "bytes/s")
     most = max([1.0, *(one.share.value for one in bound.shares if one.share.value is not None)])
     rows = tuple(_row(one, divisor, most) for one in bound.shares)
-    return Shares(unit, rows, rows if len(rows) <= SEEN else _seen(rows))
+    return ShareDrawings(unit, rows, rows if len(rows) <= SEEN else _seen(rows))
 
 
 def _seen(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
@@ -85,7 +85,7 @@ def _row(one: BoundShare, divisor: float, most: float) -> ShareRow:
     )
 
 
-def losses_of(bars: WaterfallBars) -> Losses:
+def losses_of(bars: WaterfallBars) -> LossDrawings:
     """The parts from the bound down to what was delivered, in one unit."""
     total = bars.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")
@@ -93,4 +93,4 @@ def losses_of(bars: WaterfallBars) -> Losses:
     for place, (name, estimate) in enumerate((*bars.parts, ("delivered", bars.delivered))):
         percent = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else CANNOT_TELL
         rows.append(Loss(name, *estimate_parts(estimate, divisor), percent, place == len(bars.parts)))
-    return Losses(bars, unit, tuple(rows))
+    return LossDrawings(bars, unit, tuple(rows))

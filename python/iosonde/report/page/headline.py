@@ -14,7 +14,7 @@ from iosonde.answers.page.content.page import Page
 from iosonde.report.figures.bars import MOST_STRETCH, scale_of
 from iosonde.report.text import CANNOT_TELL, estimate_parts
 
-from .strip import STRIP_HEIGHT, Axis, Mark
+from .strip import STRIP_HEIGHT, Mark, StripAxis
 
 MOST_SETTINGS = 6  # of more settings of a metric only the lowest and the highest are in the headline
 
@@ -29,7 +29,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Row:
+class HeadlineRow:
     """One metric."""
 
     bars: Bars
@@ -46,7 +46,7 @@ class Headline:
 
     title: str
     counts: tuple[int, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[HeadlineRow, ...]
     ticks: tuple[tuple[float, str], ...]
     logarithmic: bool
     folded: int = 0
@@ -68,7 +68,7 @@ def _headline(items: Sequence[Bars], unit: str, page: Page) -> Headline:
     # A hopeless interval leaves the strip; what the strip is for is to set the values against each other.
     ends = [end for bars in items for cell in bars.cells for end in _ends(cell)]
     most = min(max(ends, default=0.0), MOST_STRETCH * max(values, default=0.0))
-    axis = Axis(min(values), most) if values else None
+    axis = StripAxis(min(values), most) if values else None
     rows = tuple(_row(bars, counts, every, axis) for bars in items)
     ticks = axis.ticks(unit) if axis else ()
     return Headline(title, counts, rows, ticks, bool(axis and axis.logarithmic), every_row - len(items))
@@ -96,12 +96,12 @@ def _ends(cell: Cell) -> list[float]:
     return [end for end in (cell.estimate.value, cell.estimate.low, cell.estimate.high) if end is not None]
 
 
-def _row(bars: Bars, counts: tuple[int, ...], every: tuple[int, ...], axis: Axis | None) -> Row:
+def _row(bars: Bars, counts: tuple[int, ...], every: tuple[int, ...], axis: StripAxis | None) -> HeadlineRow:
     cells = {cell.nodes: cell for cell in bars.cells}
     divisor, unit = scale_of(bars)
     last = cells.get(counts[-1])
     efficiency = last.efficiency if last else None
-    return Row(
+    return HeadlineRow(
         bars,
         unit,
         tuple(_number(cells.get(count), divisor) for count in counts),
@@ -118,7 +118,7 @@ def _number(cell: Cell | None, divisor: float) -> Number:
     return Number(*estimate_parts(cell.estimate, divisor), cell.estimate.value)
 
 
-def _mark(cell: Cell, axis: Axis, every: tuple[int, ...]) -> Mark:
+def _mark(cell: Cell, axis: StripAxis, every: tuple[int, ...]) -> Mark:
     index = every.index(cell.nodes)
     kind = "last" if index == len(every) - 1 else "first" if index == 0 else "between"
     y = STRIP_HEIGHT / 2 if len(every) == 1 else 6 + (STRIP_HEIGHT - 12) * index / (len(every) - 1)

@@ -25,7 +25,7 @@ class Mark:
     kind: str  # "first", "between" or "last"
 
 
-class Axis:
+class StripAxis:
     """Where a value lies on the strip: from zero, logarithmic beyond a ratio of 20, or as it is below zero."""
 
     def __init__(self, least: float, most: float) -> None:

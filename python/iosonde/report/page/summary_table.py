@@ -9,7 +9,7 @@ from iosonde.answers.page.content.models import Summary, SummaryRow
 from iosonde.core.units import human_scale, significant
 from iosonde.report.text import CANNOT_TELL, estimate_parts
 
-from .strip import STRIP_HEIGHT, Axis, Mark
+from .strip import STRIP_HEIGHT, Mark, StripAxis
 
 _MOST_STRETCH = 2.0
 MOST_ROWS = 100
@@ -17,7 +17,7 @@ FOLD_BEYOND = 12  # of more cells only the lowest and the highest are seen befor
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One cell: levels, then (value, interval) pairs of mean and median as text, spread, and its mark."""
 
     levels: tuple[str, ...]
@@ -37,10 +37,10 @@ class SummaryTable:
 
     summary: Summary
     unit: str
-    lines: tuple[Line, ...]
+    lines: tuple[TableLine, ...]
     ticks: tuple[tuple[float, str], ...]
     left_out: int
-    ends: tuple[Line, ...] = ()
+    ends: tuple[TableLine, ...] = ()
 
 
 def summary_table(summary: Summary) -> SummaryTable:
@@ -65,16 +65,16 @@ def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     return (low, high)
 
 
-def _line(row: SummaryRow, divisor: float, axis: Axis | None) -> Line:
+def _line(row: SummaryRow, divisor: float, axis: StripAxis | None) -> TableLine:
     def plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
     cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
-    return Line(row.levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
-                plain(row.harmonic_mean), plain(row.sd), cv, _mark(row, axis))  # fmt: skip
+    return TableLine(row.levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
+                     plain(row.harmonic_mean), plain(row.sd), cv, _mark(row, axis))  # fmt: skip
 
 
-def _axis(rows: tuple[SummaryRow, ...]) -> Axis | None:
+def _axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     """From zero or the least value; a hopeless interval leaves it, so that the means can be told apart."""
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:
@@ -84,10 +84,10 @@ def _axis(rows: tuple[SummaryRow, ...]) -> Axis | None:
     most = max([*values, *highs])
     reach = _MOST_STRETCH * max(abs(value) for value in values)
     least = min(values)
-    return Axis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))
+    return StripAxis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))
 
 
-def _mark(row: SummaryRow, axis: Axis | None) -> Mark | None:
+def _mark(row: SummaryRow, axis: StripAxis | None) -> Mark | None:
     if axis is None or row.mean.value is None:
         return None
     low, high = (None if end is None else axis.place(end) for end in (row.mean.low, row.mean.high))

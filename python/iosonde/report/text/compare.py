@@ -14,7 +14,7 @@ from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIG
 from .layout import WIDTH, escape, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.compare import Compared, Comparisons
+    from iosonde.answers.compare import ComparedCell, Comparisons
 
 _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 _LABEL = 16  # columns before the evidence
@@ -48,7 +48,7 @@ def _one(made: Comparisons) -> Iterator[str]:
     yield from wrapped(item.sentence)
 
 
-def _evidence(item: Compared) -> Iterator[tuple[str, str]]:
+def _evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     one, (a, b) = item.comparison, item.sides
     yield "ratio", f"{b} ÷ {a} = {_ratio(one)}; decides, against 1 and ± {percent(one.margin)}"
     overlap = "overlap" if one.overlap else "do not overlap"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from .layout import escape, table
 
 if TYPE_CHECKING:
-    from iosonde.campaign.import_files import Imported, Outcome
+    from iosonde.campaign.import_files import FileOutcome, Imported
 
 _SHOWN = 20
 
 
 def lines(made: Imported, store: str) -> Iterator[str]:
     """A row for each tool, what was not imported and why, and the total."""
-    formats: dict[str, list[Outcome]] = {}
+    formats: dict[str, list[FileOutcome]] = {}
     for outcome in made.outcomes:
         if not outcome.reason:
             formats.setdefault(outcome.format, []).append(outcome)

@@ -11,7 +11,7 @@ from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.core.types import Estimate
-    from iosonde.model.fit.errors_of import Noise
+    from iosonde.model.fit.errors_of import RepeatNoise
     from iosonde.model.fit.folds import Groups
     from iosonde.model.fit.validate import Judged
 
@@ -48,7 +48,7 @@ def _percent(share: float | None) -> str:
     return "~" if share is None else f"{shown(100 * share)} %"
 
 
-def remarks(judged: Sequence[Judged], noise: Noise | None) -> Iterator[str]:
+def remarks(judged: Sequence[Judged], noise: RepeatNoise | None) -> Iterator[str]:
     """What could not be fitted, what R² below 0 means, and the floor."""
     for one in judged:
         if one.refused:
@@ -58,7 +58,7 @@ def remarks(judged: Sequence[Judged], noise: Noise | None) -> Iterator[str]:
     yield from wrapped(noise_line(noise), "  ")
 
 
-def noise_line(noise: Noise | None) -> str:
+def noise_line(noise: RepeatNoise | None) -> str:
     """The floor in words."""
     if noise is None:
         return "~ no setting was repeated: how much of the error is noise cannot be told; repeat some settings"

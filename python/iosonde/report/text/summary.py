@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.table import show
 from iosonde.core.units import human_scale, percent, significant
-from iosonde.stats.overview.types import Efficiency, Latency, Overview, Row
+from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .layout import escape, estimate_parts, table, wrapped
 
@@ -94,13 +94,13 @@ def _harmonic(made: Overview) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _title(operation: str, metric: str, unit: str, rows: Sequence[Row]) -> str:
+def _title(operation: str, metric: str, unit: str, rows: Sequence[OverviewRow]) -> str:
     several = len({row.metric for row in rows if row.operation == operation}) > 1
     name = operation if operation and not several else f"{operation} {metric}".strip()
     return f"{name}, {unit}" if unit else name
 
 
-def _row(row: Row, by: Sequence[str], same_n: bool, divisor: float) -> list[str]:
+def _row(row: OverviewRow, by: Sequence[str], same_n: bool, divisor: float) -> list[str]:
     mean, interval = estimate_parts(row.mean, divisor)
     median, order_interval = estimate_parts(row.median, divisor)
     return [*(show(row.by.get(name)) for name in by), *([] if same_n else [str(row.n)]), mean, interval, median,
@@ -125,7 +125,7 @@ def _latency(made: Overview) -> Iterator[str]:
     yield from _with_titles(headers, grid, titles)
 
 
-def _filling(latency: Sequence[Latency]) -> list[Latency]:
+def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
     spent: dict[tuple[str, str], float] = {}
     for item in latency:
         if item.percentile == 0.5:

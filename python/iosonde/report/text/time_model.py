@@ -12,7 +12,7 @@ from .layout import estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.time_model import ConditionShares, TimeModel
-    from iosonde.model.time_model import Condition, Diagnosis, Line
+    from iosonde.model.time_model import ConditionLine, Diagnosis, TimeCondition
 
 _CLOSE = 0.25
 
@@ -69,7 +69,7 @@ def _groups(groups: Sequence[ConditionShares], level: float) -> Iterator[str]:
         yield ""
 
 
-def _parts(found: Sequence[Condition], size: int, with_parts: bool) -> Iterator[str]:
+def _parts(found: Sequence[TimeCondition], size: int, with_parts: bool) -> Iterator[str]:
     divisor, unit = human_scale(max(one.seconds(size) for one in found), "s")
     names = list(PARTS) if with_parts else []
     rows = []
@@ -100,7 +100,7 @@ def _diagnosis(told: Sequence[Diagnosis]) -> Iterator[str]:
     )
 
 
-def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
+def _fitted(fitted: Sequence[ConditionLine], level: float) -> Iterator[str]:
     yield from wrapped(f"time = c + f(size), a line for each condition; {100 * level:g} % intervals (HC3)")
     yield ""
     rows = []
@@ -111,7 +111,7 @@ def _fitted(fitted: Sequence[Line], level: float) -> Iterator[str]:
     yield from table(["condition", "n", "c", "1/f", "R²"], rows, "lrrrr").splitlines()
 
 
-def _rate(line: Line) -> str:
+def _rate(line: ConditionLine) -> str:
     """What a byte's time says as a rate, from its interval; without an end where the slope may be 0."""
     low, high = line.per_byte.low, line.per_byte.high
     if high <= 0:

@@ -15,8 +15,8 @@ from .layout import CANNOT_TELL, WIDTH, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.upgrade import Upgrade
-    from iosonde.explain.upgrade import Option
-    from iosonde.explain.upgrade_tables import Cpu, Score, Step
+    from iosonde.explain.upgrade import UpgradeOption
+    from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
     from iosonde.model.bound.bound import Ceiling
 
 _STEPS = 8
@@ -74,7 +74,7 @@ def _delivers(each: float | None, whole: float | None, made: Ceiling | None) -> 
     return f"delivers {format_rate(each, 'bytes/s')} a server{share}"
 
 
-def _options(found: Sequence[Option], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
+def _options(found: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float) -> Iterator[str]:
     """The table of changes, the trap, what disagrees, what is refused, and what to buy first."""
     divisor, unit = human_scale(max(option.ceiling.s for option in found), "bytes/s")
     rows = []
@@ -117,7 +117,7 @@ def _closing(steps: Sequence[tuple[str, float, float]], level: float | None) -> 
     return f"Buy first {', then '.join(said)}{cost}. {told}"
 
 
-def _cpus(found: Sequence[Cpu]) -> Iterator[str]:
+def _cpus(found: Sequence[ListedCpu]) -> Iterator[str]:
     """CPUs by points for each watt."""
     rows = [[one.name, f"{one.points:g}", f"{one.watts:g}", significant(one.points_per_watt, 4),
              f"refused: {one.refused}" if one.refused else ""] for one in found]  # fmt: skip
@@ -130,7 +130,7 @@ def _cpus(found: Sequence[Cpu]) -> Iterator[str]:
         yield from wrapped("No CPU fulfils the limits.")
 
 
-def _measured(times: Mapping[str, Estimate], steps: Sequence[Step]) -> Iterator[str]:
+def _measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep]) -> Iterator[str]:
     """Times, and what each change of one factor brought."""
     rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
     yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()

@@ -19,7 +19,7 @@ from iosonde.core.types import Finding, Severity
 
 from .. import checks
 from ..estimate import autocorrelation, modes, outliers
-from ..overview.cells import Measured, cells_of
+from ..overview.cells import MeasuredCells, cells_of
 from ..overview.overview import hidden_in_store
 
 
@@ -69,7 +69,7 @@ def of_table(
 
 
 def of_store(
-    measured: Measured, level: float, runs: Sequence[StoredRun], bound: float | None = None,
+    measured: MeasuredCells, level: float, runs: Sequence[StoredRun], bound: float | None = None,
     problems: Sequence[Finding] = (), observed: Sequence[str] = (),
 ) -> Examination:  # fmt: skip
     """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that

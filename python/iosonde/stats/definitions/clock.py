@@ -149,7 +149,7 @@ def why_not(phase: StoredPhase) -> str:
 
 
 @dataclass(frozen=True)
-class Timeline:
+class RecordedTimeline:
     """What is left of Work under a clock: per operation its times, per rank its first start and last end (ns)."""
 
     of: npt.NDArray[np.int64]
@@ -160,7 +160,7 @@ class Timeline:
     ended: npt.NDArray[np.int64]
 
 
-def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> Timeline:
+def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> RecordedTimeline:
     """Cut out what is not inside; ``done`` is the work of each operation (bytes, or 1). All ranks must have any."""
     outside = work.is_kind(*(name for part in PARTS if part not in inside for name in KINDS[part]))
     spent = np.where(outside, work.end - work.start, 0)
@@ -171,7 +171,7 @@ def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) 
     # Only what was cut out after a rank's own first operation moves it forward.
     cut = before[kept] - before[kept][first][of]
     start, end = work.start[kept] - cut, work.end[kept] - cut
-    return Timeline(of, start, end, done[kept], start[first], np.maximum.reduceat(end, first))
+    return RecordedTimeline(of, start, end, done[kept], start[first], np.maximum.reduceat(end, first))
 
 
 def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
@@ -202,7 +202,7 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
     return _sum_until(line, work.ranks, first_end, clock)
 
 
-def _sum_until(line: Timeline, ranks: int, first_end: int, clock: Clock) -> float | None:
+def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock) -> float | None:
     """Each rank until the operation in flight at ``first_end`` is done, which counts as time and not as work."""
     early = line.end <= first_end
     own = np.bincount(line.of[early], line.done[early], ranks).astype(np.float64, copy=False)
@@ -213,7 +213,7 @@ def _sum_until(line: Timeline, ranks: int, first_end: int, clock: Clock) -> floa
     return _sum(own[working], (ended - line.began)[working], clock)
 
 
-def _slowest(own: npt.NDArray[np.float64], line: Timeline, clock: Clock) -> float | None:
+def _slowest(own: npt.NDArray[np.float64], line: RecordedTimeline, clock: Clock) -> float | None:
     spans = line.ended.max() - line.began
     if (spans <= 0).any():
         return None

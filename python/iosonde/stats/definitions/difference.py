@@ -40,7 +40,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Part:
+class DifferencePart:
     """One step from A to B: ``names`` are the attributes that change in it, ``start`` and ``end`` the numbers before
     and after, in B's millions. ``on`` is the side whose record gave it (``a``, ``b``, or ``both`` for the rest),
     ``clock`` what holds after it."""
@@ -65,7 +65,7 @@ class Split:
 
     a: Side
     b: Side
-    parts: tuple[Part, ...]
+    parts: tuple[DifferencePart, ...]
     left: tuple[str, ...]
     rest: tuple[Clock, Clock]
     differ: Mapping[str, tuple[Any, Any]]
@@ -79,32 +79,32 @@ class Split:
 
 def split(a: Side, b: Side, wanted: Sequence[str] = ()) -> Split:
     """The parts, in ORDER from A; ``wanted`` are settings that should be known and are named where they are not."""
-    front: list[Part] = []
-    back: list[Part] = []
+    front: list[DifferencePart] = []
+    back: list[DifferencePart] = []
     scale = 1 / b.prefix
     if a.prefix != b.prefix:
-        front.append(Part((UNITS,), a.value / a.prefix, a.value * scale, "a", a.clock))
+        front.append(DifferencePart((UNITS,), a.value / a.prefix, a.value * scale, "a", a.clock))
     unknown = a.unknown | b.unknown
     here, there, low, high = a.clock, b.clock, a.value, b.value
     for name in (*PARTS, STOPS, STEP):
         if name in unknown:
             continue
         for clock, value in _steps(a, here, there, name):
-            front.append(Part((name,), low * scale, value * scale, "a", clock))
+            front.append(DifferencePart((name,), low * scale, value * scale, "a", clock))
             here, low = clock, value
         for clock, value in _steps(b, there, here, name):
-            back.insert(0, Part((name,), value * scale, high * scale, "b", there))
+            back.insert(0, DifferencePart((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
     # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
     if (near := _nearer(a, here, there, unknown)) and (told := a.at(near)) is not None:
-        front.append(Part(_changed(here, near), low * scale, told * scale, "a", near))
+        front.append(DifferencePart(_changed(here, near), low * scale, told * scale, "a", near))
         here, low = near, told
     if (near := _nearer(b, there, here, unknown)) and (told := b.at(near)) is not None:
-        back.insert(0, Part(_changed(there, near), told * scale, high * scale, "b", there))
+        back.insert(0, DifferencePart(_changed(there, near), told * scale, high * scale, "b", there))
         there, high = near, told
     left = tuple(name for name in ORDER[1:] if name not in unknown and _get(here, name) != _get(there, name))
     same = a.work is not None and a.work == b.work and not left and not unknown
-    between_them = () if same else (Part((REST,), low * scale, high * scale, "both", there),)
+    between_them = () if same else (DifferencePart((REST,), low * scale, high * scale, "both", there),)
     differ = {
         name: (a.settings[name], b.settings[name])
         for name in a.settings

@@ -95,7 +95,7 @@ def group(name: str, values: npt.ArrayLike) -> Group:
 
 
 @dataclass(frozen=True)
-class Summary:
+class PublishedSummary:
     """What a publication says of a side: mean, n, and either sd or an interval with its level.
 
     ``kind`` says how the interval was made: ``t`` (Student) or ``z`` (normal quantile, as many older papers).
@@ -132,7 +132,7 @@ class Summary:
         return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
 
 
-def published(summary: Summary) -> Group:
+def published(summary: PublishedSummary) -> Group:
     """A side of which only a summary is known. Raises InputError."""
     return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))
 

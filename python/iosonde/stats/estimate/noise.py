@@ -18,7 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
-from ..overview.cells import Measured, TrialCell, cells_of
+from ..overview.cells import MeasuredCells, TrialCell, cells_of
 from ..regression.components import Components, components
 from .distributions import binomial_interval
 from .power import smallest_difference
@@ -97,7 +97,7 @@ def of_table(table: Table, level: float, responses: Sequence[str], by: Sequence[
     return passport(cells_of(table, responses, by), level, {})
 
 
-def of_store(measured: Measured, results: Table, level: float) -> Passport:
+def of_store(measured: MeasuredCells, results: Table, level: float) -> Passport:
     """The passport of a store, with the ranks' own rates, which are in ``results``, as the values inside a trial."""
     return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
 

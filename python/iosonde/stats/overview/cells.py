@@ -99,7 +99,7 @@ class TrialCell:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCells:
     """The trials of a store: its cells, the ``rows`` that they number (one a trial and metric, by time), the factors
     ``by`` which they are cells, and what has to be said about them."""
 

@@ -25,8 +25,8 @@ from ..estimate.scaling import efficiencies
 from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from . import words
-from .cells import Measured, TrialCell, cells_of, hidden_factors, missing_values
-from .types import Efficiency, Latency, Overview, Row
+from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
+from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
@@ -48,7 +48,7 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
 
 
 def of_store(
-    measured: Measured, level: float, runs: Sequence[StoredRun] = (),
+    measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
 ) -> Overview:  # fmt: skip
     """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
@@ -61,13 +61,13 @@ def of_store(
     return _overview(subject, measured.by, measured.warnings, latency, pilot)
 
 
-def hidden_in_store(measured: Measured) -> dict[str, list[str]]:
+def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
     """What varied inside the cells of a store's trials without being grouped by: column → names of cells."""
     return _hidden(measured.rows, measured.cells, _observed(measured.rows))
 
 
 def _overview(
-    subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[Latency] = (),
+    subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[OverviewLatency] = (),
     pilot: int | None = None,
 ) -> Overview:  # fmt: skip
     cells, level = subject.cells, subject.level
@@ -78,13 +78,13 @@ def _overview(
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings))
 
 
-def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> Row:
+def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewRow:
     """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
     x = cell.values
     staged = pilot is not None and x.size > pilot
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
-    return Row(
+    return OverviewRow(
         cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
         _of_trials(center.within(low=lowest_mean(cell)), cell), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
@@ -122,7 +122,7 @@ def _latency(
     latencies: Mapping[str, Sequence[TrialPercentiles]],
     by: Sequence[str],
     level: float,
-) -> list[Latency]:
+) -> list[OverviewLatency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
     for run in runs:
         if not run.complete:
@@ -136,8 +136,8 @@ def _latency(
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
-            found.append(Latency(key[0], key[1], dict(zip(by, key[2:], strict=True)), percentile, fewest,
-                                 over_trials(trials, percentile, level)))  # fmt: skip
+            found.append(OverviewLatency(key[0], key[1], dict(zip(by, key[2:], strict=True)), percentile, fewest,
+                                         over_trials(trials, percentile, level)))  # fmt: skip
     return found
 
 

@@ -10,7 +10,7 @@ from iosonde.core.types import Estimate, Finding
 
 
 @dataclass(frozen=True)
-class Row:
+class OverviewRow:
     """One cell: the trials of one response at one setting. Values in ``unit``, ``cv`` a fraction; None: cannot
     tell."""
 
@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Latency:
+class OverviewLatency:
     """One percentile of the durations of one kind of operation in a phase, over trials; in seconds."""
 
     operation: str
@@ -82,8 +82,8 @@ class Efficiency:
 class Overview:
     """What a summary says. ``by`` are the columns that the rows are grouped by."""
 
-    rows: tuple[Row, ...]
-    latency: tuple[Latency, ...]
+    rows: tuple[OverviewRow, ...]
+    latency: tuple[OverviewLatency, ...]
     efficiency: tuple[Efficiency, ...]
     findings: tuple[Finding, ...]
     sentence: str

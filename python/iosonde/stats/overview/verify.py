@@ -14,7 +14,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Experiment
 
 from ..estimate.distributions import t_critical
-from .cells import Measured
+from .cells import MeasuredCells
 from .overview import lowest_mean, row_of
 from .recompute import Key, rates
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-9  # relative
 
 
 @dataclass(frozen=True)
-class Difference:
+class ChangedNumber:
     """A number that is not what comes out now. ``recomputed`` is None where nothing comes out."""
 
     what: str
@@ -42,7 +42,7 @@ class Verified:
     n_runs: int = 0
     n_results: int = 0
     n_summary: int = 0
-    different: list[Difference] = field(default_factory=list)
+    different: list[ChangedNumber] = field(default_factory=list)
     untold: dict[str, int] = field(default_factory=dict)
     decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; empty: it holds
 
@@ -61,7 +61,7 @@ class Verified:
 
 
 def of_store(
-    results: Table, measured: Measured, runs: Iterable[tuple[StoredRun, Any]], kinds: Sequence[str],
+    results: Table, measured: MeasuredCells, runs: Iterable[tuple[StoredRun, Any]], kinds: Sequence[str],
     experiments: Sequence[Experiment], level: float, pilot: int | None = None,
 ) -> Verified:  # fmt: skip
     """``results`` as the store gives them, ``measured`` its trials of every clock, ``runs`` with their operations, of
@@ -84,7 +84,7 @@ def of_store(
                 _compare(made, f"run {run.id}: {_name(key)}", float(values[row]), float(again[row]))
             else:
                 _untold(made, _why_not(run, key), 1)
-        made.different += [Difference(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
+        made.different += [ChangedNumber(f"run {run.id}: {_name(key)}", None, v) for key, v in computed.items()]
     _summary(made, results, measured, again, level, pilot)
     for experiment in experiments:
         sealed = experiment.settings.get(decision.KEY)
@@ -114,7 +114,7 @@ def _why_not(run: StoredRun, key: Key) -> str:
 
 
 def _summary(
-    made: Verified, results: Table, measured: Measured, again: Any, level: float, pilot: int | None
+    made: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
 ) -> None:  # fmt: skip
     """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
@@ -151,7 +151,7 @@ def _summary(
 def _compare(made: Verified, what: str, stored: float | None, recomputed: float, scale: float | None = None) -> None:
     allowed = TOLERANCE * (abs(recomputed) if scale is None else max(scale, abs(recomputed)))
     if stored is None or not abs(stored - recomputed) <= allowed:
-        made.different.append(Difference(what, stored, recomputed))
+        made.different.append(ChangedNumber(what, stored, recomputed))
 
 
 def _untold(made: Verified, why: str, n: int) -> None:

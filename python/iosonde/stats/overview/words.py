@@ -12,12 +12,12 @@ from iosonde.core.units import percent
 from ..estimate.scaling import verdict
 
 if TYPE_CHECKING:
-    from .types import Efficiency, Row
+    from .types import Efficiency, OverviewRow
 
 _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 
-def closing(rows: Sequence[Row], efficiency: Sequence[Efficiency]) -> str:
+def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency]) -> str:
     """How sure the means are, then what scaling did."""
     return " ".join(part for part in (_precision(rows), _scaling(efficiency)) if part)
 
@@ -29,7 +29,7 @@ def relative_half_width(estimate: Estimate) -> float | None:
     return (estimate.high - estimate.low) / 2 / abs(estimate.value)
 
 
-def _precision(rows: Sequence[Row]) -> str:
+def _precision(rows: Sequence[OverviewRow]) -> str:
     if not rows:
         return "Nothing to summarise: no complete trial."
     widths = [(relative_half_width(row.mean), row) for row in rows]
@@ -80,6 +80,6 @@ def _estimate(item: Efficiency) -> str:
     return value if e.low is None or e.high is None else f"{value}, {e.low:.2f} to {e.high:.2f}"
 
 
-def _name(row: Row) -> str:
+def _name(row: OverviewRow) -> str:
     parts = ([row.operation] if row.operation else []) + [f"{name}={show(level)}" for name, level in row.by.items()]
     return ", ".join(parts)

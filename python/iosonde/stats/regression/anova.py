@@ -28,15 +28,15 @@ from .. import checks
 from ..estimate.distributions import f_quantile, f_upper_p
 from . import ols
 from .assumptions import Assumptions, look
-from .contrasts import Cells, Contrast, contrast
-from .formula import Factor, Term
+from .contrasts import CellMeans, Contrast, contrast
+from .formula import Term, TermFactor
 from .types import FitSubject
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Source:
+class VariationSource:
     """One line of the table: ``share`` is of the total sum of squares."""
 
     name: str
@@ -61,7 +61,7 @@ class Anova:
     response: str
     level: float
     n: int
-    sources: tuple[Source, ...]
+    sources: tuple[VariationSource, ...]
     ss_residual: float
     df_residual: int
     ss_total: float
@@ -150,7 +150,7 @@ class _Residual:
         return self.ss / self.df
 
 
-def _added(data: Cells, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
+def _added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
     """The sum of squares that a term adds to those that it is judged after, and its degrees of freedom."""
     base = _base(terms, place, kind)
     without, rank_without = data.explained(base, effects=kind == 3)
@@ -158,7 +158,7 @@ def _added(data: Cells, terms: Sequence[Term], place: int, kind: int) -> tuple[f
     return max(0.0, without - with_it), rank_with - rank_without
 
 
-def _balance(data: Cells, factors: Mapping[str, Factor], kind: int) -> tuple[bool, list[str]]:
+def _balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
     """Whether every cell holds as many trials, and what to say where not."""
     cells = math.prod(len(factor.levels or ()) for factor in factors.values())
     if len(data.counts) == cells and np.ptp(data.counts) == 0:
@@ -170,13 +170,15 @@ def _balance(data: Cells, factors: Mapping[str, Factor], kind: int) -> tuple[boo
     return False, said
 
 
-def _source(term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]) -> Source:
+def _source(
+    term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]
+) -> VariationSource:
     ss, df = added
     if df < 1:
         raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
     f = ss / df / residual.mean_square if residual.mean_square > 0 else math.inf
     p = f_upper_p(f, df, residual.df) if math.isfinite(f) else 0.0
-    return Source(term.name, ss, df, ss / residual.total, f, f_quantile(level, df, residual.df), p,
+    return VariationSource(term.name, ss, df, ss / residual.total, f, f_quantile(level, df, residual.df), p,
                   {factor.column for factor in term.factors} <= blocks)  # fmt: skip
 
 
@@ -211,14 +213,14 @@ def _names(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str
     return sorted(dict.fromkeys(found), key=len)
 
 
-def _factor(table: Table, name: str) -> Factor:
+def _factor(table: Table, name: str) -> TermFactor:
     levels = tuple(level for level in table.column(name).codes()[1] if level is not None)
     if len(levels) < 2:
         raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
-    return Factor(name, "", levels)
+    return TermFactor(name, "", levels)
 
 
-def _compressed(table: Table, y: Array, names: list[str]) -> Cells:
+def _compressed(table: Table, y: Array, names: list[str]) -> CellMeans:
     if y.size < 2:
         raise DataError("fewer than two rows have all of these values", "choose other columns")
     groups = table.groups(names)
@@ -230,11 +232,11 @@ def _compressed(table: Table, y: Array, names: list[str]) -> Cells:
         cells = np.empty(len(groups), dtype=object)
         cells[:] = [key[place] for key, _ in groups]
         values[name] = cells
-    return Cells(values, counts, means, pure, int(y.size))
+    return CellMeans(values, counts, means, pure, int(y.size))
 
 
 def _assumptions(
-    table: Table, response: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells,
+    table: Table, response: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans,
     rows: npt.NDArray[np.intp], level: float,
 ) -> tuple[Assumptions | None, list[Finding]]:  # fmt: skip
     """What the residuals say; None where combinations are missing, so that the matrix has no full rank."""

@@ -16,13 +16,13 @@ from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import t_critical, t_two_sided_p
-from .formula import Factor, Term
+from .formula import Term, TermFactor
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellMeans:
     """The response by cell: how often, mean, and the sum of squares inside. ``values`` are the factors of each
     cell."""
 
@@ -78,7 +78,7 @@ class Contrast:
 
 
 def contrast(
-    text: str, terms: list[Term], factors: Mapping[str, Factor], data: Cells, mse: float, df: int, level: float
+    text: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans, mse: float, df: int, level: float
 ) -> Contrast:
     """``version: after - before`` of least-squares means: the model's mean of a level, over all levels of the
     others alike."""
@@ -96,7 +96,7 @@ def contrast(
     return Contrast(text, Estimate(value, value - half, value + half, level, data.n), error, t, p)
 
 
-def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, Factor]) -> Array:
+def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:
     """The design row of a level, averaged over every combination of the other factors' levels."""
     others = [factor for factor in factors.values() if factor.column != name]
     grid = np.meshgrid(*[np.arange(len(factor.levels or ())) for factor in others], indexing="ij")
@@ -114,7 +114,7 @@ def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, 
     return mean
 
 
-def _weights(text: str, factors: Mapping[str, Factor]) -> tuple[str, dict[Cell, float]]:
+def _weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, dict[Cell, float]]:
     name, colon, body = (part.strip() for part in text.partition(":"))
     if not colon or name not in factors:
         raise InputError(f"the contrast '{text}' names no factor", f"write it like '{next(iter(factors))}: a - b'")

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Factor:
+class TermFactor:
     """One factor of a term: a column, with a transform (``levels`` is None) or by its levels."""
 
     column: str
@@ -48,7 +48,7 @@ class Factor:
 class Term:
     """Factors whose product it is; one factor is a main effect."""
 
-    factors: tuple[Factor, ...]
+    factors: tuple[TermFactor, ...]
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ def columns_of(texts: Sequence[str], table: Table) -> list[str]:
     return list(found)
 
 
-def parse_response(text: str, table: Table) -> Factor:
+def parse_response(text: str, table: Table) -> TermFactor:
     """A numeric column or a transform of one."""
     factor = _factor(text, table, response=True)
     if factor.levels is not None:
@@ -97,7 +97,7 @@ def parse_response(text: str, table: Table) -> Factor:
     return factor
 
 
-def column_values(table: Table, factor: Factor) -> npt.NDArray[np.generic]:
+def column_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
     """A factor's raw cells: numbers, or levels as they are shown."""
     if factor.levels is None:
         return table.numbers(factor.column)
@@ -119,17 +119,17 @@ def _called(text: str, table: Table) -> tuple[str, Column]:
     return function, table.column(name)
 
 
-def _factor(text: str, table: Table, response: bool = False) -> Factor:
+def _factor(text: str, table: Table, response: bool = False) -> TermFactor:
     function, column = _called(text, table)
     if column.missing.all():
-        return Factor(column.name, function)
+        return TermFactor(column.name, function)
     if function == "C" or (not column.numeric and not function and not _is_mostly_numbers(column.values)):
         levels = tuple(level for level in column.codes()[1] if level is not None)
         if not response and len(levels) < 2:
             raise DataError(f"column '{column.name}' has one level: it cannot explain anything", "leave it out of --on")
-        return Factor(column.name, "", levels)
+        return TermFactor(column.name, "", levels)
     table.numbers(column.name)
-    return Factor(column.name, function)
+    return TermFactor(column.name, function)
 
 
 def _is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:

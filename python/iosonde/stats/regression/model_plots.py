@@ -9,13 +9,13 @@ import numpy as np
 
 from . import ols
 from .assumptions import qq_points
-from .regress import Model
+from .regress import LinearModel
 
 _MOST_POINTS = 5000
 _LINE_POINTS = 100
 
 
-def plot_data(model: Model, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
+def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
     """Plain arrays by name; more than ``most`` points are thinned evenly, in the order of the rows.
 
     ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of
@@ -34,7 +34,7 @@ def plot_data(model: Model, response: str, most: int = _MOST_POINTS) -> dict[str
     return data | (_line(model, rows) or _observed_by_predicted(predicted, rows))
 
 
-def _line(model: Model, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
+def _line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
     """The line over a single numeric predictor, in its own units also where it is transformed."""
     factors = model.factors()
     if len(factors) != 1 or factors[0].levels is not None:

@@ -121,7 +121,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PointPrediction:
     """At one point: the fit, the interval of the mean response, and that of the mean of ``m`` new
     observations."""
 
@@ -174,7 +174,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
                leverage, centered)  # fmt: skip
 
 
-def predict(model: Fit, point: Array, m: int = 1) -> Prediction:
+def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
     """The response at ``point`` (a row of the design matrix, the 1 of the intercept first) with Student's t on
     df.
 
@@ -184,8 +184,10 @@ def predict(model: Fit, point: Array, m: int = 1) -> Prediction:
     error_mean = math.sqrt(max(0.0, float(point @ model.covariance @ point)))
     error_new = math.sqrt(error_mean**2 + model.mse / m)
     value, critical = float(point @ model.beta), t_critical(model.level, model.df)
-    return Prediction(value, value - critical * error_mean, value + critical * error_mean, value - critical * error_new,
-                      value + critical * error_new, error_mean, error_new, m, h)  # fmt: skip
+    return PointPrediction(
+        value, value - critical * error_mean, value + critical * error_mean, value - critical * error_new,
+        value + critical * error_new, error_mean, error_new, m, h,
+    )  # fmt: skip
 
 
 def adjusted_r2(r2: float, n: int, k: int) -> float:

@@ -17,7 +17,7 @@ from iosonde.core.types import Finding
 from .. import checks
 from . import ols
 from .assumptions import Assumptions, look
-from .formula import Factor, Term, column_values, parse_response, parse_terms
+from .formula import Term, TermFactor, column_values, parse_response, parse_terms
 from .types import FitSubject, Point
 
 
@@ -32,7 +32,7 @@ class Regression:
     assumptions: Assumptions | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    model: Model | None = None
+    model: LinearModel | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -50,12 +50,12 @@ class Regression:
 
 
 @dataclass(frozen=True)
-class Model:
+class LinearModel:
     """A fit that can be asked at any point: the terms, and the values that were used."""
 
     fit: ols.Fit
     terms: tuple[Term, ...]
-    response: Factor
+    response: TermFactor
     values: dict[str, npt.NDArray[np.generic]]
     rows: npt.NDArray[np.intp]
 
@@ -73,14 +73,14 @@ class Model:
         columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
         return np.array([1.0, *columns]), read
 
-    def factors(self) -> list[Factor]:
+    def factors(self) -> list[TermFactor]:
         """Every factor once, by its column."""
         return list({factor.column: factor for term in self.terms for factor in term.factors}.values())
 
 
 def fit_table(
     table: Table, response: str, on: Sequence[str], level: float, robust: bool = False
-) -> tuple[Model, list[str]]:
+) -> tuple[LinearModel, list[str]]:
     """The model, and what was left out. Raises InputError, DataError."""
     y_factor, terms = parse_response(response, table), parse_terms(on, table)
     factors = {factor.column: factor for term in terms for factor in term.factors}
@@ -107,7 +107,7 @@ def fit_table(
     columns = [column for term in terms for column in term.columns(values)]
     x = np.column_stack([values for _, values in columns])
     model = ols.fit(x, y[rows], [name for name, _ in columns], level, robust)
-    return Model(model, tuple(terms), y_factor, values, rows), left_out
+    return LinearModel(model, tuple(terms), y_factor, values, rows), left_out
 
 
 def regress(
@@ -132,7 +132,7 @@ def regress(
                       tuple(checks.run_fit(subject)), tuple(warnings), model)  # fmt: skip
 
 
-def _extrapolated(model: Model, at: Mapping[str, Any], prediction: ols.Prediction) -> bool:
+def _extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:
     """Outside the range of any predictor, or outside the cloud of them all (leverage above every row's)."""
     for factor in model.factors():
         if factor.levels is None:
@@ -143,7 +143,7 @@ def _extrapolated(model: Model, at: Mapping[str, Any], prediction: ols.Predictio
     return prediction.leverage > float(model.fit.leverage.max()) * (1 + 1e-9)
 
 
-def _read(factor: Factor, text: str) -> Any:
+def _read(factor: TermFactor, text: str) -> Any:
     if factor.levels is not None:
         found = [level for level in factor.levels if str(level) == text]
         if not found:
@@ -163,5 +163,5 @@ def _one(value: Any) -> npt.NDArray[np.generic]:
     return cells
 
 
-def _example(factors: Sequence[Factor]) -> str:
+def _example(factors: Sequence[TermFactor]) -> str:
     return ",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in factors)

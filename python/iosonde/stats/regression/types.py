@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .assumptions import Assumptions
-from .ols import Fit, Prediction
+from .ols import Fit, PointPrediction
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Point:
     known."""
 
     at: dict[str, Any]
-    prediction: Prediction
+    prediction: PointPrediction
     extrapolated: bool | None
 
     def to_json(self) -> dict[str, Any]:
