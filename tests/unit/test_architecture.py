@@ -202,6 +202,11 @@ def test_a_command_names_what_it_uses_at_its_top():
     assert late == LOADS_LATE
 
 
+def test_the_command_line_stays_thin():
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in modules() if room_of(path) == "cli")
+    assert lines <= 3500, "what computes goes to answers, what lays out to report"
+
+
 def test_text_and_json_leave_the_command_line_by_one_file():
     found = {name_of(path) for path in files_of_cli() for node in ast.walk(tree_of(path))
              if isinstance(node, ast.Attribute) and ast.unparse(node) in ("click.echo", "json.dumps")}  # fmt: skip
