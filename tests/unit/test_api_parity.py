@@ -277,6 +277,19 @@ def test_what_a_command_printed(tmp_path):
     assert output.text == "a\n" and "rank 0" in output.head
 
 
+def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
+    words = {"set": {"n": [1, 2.0]}, "repetitions": 1, "seed": 7, "nodes": [1], "trial_timeout": "1min",
+             "store": tmp_path / "results", "quick": False, "max_bytes": 2**20}  # fmt: skip
+    made = iosonde.run("echo ${n}", **words)
+    run = iosonde.show(made.store).to_frame()["id"][0]
+    command = iosonde.show_run(made.store, run).answer.document["facts"]["command"]
+    assert command[:2] == ["iosonde", "run"]
+    asked = cli.get_command(None, "run").make_context("run", list(command[2:])).params
+    assert (asked["what"], asked["levels"], asked["nodes"]) == ("echo ${n}", ("n=1,2",), (1,))
+    assert (asked["trial_timeout"], asked["max_bytes"], asked["quick"]) == (60, 2**20, False)
+    assert "Measure the same again" in iosonde.write_report(made.store, tmp_path / "page.html").path.read_text()
+
+
 def test_every_function_is_called_here_or_beside():
     called = "".join((ROOT / "tests" / "unit" / f"{name}.py").read_text() for name in ("test_api", "test_api_parity"))
     assert {name for name in iosonde.__all__ if not re.search(rf"iosonde\.{name}\(", called)} == {

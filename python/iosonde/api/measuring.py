@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
+from .again import levels, run_command
 from .believe import summary
 from .result import Result
-from .words import Names, checked, level_text, levels_of, names, takes, warn, within
+from .words import Names, checked, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,9 +148,10 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
     --------
     >>> iosonde.run("sweep.yaml", target="/mnt/x", store="results")
     """
+    from iosonde.campaign.caller import Caller
     from iosonde.campaign.run import run as campaign
 
-    outcome = campaign(_request(what, options), checked(level))
+    outcome = campaign(_request(what, options), checked(level), Caller(run_command(what, options)))
     outcome.check()
     for remark in outcome.remarks()[1:]:  # the first says where the runs are
         warn(remark)
@@ -242,7 +244,9 @@ def _request(what: str | Path | None, options: RunOptions) -> Request:
 
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     words = {name: _read(name, value) for name, value in given.items() if name not in ("set", "file")}
-    return Request(what=_text(what), spec_file=_text(given.get("file")), levels=_levels(given.get("set")), **words)
+    return Request(
+        what=_text(what), spec_file=_text(given.get("file")), levels=tuple(levels(given.get("set"))), **words
+    )
 
 
 def _read(word: str, value: Any) -> Any:
@@ -260,13 +264,6 @@ def _counts(word: str, value: Any) -> tuple[int, ...]:
     if not counts or not all(isinstance(one, int) and one >= 1 for one in counts):
         raise InputError(f"{word}={value!r} is not a list of counts", "give it like [1, 2, 4]")
     return tuple(dict.fromkeys(counts))
-
-
-def _levels(given: Any) -> tuple[str, ...]:
-    """``{"n": [1, 2]}`` → ``("n=1,2",)``; texts stay as they are."""
-    if isinstance(given, Mapping):
-        return tuple(f"{level_text(name)}={','.join(levels_of(levels, 'set'))}" for name, levels in given.items())
-    return names(given, "set")
 
 
 def _text(path: str | Path | None) -> str | None:

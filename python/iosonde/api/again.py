@@ -1,0 +1,35 @@
+"""What was measured from Python, as the command that measures it again: kept with every run, shown on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .words import level_text, levels_of, names
+
+
+def run_command(what: Any, words: Mapping[str, Any]) -> tuple[str, ...]:
+    """``iosonde run`` with the words of the function :func:`run` that were given."""
+    given = [option for word, value in words.items() for option in _options(word, value)]
+    return ("iosonde", "run", *([] if what is None else [str(what)]), *given)
+
+
+def levels(given: Any) -> Iterator[str]:
+    """``{"n": [1, 2]}`` as what ``--set`` takes: ``n=1,2``; texts stay as they are. Raises InputError."""
+    if isinstance(given, Mapping):
+        yield from (f"{level_text(name)}={','.join(levels_of(several, 'set'))}" for name, several in given.items())
+    else:
+        yield from names(given, "set")
+
+
+def _options(word: str, value: Any) -> Iterator[str]:
+    flag = f"--{word.replace('_', '-')}"
+    if value is None or (value is False and word != "shared_writes"):
+        return
+    if word == "set":
+        yield from (part for text in levels(value) for part in (flag, text))
+    elif isinstance(value, bool):
+        yield flag if value else flag.replace("--", "--no-", 1)
+    else:
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        yield from (flag, ",".join(map(str, value)) if several else level_text(value))
