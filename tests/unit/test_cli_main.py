@@ -162,3 +162,14 @@ def test_on_without_a_factor_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("x,y\n1,2.5\n2,3\n")
     done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", " ", "-o", str(tmp_path / "p.png"))
     assert (done.returncode, done.stderr) == (2, "iosonde: --on names no factor\nhint: write --on nodes,fs\n")
+
+
+@pytest.mark.parametrize("command", ["summary", "check", "rank", "fit", "anova", "show", "plot", "report", "verify"])
+def test_an_experiment_that_is_not_there_is_named_with_those_that_are(tmp_path, command):
+    store = Store.create(tmp_path / "store")
+    store.append(store_samples.run())
+    response = ("--response", "write") if command in ("rank", "fit", "anova") else ()
+    done = shell('"$@"', command, str(store.path), *response, "--experiment", "nope")
+    assert done.returncode == 2
+    there = store.runs()[0]["experiment"]
+    assert done.stderr == f"iosonde: there is no experiment nope in {store.path}\nhint: there are: {there}\n"

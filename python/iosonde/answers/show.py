@@ -48,7 +48,9 @@ class Chosen:
 
 def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> Chosen:
     """The store opened. Raises InputError, DataError."""
-    return Chosen(Store.open(store), run, experiment, tuple(where))
+    opened = Store.open(store)
+    opened.check_experiment(experiment)
+    return Chosen(opened, run, experiment, tuple(where))
 
 
 @dataclass(frozen=True)

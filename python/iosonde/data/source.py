@@ -141,6 +141,7 @@ def _open_store(data: str, conditions: Conditions, experiment: str | None) -> So
     from iosonde.store import Store
 
     store = Store.open(data)
+    store.check_experiment(experiment)
     # The file system and the target are facts of runs, and can be asked for like factors.
     declared = {name for one in store.runs(experiment=experiment) for name in one["factors"]}
     ours = [one for one in conditions if one[0] in (FILESYSTEM, TARGET) and one[0] not in declared]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE
 from iosonde.store import Store
 
@@ -21,6 +20,7 @@ class Chosen:
 def choose(path: str, experiment: str | None) -> Chosen:
     """The experiment asked for, or the newest. Raises InputError for DATA that is no store, and for an unknown id."""
     store = Store.open(path)
+    store.check_experiment(experiment)
     runs = store.runs()
     # A probe measures the hardware: it is no experiment to report on, unless there is nothing else.
     every = list(dict.fromkeys(run["experiment"] for run in runs))
@@ -31,8 +31,5 @@ def choose(path: str, experiment: str | None) -> Chosen:
         experiment = ids[-1]
         if len(ids) > 1:
             note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
-    elif experiment is not None and experiment not in {*every, *saved}:
-        known = ", ".join(dict.fromkeys([*saved, *ids])) or "none"
-        raise InputError(f"there is no experiment {experiment} in {path}", f"there are: {known}")
     seeds = [saved[one].seed for one in (ids if experiment is None else [experiment]) if one in saved]
     return Chosen(experiment, seeds[-1] if seeds else None, note)
