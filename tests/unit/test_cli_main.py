@@ -89,16 +89,18 @@ def hooked(what, at, data="x.csv", before=""):
 
 @pytest.mark.parametrize("what", ["click", "iosonde.core.errors", "iosonde.cli.group", "iosonde.cli.commands.summary"])
 @pytest.mark.parametrize("before", ["", _AGAIN])
-def test_an_interrupt_during_the_imports_and_a_second_one_leave_no_traceback(what, before):
-    done = hooked(what, _KILL, before=before)
+@pytest.mark.parametrize("kill", [_KILL, _KILL.replace("SIGINT", "SIGTERM")])
+def test_an_interrupt_during_the_imports_and_a_second_one_leave_no_traceback(what, kill, before):
+    done = hooked(what, kill, before=before)
     assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
 
 
 _LATE = """
 import atexit
 class Late:
-    def __del__(self, kill=os.kill, pid=os.getpid(), number=signal.SIGINT):
-        kill(pid, number)
+    def __del__(self, kill=os.kill, pid=os.getpid(), numbers=(signal.SIGINT, signal.SIGTERM)):
+        for number in numbers:
+            kill(pid, number)
 {when}
 """
 
@@ -162,3 +164,31 @@ def test_on_without_a_factor_is_refused(tmp_path):
     (tmp_path / "x.csv").write_text("x,y\n1,2.5\n2,3\n")
     done = shell('"$@"', "plot", str(tmp_path / "x.csv"), "--on", " ", "-o", str(tmp_path / "p.png"))
     assert (done.returncode, done.stderr) == (2, "iosonde: --on names no factor\nhint: write --on nodes,fs\n")
+
+
+@pytest.mark.parametrize("command", ["summary", "check", "rank", "fit", "anova", "show", "plot", "report", "verify"])
+def test_an_experiment_that_is_not_there_is_named_with_those_that_are(tmp_path, command):
+    store = Store.create(tmp_path / "store")
+    store.append(store_samples.run())
+    response = ("--response", "write") if command in ("rank", "fit", "anova") else ()
+    done = shell('"$@"', command, str(store.path), *response, "--experiment", "nope")
+    assert done.returncode == 2
+    there = store.runs()[0]["experiment"]
+    assert done.stderr == f"iosonde: there is no experiment nope in {store.path}\nhint: there are: {there}\n"
+
+
+def test_a_terminated_import_leaves_nothing_half_written(tmp_path):
+    """As an interrupted one: what it had begun is removed, and it says so."""
+    text = tmp_path / "out.txt"
+    text.write_text("1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
+                    "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n")  # fmt: skip
+    code = (
+        "import os, signal, sys\n"
+        "from iosonde.store import files\n"
+        "files.Disk.write = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
+        f"sys.argv = ['iosonde', 'import', {str(text)!r}, '--store', {str(tmp_path / 'store')!r}]\n"
+        "from iosonde.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
+    assert not list(tmp_path.rglob(".*"))

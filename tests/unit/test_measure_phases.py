@@ -203,3 +203,20 @@ def test_a_sieve_is_a_step_of_a_phase_and_its_buffer_a_size():
     assert one.phase.steps[0].sieve == {"buffer": 16384}
     with pytest.raises(SettingError, match="no such key"):
         phases.Settings([{"name": "p", "files": "f", "steps": [{**step, "sieve": {"bufer": 1}}]}])
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "says"),
+    [
+        ({"steps": ["create", {**WRITE, "offsets": {"rnd_near": 3}}]}, ("steps", 1, "offsets", "rnd_near"), "found 3"),
+        ({"steps": ["create", {**WRITE, "offsets": "zipf"}]}, ("steps", 1, "offsets"), '"zipf" is none of off0, seq'),
+        ({"files": "../f"}, ("files", "template"), "has a component that is"),
+        ({"steps": ["create", "rename"]}, ("steps", 1), '"to" is missing'),
+        ({"backend": {"name": "io_uring", "queue_depth": 10**5}}, ("backend", "queue_depth"), "from 1 to 4096"),
+    ],
+)
+def test_what_the_engine_would_refuse_is_refused_before_anything_starts(changes, path, says):
+    with pytest.raises(SettingError, match=says) as caught:
+        plan(phase(**changes))
+    assert caught.value.path == ("phases", 0, *path)
+    assert caught.value.hint.startswith("see docs/workload.md")

@@ -48,7 +48,9 @@ class ChosenRuns:
 
 def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
     """The store opened. Raises InputError, DataError."""
-    return ChosenRuns(Store.open(store), run, experiment, tuple(where))
+    opened = Store.open(store)
+    opened.check_experiment(experiment)
+    return ChosenRuns(opened, run, experiment, tuple(where))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import sys
 def main() -> None:
     """Exit codes: 0 done, 1 a problem was found, 2 the input is wrong, 3 something failed under us, 130 interrupted."""
     try:
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # an interrupt: what was begun is cleaned up
         _open_closed_streams()
         from iosonde.cli.group import run
 
@@ -30,7 +32,8 @@ def main() -> None:
 
 
 def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _open_closed_streams() -> None:

@@ -148,6 +148,7 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
 
 def _of_store(store: Store, conditions: Conditions, experiment: str | None) -> Source:
     data = str(store.path)
+    store.check_experiment(experiment)
     # The file system and the target are facts of runs, and can be asked for like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}

@@ -155,6 +155,16 @@ class Store:
         """All experiments that can be read, the oldest first."""
         return self._experiments.all()
 
+    def check_experiment(self, experiment: str | None) -> None:
+        """Raises InputError, which names those that there are, if nothing here is of this one. None is all of them."""
+        if experiment is None:
+            return
+        known = dict.fromkeys(one.id for one in self.experiments())
+        known |= dict.fromkeys(run["experiment"] for run in self.runs())
+        if experiment not in known:
+            there = ", ".join(known) or "none"
+            raise InputError(f"there is no experiment {experiment} in {self.path}", f"there are: {there}")
+
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
         """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
         return [document for _, document in self._select(experiment, where or ())]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE
 from iosonde.data.source import Source, open_data
 from iosonde.store import Store
@@ -34,6 +33,7 @@ def open_chosen(
 
 def choose(store: Store, experiment: str | None) -> Chosen:
     """The experiment asked for, or the newest. Raises InputError for an unknown id."""
+    store.check_experiment(experiment)
     runs = store.runs()
     # A probe measures the hardware: it is no experiment to report on, unless there is nothing else.
     every = list(dict.fromkeys(run["experiment"] for run in runs))
@@ -44,8 +44,5 @@ def choose(store: Store, experiment: str | None) -> Chosen:
         experiment = ids[-1]
         if len(ids) > 1:
             note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
-    elif experiment is not None and experiment not in {*every, *saved}:
-        known = ", ".join(dict.fromkeys([*saved, *ids])) or "none"
-        raise InputError(f"there is no experiment {experiment} in {store.path}", f"there are: {known}")
     seeds = [saved[one].seed for one in (ids if experiment is None else [experiment]) if one in saved]
     return Chosen(experiment, seeds[-1] if seeds else None, note)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.engine import _native
 from iosonde.measure import items, spool
 from iosonde.measure.assignment import Assignment, Sealed
 from iosonde.measure.workloads import envelope
@@ -199,6 +200,8 @@ def _in_words(error: Exception) -> str:
     """Where and what, without Python's own spelling where the system spoke."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, _native.EngineError):
+        return f"the engine cannot do this workload: {error}"
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 

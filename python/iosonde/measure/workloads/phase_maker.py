@@ -169,6 +169,10 @@ class PhaseMaker:
         pattern = given.get(key)
         if not isinstance(pattern, dict):
             return pattern
+        for name, values in pattern.items():
+            if not isinstance(values, dict):
+                raise self._error((*at, key, name), f"expected keys with values, found {values!r}",
+                                  "see docs/workload.md, or give the pattern's name alone")  # fmt: skip
         return {
             name: {inner: self._number(values, inner, at=(*at, key, name), least=0) for inner in values}
             for name, values in pattern.items()

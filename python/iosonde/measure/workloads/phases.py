@@ -8,10 +8,12 @@ reads so that, where there are several nodes, nobody reads what its own node wro
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.workload import FileNames, Files, Phase, Step
+from iosonde.core.workload import FileNames, Files, Phase, Step, Workload
+from iosonde.engine import _native
 
 from .phase_maker import READS, WRITES, PhaseMaker
 from .phase_plan import PhasePlan
@@ -37,7 +39,9 @@ class Settings:
             raise SettingError(
                 ("phases",), "there are no phases", "give a list of phases, each with name, files, steps"
             )
-        plan(self, 0, 2, 1)
+        for place, planned in enumerate(plan(self, 0, 2, 1)):
+            if isinstance(planned.phase, Phase):
+                _check_by_engine(planned.phase, planned.backend, place)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for run.json and for the ranks."""
@@ -51,6 +55,18 @@ def plan(settings: Settings, rank: int, ranks: int, shift: int) -> list[PhasePla
     return [
         PhaseMaker(known, ("phases", place)).plan(given, made_by_first) for place, given in enumerate(settings.phases)
     ]
+
+
+def _check_by_engine(phase: Phase, backend: dict[str, Any], place: int) -> None:
+    """Have the engine read the phase as it will before it runs it. Raises SettingError for what it refuses."""
+    try:
+        _native.Session(Workload("/", ((phase,),), backend=backend).to_json(), 0).close()
+    except _native.EngineError as error:
+        key, _, what = str(error).removeprefix("workers[0].phases[0]").partition(": ")
+        at = tuple(int(part) if part.isdecimal() else part for part in re.findall(r"\w+", key))
+        raise SettingError(("phases", place, *at), what, "see docs/workload.md") from None
+    except OSError:  # this machine lacks something (io_uring); the nodes may have it
+        return
 
 
 def bytes_needed(settings: Settings, ranks: int) -> int:
