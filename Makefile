@@ -15,6 +15,8 @@ REPORT ?= iosonde-report.html
 # A slow target ends the measurement early, after whole trials; the same command then goes on.
 RUN_OPTIONS ?= --budget 55s
 BENCH_OPTIONS ?=
+# A checkout of another version, with its .venv, whose CPU time is measured beside today's.
+BEFORE ?=
 PYTEST_OPTIONS ?=
 FAULTS_OPTIONS ?=
 
@@ -96,6 +98,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_cpu.py $(BENCH_OPTIONS) $(if $(BEFORE),--before "$(BEFORE)")
 
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/console.py README.md docs tests/golden

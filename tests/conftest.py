@@ -12,7 +12,7 @@ from faults import faultfs
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
-    "test_api_parity.py",
+    "test_api_parity.py", "test_answers_options.py",
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
@@ -21,10 +21,11 @@ SLOW_FILES = (
     # The disk.
     "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
-    "test_explain_advise.py", "test_model_blocks.py", "test_model_fuzz.py", "test_model_predict.py",
-    "test_model_sensitivity.py", "test_stats_coverage.py", "test_stats_noise.py",
+    "test_answers_rank_designs.py", "test_explain_advise.py", "test_model_blocks.py", "test_model_designs.py",
+    "test_model_fuzz.py", "test_model_predict.py", "test_model_sensitivity.py", "test_stats_coverage.py",
+    "test_stats_noise.py",
     # Second implementations, which take seconds to import.
-    "test_stats_anova.py", "test_stats_peers.py", "test_stats_regress.py",
+    "test_stats_anova.py", "test_stats_distributions.py", "test_stats_peers.py", "test_stats_regress.py",
 )  # fmt: skip
 
 # A property is about values; how long an example takes depends on the machine, and no test is timed.

@@ -224,6 +224,7 @@ def test_importing_the_package_imports_nothing_else():
     assert "numpy" not in done.stdout and "iosonde.api" not in done.stdout
 
 
+@pytest.mark.slow
 def test_an_answer_draws_itself_and_says_where_it_cannot():
     figure = iosonde.rank(CP, response="real_s", on="replicas").plot()
     assert figure.image("svg").startswith(b"<?xml") and "image/svg+xml" in figure._repr_mimebundle_()

@@ -60,6 +60,7 @@ def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
     assert not said
 
 
+@pytest.mark.slow
 def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     for level in ("nfs", "ext4"):

@@ -39,6 +39,8 @@ def _visible(char: str) -> str:
 
 def width(text: str) -> int:
     """Columns that ``text`` takes in a terminal: wide East Asian characters two, combining marks none."""
+    if text.isascii():
+        return len(text)
     return sum(0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF") for char in text)
 
 

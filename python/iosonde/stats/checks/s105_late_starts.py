@@ -22,8 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from statistics import median
-
+from iosonde.core.arrays import middle
 from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
@@ -44,8 +43,8 @@ def check(subject: Subject) -> list[Finding]:
             for phase in phases
             if phase.start_spread_ns is not None and phase.duration_ns
         ]
-        if shares and median(shares) > SHARE:
-            late[name] = median(shares)
+        if shares and middle(shares) > SHARE:
+            late[name] = middle(shares)
     if not late:
         return []
     worst = max(late, key=lambda name: late[name])

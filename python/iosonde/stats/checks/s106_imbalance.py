@@ -24,8 +24,8 @@ What to do
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from statistics import fmean
+from collections.abc import Collection, Mapping, Sequence
+from math import fsum
 
 from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
@@ -45,9 +45,9 @@ def check(subject: Subject) -> list[Finding]:
     found: dict[str, tuple[float, str]] = {}
     for name, phases in settings.items():
         times = [_times(phase) for phase in phases]
-        excess = [max(each.values()) / fmean(each.values()) - 1 for each in times if len(each) > 1]
-        if excess and fmean(excess) > EXCESS:
-            found[name] = fmean(excess), _always_last(phases, times, FAMILY_ALPHA / len(settings))
+        excess = [max(each.values()) / _mean(each.values()) - 1 for each in times if len(each) > 1]
+        if excess and _mean(excess) > EXCESS:
+            found[name] = _mean(excess), _always_last(phases, times, FAMILY_ALPHA / len(settings))
     if not found:
         return []
     worst = max(found, key=lambda name: found[name][0])
@@ -84,3 +84,7 @@ def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int
         return ""
     host = next((r.get("host") for p in phases for r in p.ranks if r["rank"] == rank), None)
     return f", rank {rank}{f' on {host}' if host else ''} in {often} of {trials} trials"
+
+
+def _mean(values: Collection[float]) -> float:
+    return fsum(values) / len(values)

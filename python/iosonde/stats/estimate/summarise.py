@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import middle
 from iosonde.core.errors import DataError
 from iosonde.core.levels import check_level
 from iosonde.core.types import Estimate
@@ -64,7 +65,7 @@ def median(values: Values, level: float) -> Estimate:
     x = np.sort(_finite(values, level))
     if x.size == 0:
         return _without_interval(x, level, None)
-    center, least = float(np.median(x)), least_trials_for_median(level)
+    center, least = middle(x), least_trials_for_median(level)
     if x.size < least:
         warning = f"needs at least {least} trials for a {100 * level:g} % interval of the median, has {x.size}"
         return Estimate(center, None, None, level, x.size, (warning,))

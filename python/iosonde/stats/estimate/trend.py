@@ -15,6 +15,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import middle, n_distinct
+
 from .distributions import normal_two_sided_p
 
 _LONGEST = 1000  # trials of a series; longer ones are averaged
@@ -47,11 +49,11 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
         return None
     s = sum(_score(x) for x in used)
     pairs = sum(x.size * (x.size - 1) // 2 for x in used)
-    tied = any(np.unique(x).size < x.size for x in used)
+    tied = any(n_distinct(x) < x.size for x in used)
     p = _exact_p(s, [x.size for x in used]) if not tied and pairs <= _EXACT_PAIRS else _normal_p(s, used)
     slopes = np.concatenate([_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
     longest = max(x.size for x in used)
-    return Trend(s, s / pairs, p, float(np.median(slopes)) * (longest - 1), sum(x.size for x in used))
+    return Trend(s, s / pairs, p, middle(slopes) * (longest - 1), sum(x.size for x in used))
 
 
 def _thinned(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:

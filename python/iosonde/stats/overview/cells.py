@@ -13,6 +13,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import middle, n_distinct
 from iosonde.core.errors import DataError
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table, grouped, show
@@ -111,7 +112,7 @@ class MeasuredCells:
 
 def median_of(values: npt.NDArray[np.float64]) -> float:
     """The median; of a single trial at once, as a table may have a million such cells."""
-    return float(values[0]) if values.size == 1 else float(np.median(values))
+    return float(values[0]) if values.size == 1 else middle(values)
 
 
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
@@ -173,9 +174,9 @@ def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence
         present = ~column.missing
         inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
         # Numbers that never come twice in any cell count its trials; text that does so may still be a setting.
-        if column.numeric and all(np.unique(seen).size == seen.size for _, seen in inside):
+        if column.numeric and all(n_distinct(seen) == seen.size for _, seen in inside):
             continue
-        varying = [cell.name for cell, seen in inside if np.unique(seen).size > 1]
+        varying = [cell.name for cell, seen in inside if n_distinct(seen) > 1]
         if varying:
             found[name] = list(dict.fromkeys(varying))
     return found
