@@ -195,3 +195,20 @@ def test_a_figure_is_of_the_clock(whole, tmp_path, options):
         assert done.exit_code == 0, (done.stderr, done.exception)
         drawn.append(path.read_text())
     assert drawn[0] != drawn[1]
+
+
+@pytest.mark.parametrize("response", ["write", "log(write)", "write/nodes", "bandwidth_first_done", "write seconds"])
+def test_a_page_takes_every_name_of_a_response(whole, response):
+    (one,) = answer("report", whole, "--experiment", "e1", "--response", response)["summary"]
+    assert one["by"] == ["nodes", "mode"] and [row["mean"]["n"] for row in one["rows"]] == [3] * 10
+
+
+@pytest.mark.parametrize("response", ["log(write)", "write/nodes"])
+def test_a_page_of_a_table_computes_a_response(tmp_path, response):
+    lines = [f"{1 + i % 2},{'ab'[i % 2]},{10.5 + i}" for i in range(8)]
+    (tmp_path / "t.csv").write_text("nodes,mode,write\n" + "\n".join(lines) + "\n")
+    done = CliRunner().invoke(
+        cli, ["report", str(tmp_path / "t.csv"), "--response", response, "--by", "nodes", "--json"]
+    )
+    assert done.exit_code == 0, (done.stderr, done.exception)
+    assert [one["title"] for one in json.loads(done.stdout)["summary"]] == [response]

@@ -262,3 +262,15 @@ def test_cells_say_which_factors_they_do_not_show(tmp_path):
     runs = [trial(i, 100.0 + i, x=i % 2, y=2 * (i % 2)) for i in range(8)]
     (said,) = overview(stored(tmp_path / "b", runs, "x", "y")).warnings
     assert said == "y changes with x from cell to cell: nothing here tells them apart"
+
+
+@pytest.mark.parametrize(
+    ("text", "lower"),
+    [("seconds", True), ("log(seconds)", True), ("1 / seconds", False), ("inverse(seconds)", False),
+     ("1e6 * size / seconds", False), ("-seconds", False), ("size - seconds", False), ("seconds ** -1", False),
+     ("seconds / size", True), ("1 / (size / seconds)", True), ("rate_MB/s", False), ("1 / rate", True)],
+)  # fmt: skip
+def test_what_is_computed_from_a_time_is_better_the_way_it_is(tmp_path, text, lower):
+    """Work by time was taken for a cost, and the slowest setting advised."""
+    (tmp_path / "t.csv").write_text("size,h,seconds,rate_MB/s\n2,a,1,5\n2,b,2,4\n4,a,1.5,3\n4,b,3,2\n")
+    assert one_response(open_data(tmp_path / "t.csv"), Asked((text,), ("h",))).lower_is_better is lower

@@ -9,6 +9,7 @@ import pytest
 from iosonde.campaign.probe import attached, probed, warnings
 from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Run
 from iosonde.measure.probe import local as probe_local
 from iosonde.measure.probe import network as probe_network
@@ -173,13 +174,13 @@ def stored(store, name, made, started_at, experiment="probe-1", missing=()):
 @pytest.fixture
 def probes(tmp_path):
     store = Store.create(tmp_path / "store")
-    assert hardware.stored(store.runs()) == []
+    assert hardware.stored(map(StoredRun, store.runs())) == []
     stored(store, "a-0", facts(1.0), "2026-11-01T00:00:00Z", "a")
     stored(store, "b-0", facts(2.0), "2026-11-02T00:00:00Z", "b")
     stored(store, "b-1", facts(2.0), "2026-11-02T00:01:00Z", "b")
     stored(store, "c-0", facts(9.0), "2026-11-03T00:00:00Z", "c", missing=["rank 1 died"])
     stored(store, "d-0", facts(9.0, ("m1", "m2", "m3")), "2026-11-04T00:00:00Z", "d")
-    return hardware.stored(store.runs())
+    return hardware.stored(map(StoredRun, store.runs()))
 
 
 def test_the_newest_probe_of_these_hosts_is_found(probes):

@@ -196,11 +196,12 @@ def _document(place: str, level: float) -> Mapping[str, Any]:
 
 def _of_store(place: str, level: float) -> Mapping[str, Any]:
     store = Store.open(place)
-    runs = hardware.stored(store.runs())
-    if runs:
-        newest = [run["facts"] for run in runs if run["experiment"] == runs[-1]["experiment"]]
+    every = [StoredRun(document) for document in store.runs()]
+    probes = hardware.stored(every)
+    if probes:
+        newest = [dict(run.facts) for run in probes if run.experiment == probes[-1].experiment]
         return dict(hardware.to_json(hardware.summarise(newest, level)))
-    held = [StoredRun(run).facts.get("probe") for run in store.runs()]
+    held = [run.facts.get("probe") for run in every]
     known = [dict(one) for one in held if one]
     if not known:
         raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")

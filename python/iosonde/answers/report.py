@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.table import Table
 from iosonde.data.asked import LAST_DONE, Asked
+from iosonde.data.responses import one_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 
+from .columns import with_computed
 from .operations import visit
 from .page.bound import start
 from .page.content.page import Page
@@ -65,22 +68,31 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
 
 def _of_table(asked: Wanted, opened: Opener) -> Page:
     source = opened(asked.data, asked.where, asked.experiment)
-    table = _rows(source, asked)
-    page = page_of_table(table, asked.data, asked.response, asked.by, asked.on, asked.level, asked.again)
+    table, responses, by = _rows(source, asked)
+    page = page_of_table(table, asked.data, responses, by, asked.on, asked.level, asked.again)
     if asked.choosing:
         from .page.advice import advice_of_table
 
-        page = replace(page, advice=advice_of_table(table, asked.response, asked.by, asked.choosing, asked.level))
+        page = replace(page, advice=advice_of_table(table, responses, by, asked.choosing, asked.level))
     bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level))
     visit(source, [bounding.losses])
     return replace(page, bound=bounding.section())
 
 
-def _rows(source: Source, asked: Wanted) -> Table:
-    """The rows that are trials. A store's ``value`` must be of one operation and metric, unless terms or cells tell
-    them apart."""
+def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence[str] | None]:
+    """(the rows that are trials, the columns that are responses, what makes the cells). A store's ``value`` must be of
+    one operation and metric, unless terms or cells tell them apart."""
     rows = source.trials().rows
+    columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
+    named = Asked(asked.response, asked.by or (), asked.clock, asked.level)
+    if not columns.issuperset(asked.response):
+        if source.store is None:
+            table, names = with_computed(source, rows, named, asked.by or ())
+            return table, names, asked.by
+        one = one_response(source, named)
+        by = asked.by if asked.by is not None or asked.on else one.names
+        return one.rows, (one.title,), by
     if source.store is not None and asked.response[:1] == ("value",) and len(rows):
         apart = (*asked.on, *(asked.by or ()))
         refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])
-    return rows
+    return rows, asked.response, asked.by

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
@@ -73,7 +74,7 @@ def measure(
 
         bench = _bench(store, wanted, ready, experiment, hands.caller)
         bench = replace(bench, workspace=workspace, on_tick=on_tick)
-        probes = hardware.stored(store.runs())
+        probes = hardware.stored(map(StoredRun, store.runs()))
 
         def one(which: Trial) -> Run:
             hands.stop.check()

@@ -10,6 +10,7 @@ from typing import Any
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
@@ -138,7 +139,7 @@ def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, lev
     return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
 
 
-def attached(run: Run, probes: Sequence[Facts], level: float) -> Run:
+def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
     found = hardware.newest(probes, run.facts["hosts"], level)
     if found:

@@ -57,6 +57,10 @@ class Derived:
         """Whether it is the column ``name`` times or divided by others, so that its unit stays one of that kind."""
         return _is_scaled(self.tree, self.names.index(name))
 
+    def falls(self, name: str) -> bool:
+        """Whether it falls where the column ``name`` rises, as ``1 / seconds``, all others being above 0."""
+        return _falls(self.tree, f"v{self.names.index(name)}")
+
     def _value(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
         if isinstance(node, ast.Constant):
             return node.value
@@ -137,3 +141,21 @@ def _is_scaled(node: ast.expr, index: int) -> bool:
         left = _is_scaled(node.left, index)
         return left or (isinstance(node.op, ast.Mult) and _is_scaled(node.right, index))
     return False
+
+
+def _falls(node: ast.expr, name: str) -> bool:
+    """Each division by it, subtraction of it, inverse and minus sign turns its direction around."""
+    if isinstance(node, ast.UnaryOp):
+        return not _falls(node.operand, name)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return _falls(node.args[0], name) != (node.func.id == "inverse")
+    if isinstance(node, ast.BinOp):
+        if _holds(node.left, name):
+            power = isinstance(node.op, ast.Pow) and isinstance(node.right, ast.UnaryOp)
+            return _falls(node.left, name) != power
+        return _falls(node.right, name) != isinstance(node.op, (ast.Div, ast.Sub))
+    return False
+
+
+def _holds(node: ast.expr, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))

@@ -331,9 +331,12 @@ def _transformed(
     """The response with computed values, under a title of its own."""
     values = made.values(columns)
     unit = one.unit if made.scales(of) else ""
+    better = one.metric.better
+    if made.falls(of):
+        better = Better.HIGHER if better is Better.LOWER else Better.LOWER
     rows = replace(one.rows, columns={**one.rows.columns, title: Column(title, values, title, unit)})
     return replace(
-        one, title=title, metric=replace(one.metric, unit=unit), rows=rows, transform=made.transform,
+        one, title=title, metric=replace(one.metric, unit=unit, better=better), rows=rows, transform=made.transform,
         measured=one.rows.column(one.title).name, measured_unit=one.unit,
     )  # fmt: skip
 

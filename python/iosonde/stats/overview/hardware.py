@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from iosonde.core.hardware import SOURCE, medium
+from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate import summarise as means
 
@@ -39,26 +40,26 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     }  # fmt: skip
 
 
-def stored(runs: Iterable[Facts]) -> list[Facts]:
-    """Of the documents of a store's runs those of all complete repetitions of probes, the oldest first."""
-    return [run for run in runs if run["source"] == SOURCE and not run["missing"] and run["facts"].get("probe")]
+def stored(runs: Iterable[StoredRun]) -> list[StoredRun]:
+    """Of a store's runs all complete repetitions of probes, the oldest first."""
+    return [run for run in runs if run.source == SOURCE and run.complete and run.facts.get("probe")]
 
 
-def newest(probes: Sequence[Facts], hosts: Sequence[str], level: float) -> Facts | None:
+def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> Facts | None:
     """What the newest of the ``stored`` probes of these hosts found, these hosts only; None if there is none.
 
     A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates.
     """
     wanted = set(hosts)
-    fitting = [run for run in probes if wanted and wanted <= set(run["facts"]["hosts"])]
+    fitting = [run for run in probes if wanted and wanted <= set(run.facts["hosts"])]
     if not fitting:
         return None
     last = fitting[-1]
-    made = summarise([run["facts"] for run in fitting if run["experiment"] == last["experiment"]], level)
+    made = summarise([dict(run.facts) for run in fitting if run.experiment == last.experiment], level)
     return {
-        "experiment": last["experiment"],
-        "started_at": last["started_at"],
-        "target": last["facts"]["target"],
+        "experiment": last.experiment,
+        "started_at": last.started_at,
+        "target": last.facts["target"],
         "pairs": [pair for pair in made["pairs"] if wanted >= set(pair["hosts"])],
         "tcp": [link for link in made["tcp"] if wanted >= set(link["hosts"])],
         "tcp_error": made["tcp_error"],
