@@ -4,6 +4,8 @@
     FAULTS_OPTIONS='--seed 7 --only 123'          one campaign again, with all that it said
     FAULTS_OPTIONS='--rows "hangs|SIGSTOP"'       some kinds of faults alone
     FAULTS_OPTIONS='--nodes'                      only on two nodes with temporary directories of their own
+    FAULTS_OPTIONS='--minutes 40'                 none is begun after so long, or after Ctrl-C or SIGTERM; the table
+                                                  has those that were
     FAULTS_OPTIONS='--write-docs'                 the table goes into docs/reliability.md
 
 Campaign N of a seed is always the same plan; when exactly a signal falls is up to the machine, so one that failed may
@@ -15,13 +17,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -51,8 +57,7 @@ def main() -> None:
         print(f"not run: {what}: {why}")
     begun = time.monotonic()
     drawn = [plans.draw(seed, number, rows) for number in numbers]
-    with ThreadPoolExecutor(asked.at_once) as pool:
-        results = list(pool.map(lambda plan: _one(plan, isolated), drawn))
+    results = _all(drawn, isolated, asked.at_once, 60 * asked.minutes)
     found = {"seed": seed, "seconds": time.monotonic() - begun, "not_run": not_run, "campaigns": results,
              "commit": _commit(), "cores": os.cpu_count()}  # fmt: skip
     OUT.mkdir(parents=True, exist_ok=True)
@@ -69,6 +74,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=500)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--only", type=int, metavar="N")
     parser.add_argument("--rows", default="", help="a pattern of the table's rows or groups")
@@ -97,6 +103,22 @@ def _rows(asked: argparse.Namespace) -> tuple[tuple[Row, ...], dict[str, str]]:
     return rows, not_run
 
 
+def _all(drawn: Sequence[Plan], isolated: list[str], at_once: int, limit_s: float) -> list[dict[str, Any]]:
+    """Every campaign that was begun in time, to its end; an interrupt or SIGTERM is the end of the time.
+
+    Two at once do not meet: each has its own process ids, temporary directories, shared memory and networks.
+    """
+    ends_at, stopped = time.monotonic() + limit_s, threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+
+    def one(plan: Plan) -> dict[str, Any] | None:
+        return None if stopped.is_set() or time.monotonic() > ends_at else _one(plan, isolated)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        return [found for found in pool.map(one, drawn) if found]
+
+
 def _no_nodes() -> str:
     sys.path.insert(0, str(ROOT / "tests" / "mpi" / "nodes"))
     import cluster
@@ -113,7 +135,7 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
         env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'python'}"}
         try:
             done = subprocess.run([*words, json.dumps(plan.told()), str(result)], capture_output=True, text=True,
-                                  check=False, timeout=LIMIT_S, env=env)  # fmt: skip
+                                  check=False, timeout=LIMIT_S, env=env, start_new_session=True)  # fmt: skip
             said = done.stderr
         except subprocess.TimeoutExpired:
             said = f"the harness itself had not ended after {LIMIT_S} s"
