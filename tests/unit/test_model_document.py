@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -141,11 +142,13 @@ def test_a_file_with_the_right_hash_and_the_wrong_content_is_refused(keys):
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_no_damage_is_a_traceback(drawn):
-    text = bytearray(document.to_text(MODEL).encode())
+    text = bytearray(document.to_text(small_tree()).encode())
     at = drawn.draw(st.integers(0, len(text) - 1))
     text[at] = drawn.draw(st.integers(0, 255))
     with contextlib.suppress(DataError):
-        assert document.from_text(bytes(text), "m.json") == MODEL
+        assert document.from_text(bytes(text), "m.json") == small_tree()
 
 
-MODEL = train(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)
+@cache
+def small_tree():
+    return train(data(), "tree", {"depth": 2, "min_leaf": 1}, 0)
