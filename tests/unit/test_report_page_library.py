@@ -7,6 +7,7 @@ import os
 import pytest
 
 from iosonde.report.page import library as page_library
+from iosonde.report.page.compiled import compiled_templates
 from iosonde.report.page.library import library
 
 
@@ -74,3 +75,17 @@ def test_the_library_itself_ends_no_element_and_names_no_address(monkeypatch, tm
     text = page_library._made()
     assert "</script" not in text and "<!--" not in text and "vegaEmbed" in text
     assert "https://" not in text and "http://" not in text.replace("http://www.w3.org/", "")
+
+
+def test_compiled_templates_are_kept_only_where_nobody_else_can_write(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert compiled_templates() is not None
+    (tmp_path / "iosonde").chmod(0o777)
+    assert compiled_templates() is None
+    (tmp_path / "iosonde").rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "iosonde").symlink_to(tmp_path / "elsewhere")
+    assert compiled_templates() is None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    assert compiled_templates() is None

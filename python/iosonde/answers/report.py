@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from iosonde.core.table import Table
 from iosonde.data.asked import LAST_DONE, Asked
@@ -11,12 +12,14 @@ from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 
 from .operations import visit
-from .page.advice import Choosing, advice_of_store, advice_of_table
 from .page.bound import start
 from .page.content.page import Page
 from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
 from .page.of_table import page_of_table
+
+if TYPE_CHECKING:
+    from .page.advice import Choosing
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ def _of_store(asked: Wanted, opened: Opener) -> Page:
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
     if asked.choosing is None:
         return page
+    from .page.advice import advice_of_store
+
     return replace(page, advice=advice_of_store(source, page.bars.items, asked.choosing, cells))
 
 
@@ -63,6 +68,8 @@ def _of_table(asked: Wanted, opened: Opener) -> Page:
     table = _rows(source, asked)
     page = page_of_table(table, asked.data, asked.response, asked.by, asked.on, asked.level, asked.again)
     if asked.choosing:
+        from .page.advice import advice_of_table
+
         page = replace(page, advice=advice_of_table(table, asked.response, asked.by, asked.choosing, asked.level))
     bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level))
     visit(source, [bounding.losses])

@@ -43,15 +43,22 @@ def _made() -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _place() -> Path | None:
-    """``$XDG_CACHE_HOME/iosonde/…``; None without a home directory."""
+def cache_folder() -> Path | None:
+    """``$XDG_CACHE_HOME/iosonde``; None without a home directory."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     try:
         root = Path(given) if os.path.isabs(given) else Path.home() / ".cache"
     except RuntimeError:
         return None
+    return root / "iosonde"
+
+
+def _place() -> Path | None:
+    folder = cache_folder()
+    if folder is None:
+        return None
     what = hashlib.sha256(f"{_SNIPPET}{_ADDRESS.pattern}".encode()).hexdigest()[:8]
-    return root / "iosonde" / f"vega-{metadata.version('vl-convert-python')}-{what}.js"
+    return folder / f"vega-{metadata.version('vl-convert-python')}-{what}.js"
 
 
 def _read(place: Path) -> str | None:

@@ -29,6 +29,7 @@ from iosonde.report.figures.vocabulary import page_config
 from iosonde.report.text import escape, estimate_parts, estimate_text
 
 from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
+from .compiled import compiled_templates
 from .figures import factor_scale, page_specs
 from .headline import headlines
 from .library import library
@@ -96,6 +97,7 @@ def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
+        bytecode_cache=compiled_templates(),
         loader=PackageLoader("iosonde.report.page", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
