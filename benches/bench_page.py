@@ -5,8 +5,9 @@
 Without STORE an envelope of 18 trials (1, 2 and 4 nodes, 6 repetitions) is measured first, in memory where there is
 a tmpfs; then a store of N runs (10,000; 500 with --quick) of 40 cells with 40 operations a rank is made. TREE is a
 checkout of another commit, built, as ``git worktree add TREE 1c65b1a`` gives it: its commands alternate with ours. CPU
-is that of the children (user and system), memory at least that of this process, whose copy they begin as; an empty ``iosonde --help`` beside it says how busy the machine is. The
-drawing library is made once before, as it is once a version.
+is that of the children (user and system), memory at least that of this process, whose copy they begin as. An empty
+``iosonde --help`` beside it says how busy the machine is. The drawing library is made once before, as it is once a
+version.
 """
 
 from __future__ import annotations
@@ -109,9 +110,8 @@ def main() -> None:
 def show(every: Sequence[Case], trees: Sequence[Path], n_runs: int) -> None:
     """The table, and where a target is missed."""
     print(f"many: {n_runs:,} runs; {'before' if len(trees) > 1 else 'no version'} beside ours, CPU by the median")
-    print(
-        f"{'command':24}{'CPU, s':>9}{'before':>9}{'ratio':>7}{'target':>8}{'memory, MB':>12}{'before':>8}{'page, kB':>10}"
-    )
+    heads = f"{'CPU, s':>9}{'before':>9}{'ratio':>7}{'target':>8}{'memory, MB':>12}{'before':>8}{'page, kB':>10}"
+    print(f"{'command':24}{heads}")
     for case in every:
         seconds, memory, size = case.row(trees[0])
         before = case.row(trees[1]) if len(trees) > 1 else None
