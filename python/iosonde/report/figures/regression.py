@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from iosonde.answers.regress import LeastSquares
 
-_LINE_POINTS = 34
+_LINE_POINTS = 25
 _FEW = 10  # so many settings are each named on the axis
 _DOT: Spec = {"shape": "circle", "filled": True, "size": 34, "color": BLUE, "opacity": 0.55, "clip": True}
 

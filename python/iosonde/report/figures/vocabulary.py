@@ -23,6 +23,7 @@ INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ff
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 
 WIDTH, HEIGHT = 300, 190
+_LARGE = 1e15  # beyond, whole numbers are not exact
 _DIGITS = 6
 _LEGEND_CHARACTERS = 52  # in one line of a legend
 _MOST_LABEL = 60
@@ -61,10 +62,11 @@ CONFIG: Spec = {
 
 
 def short(value: float | None) -> float | None:
-    """``value`` with digits enough to draw it; None for what is not a number."""
+    """``value`` with digits enough to draw it, a whole one without ``.0``; None for what is not a number."""
     if value is None or not math.isfinite(value):
         return None
-    return float(f"{value:.{_DIGITS}g}")
+    made = float(f"{value:.{_DIGITS}g}")
+    return int(made) if made.is_integer() and abs(made) < _LARGE else made
 
 
 def view(*layers: Spec, width: int = WIDTH, height: int = HEIGHT, **more: Any) -> Spec:
