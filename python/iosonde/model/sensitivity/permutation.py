@@ -4,7 +4,8 @@ In a factorial the labels are shuffled inside each setting of the other factors,
 exact for "no effect whatever the others are", and the others' variance is not noise. In scattered settings what an
 additive model of the other factors leaves of the settings' means is shuffled (Freedman & Lane, J. Business & Economic
 Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: there p is that of the F test
-of the adjusted share, of few scattered settings the smaller of both, doubled. The zero line is of the response as it
+of the adjusted share, of few scattered settings the smaller of both, doubled; as few shuffles of 2 x 2 settings in a
+factorial leave p to the F test inside the settings of the others. The zero line is of the response as it
 is: scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
@@ -14,6 +15,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.stats.estimate.distributions import f_upper_p
 
@@ -26,6 +28,7 @@ from .variances import Array, batches
 _SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
 _MOST_NUMBERS = 500_000_000  # that are shuffled for one factor
 _LEAST_P = 1e-300
+_ENOUGH_LOG_ORDERS = 25.0  # for every p that is asked for
 _MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it they stay in
 
 
@@ -112,7 +115,32 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
         drawn = (y - means)[order]
         inside.append(between(drawn, groups))
         whole.append(between(drawn + means, groups))
-    return _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(whole) / design.total, level)
+    null = _null(design, y - means, ones, groups, np.concatenate(inside), np.concatenate(whole) / design.total, level)
+    if _orders(strata, labels) * (1 - level) >= 2 * len(design.features):  # the order and its mirror image are alike
+        return null
+    p = _p_within(y - means, groups, design.n - int(strata.max()) - groups.n)
+    return null if p is None else replace(null, p=p)
+
+
+def _orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) -> float:
+    """How many orders of the labels inside their strata can be told apart."""
+    log_orders = 0.0
+    for stratum in np.unique(strata):
+        counts = np.bincount(labels[strata == stratum])
+        log_orders += math.lgamma(counts.sum() + 1) - sum(math.lgamma(count + 1) for count in counts)
+        if log_orders > _ENOUGH_LOG_ORDERS:
+            return math.inf
+    return math.exp(log_orders)
+
+
+def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
+    """The F test of the groups, of ``values`` without the means of their strata; ``df`` are those of the residuals.
+    None where there are none."""
+    explained = float(between(values, groups)) * len(values)
+    left = float(values @ values) - explained
+    if df < 1:
+        return None
+    return max(_LEAST_P, f_upper_p(explained / (groups.n - 1) / max(left / df, 1e-300), groups.n - 1, df))
 
 
 def _of_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
