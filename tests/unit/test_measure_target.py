@@ -1,11 +1,14 @@
 """The promise that data is safe: what a target must have, and what of it may be written and removed."""
 
+import ctypes
+import errno
 import os
+from types import SimpleNamespace
 
 import pytest
 
-from iosonde.core.errors import InputError, TargetError
-from iosonde.measure.target import space as target
+from iosonde.core.errors import InputError, TargetError, TargetFaultError
+from iosonde.measure.target import space
 from iosonde.measure.target.space import Limits, Need
 from iosonde.measure.target.workspace import MARKER, Workspace
 from iosonde.ranks.machine import mount
@@ -14,7 +17,7 @@ SMALL = Need(bytes=1, files=1)
 
 
 def test_a_good_target_passes(tmp_path):
-    target.check(tmp_path, SMALL, Limits())
+    space.check(tmp_path, SMALL, Limits())
 
 
 @pytest.mark.parametrize(
@@ -28,7 +31,7 @@ def test_a_good_target_passes(tmp_path):
 )
 def test_what_would_not_fit_is_refused(tmp_path, need, limits, says):
     with pytest.raises(InputError) as error:
-        target.check(tmp_path, need, limits)
+        space.check(tmp_path, need, limits)
     assert says in error.value.message
     assert error.value.hint
     assert error.value.exit_code == 2
@@ -45,28 +48,28 @@ def test_a_count_that_is_negative_is_unknown_and_no_shortage(tmp_path, monkeypat
              "f_namemax", "f_fsid")  # fmt: skip
     said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
     monkeypatch.setattr(os, "statvfs", lambda _: said)
-    target.check(tmp_path, SMALL, Limits())
+    space.check(tmp_path, SMALL, Limits())
     space = mount.space(tmp_path)
     assert (space["free_inodes"] if "f_files" in lies else space["free_bytes"]) is None
     with pytest.raises(TargetError, match="quota"):
-        target.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
+        space.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
 
 
 def test_quota_counts_as_space(tmp_path):
     with pytest.raises(TargetError, match="quota"):
-        target.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
+        space.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):
     with pytest.raises(TargetError, match="No such file"):
-        target.check(tmp_path / "none", SMALL, Limits())
+        space.check(tmp_path / "none", SMALL, Limits())
     (tmp_path / "file").touch()
     with pytest.raises(TargetError, match="not a directory"):
-        target.check(tmp_path / "file", SMALL, Limits())
+        space.check(tmp_path / "file", SMALL, Limits())
     (tmp_path / "closed").mkdir(mode=0o500)
     if os.geteuid():  # root may write anywhere
         with pytest.raises(TargetError, match="permission"):
-            target.check(tmp_path / "closed", SMALL, Limits())
+            space.check(tmp_path / "closed", SMALL, Limits())
 
 
 def test_a_workspace_is_made_marked_and_removed(tmp_path):
@@ -134,3 +137,21 @@ def test_a_planted_link_leads_nowhere(tmp_path, place):
         workspace.remove()
         assert not list(inside.iterdir())
     assert (outside / "precious").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("why", "error", "says"),
+    [
+        (errno.EACCES, TargetError, "no permission to write"),
+        (errno.ENOSPC, TargetFaultError, "fails: No space left on device"),
+        (errno.ENOTCONN, TargetFaultError, "is gone: Transport endpoint"),
+    ],
+)
+def test_why_a_target_may_not_be_written_is_said(tmp_path, monkeypatch, why, error, says):
+    def access(*_):
+        ctypes.set_errno(why)
+        return -1
+
+    monkeypatch.setattr(space.ctypes, "CDLL", lambda *_, **__: SimpleNamespace(access=access))
+    with pytest.raises(error, match=says):
+        space.check(tmp_path, SMALL, Limits())

@@ -61,6 +61,18 @@ def test_a_trial_that_was_replaced_is_neither_believed_nor_removed(place):
     assert (root / "thesis.tex").read_text() == "precious"
 
 
+@pytest.mark.parametrize("hold", [True, False])
+def test_a_trial_replaced_by_a_link_before_its_removal_is_said_to_be_replaced(place, hold):
+    target, victim = place
+    workspace = Workspace.create(target, "abc", hold=hold)
+    root = workspace.trial("trial-0000")
+    root.rename(target / "away")
+    root.symlink_to(victim / "trial-0000")
+    with pytest.raises(TargetFaultError, match="was replaced; it stays as it is"):
+        workspace.remove_trial("trial-0000")
+    assert root.is_symlink() and (victim / "trial-0000" / "thesis.tex").read_text() == "precious"
+
+
 def test_a_workspace_that_was_moved_away_or_unmounted_is_said_to_be_gone(place):
     target, _ = place
     workspace = Workspace.create(target, "abc", hold=True)

@@ -52,7 +52,8 @@ class Outcome:
         ended = self.ended
         if ended and ended.fault:
             incomplete = f", {ended.incomplete} of them incomplete" if ended.incomplete else ""
-            ended.fault.details = (*ended.fault.details, f"{ended.measured} trials were stored before{incomplete}")
+            stored = "1 trial was" if ended.measured == 1 else f"{ended.measured} trials were"
+            ended.fault.details = (*ended.fault.details, f"{stored} stored before{incomplete}")
             raise ended.fault
         if ended and ended.incomplete:
             why = ended.early or "see: iosonde show " + self.store

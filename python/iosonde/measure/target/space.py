@@ -5,6 +5,7 @@ This touches the target: the main process has it done by another one (``keeper``
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -82,10 +83,22 @@ def _check_directory(target: Path) -> None:
         ) from error
     if not stat.S_ISDIR(mode):
         raise TargetError(f"{target} is not a directory", "give the directory to measure, not a file in it")
-    if not os.access(target, os.W_OK | os.X_OK):
-        raise TargetError(f"{target}: no permission to write", "choose a directory that you may write in")
+    _check_access(target)
     if _statvfs(target).f_flag & os.ST_RDONLY:
         raise TargetError(f"{target} is on a read-only mount", "choose a target that can be written")
+
+
+def _check_access(target: Path) -> None:
+    """``os.access`` does not say why: a full or failing file system is no question of permission."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not libc.access(os.fsencode(target), os.W_OK | os.X_OK):
+        return
+    why = ctypes.get_errno()
+    if why in (errno.EACCES, errno.EPERM):
+        raise TargetError(f"{target}: no permission to write", "choose a directory that you may write in")
+    if why != errno.EROFS:  # said below
+        error = OSError(why, os.strerror(why))
+        raise fault(error, target, "asking whether it may be written") from error
 
 
 def _statvfs(target: Path) -> os.statvfs_result:

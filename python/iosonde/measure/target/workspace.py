@@ -299,10 +299,12 @@ def _identity(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino
 
 
-def _is_another(directory: int, name: str, wanted: Identity) -> bool:
-    """Whether the name belongs to another directory, and not the file system that says ESTALE."""
+def _is_another(directory: int, name: str, wanted: Identity | None) -> bool:
+    """Whether the name belongs to something else than ``wanted``, or than any directory, and the file system itself
+    is well."""
     with suppress(OSError):
-        return _identity(os.stat(name, dir_fd=directory, follow_symlinks=False)) != wanted
+        found = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        return not stat.S_ISDIR(found.st_mode) if wanted is None else _identity(found) != wanted
     return False
 
 
@@ -323,6 +325,6 @@ def _remove(directory: int, name: str, wanted: Identity | None, path: Path) -> N
     except FileNotFoundError:
         return
     except OSError as error:
-        if error.errno == errno.ESTALE and wanted and _is_another(directory, name, wanted):
+        if error.errno in (errno.ESTALE, errno.ENOTDIR, errno.ELOOP) and _is_another(directory, name, wanted):
             raise TargetFaultError(f"{path} {_REPLACED}; it stays as it is", _WHO) from error
         raise
