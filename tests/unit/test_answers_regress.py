@@ -89,7 +89,7 @@ def test_a_logarithm_on_its_own_column_is_refused_and_one_of_zero_named():
     table = open_data(table_of({"x": [1, 2, 3, 4], "y": [0, 2, 3, 5]}))
     with pytest.raises(InputError, match="both the response and a predictor"):
         regress(open_data(table_of({"x": [1, 2], "y": [1, 2]})), Asked(("log(y)",), ("y",)))
-    with pytest.raises(DataError, match=r"^log\(y\) does not exist for 0$"):
+    with pytest.raises(DataError, match=r"^log\(y\) does not exist for 0\nhint: "):
         regress(table, Asked(("log(y)",), ("x",)))
 
 

@@ -49,8 +49,8 @@ def test_a_count_that_is_negative_is_unknown_and_no_shortage(tmp_path, monkeypat
     said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
     monkeypatch.setattr(os, "statvfs", lambda _: said)
     space.check(tmp_path, SMALL, Limits())
-    space = mount.space(tmp_path)
-    assert (space["free_inodes"] if "f_files" in lies else space["free_bytes"]) is None
+    found = mount.space(tmp_path)
+    assert (found["free_inodes"] if "f_files" in lies else found["free_bytes"]) is None
     with pytest.raises(TargetError, match="quota"):
         space.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
 
