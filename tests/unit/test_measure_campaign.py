@@ -101,6 +101,17 @@ def test_a_full_target_ends_the_campaign_at_once():
     assert ended.incomplete == 1
 
 
+def test_a_node_that_is_silent_also_when_asked_again_ends_the_campaign():
+    lost = [
+        "rank 1 on n2: no progress",
+        "/tmp/spool may be left on nodes that did not answer; the same command removes it",
+    ]
+    bench = Bench(missing={1: lost})
+    ended = bench.run(experiment(5))
+    assert bench.measured() == [0, 1]
+    assert "rank 1 on n2" in ended.early and ended.incomplete == 1
+
+
 @pytest.mark.parametrize(("bad", "last"), [({0, 1, 2}, 2), ({0, 2, 4}, 9)])
 def test_chance_failures_are_tolerated_three_in_a_row_are_not(bad, last):
     bench = Bench(missing={index: ["a rank died"] for index in bad})

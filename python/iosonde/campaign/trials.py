@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import design
+from iosonde.measure.trial import SILENT_NODES
 
 # After so many incomplete trials in a row the fault is not chance, and more of them help nobody.
 PATIENCE = 3
@@ -105,9 +106,14 @@ def run(
         incomplete += 0 if run.complete else 1
         if fault:
             return Ended(fault.message, measured, incomplete, experiment, fault=fault)
-        if not run.complete and (in_a_row >= PATIENCE or any(word in run.missing[0] for word in _HOPELESS)):
+        if not run.complete and (in_a_row >= PATIENCE or _is_hopeless(run)):
             why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
             return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
+
+
+def _is_hopeless(run: Run) -> bool:
+    """Whether the next trial would fail, too: the target says so, or a node was silent when it was asked again."""
+    return any(word in run.missing[0] for word in _HOPELESS) or any(SILENT_NODES in why for why in run.missing)
 
 
 def _extended(experiment: Experiment, wanted: int) -> Experiment | None:

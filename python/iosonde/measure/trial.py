@@ -31,6 +31,7 @@ from .workloads import envelope
 RESCUE_S = 60.0
 # What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
 SOON_S, VERY_SOON_S = 5.0, 2.0
+SILENT_NODES = "nodes that did not answer"
 
 # File systems whose data lies behind a server, by the type that the mount table gives.
 NETWORK_TYPES = frozenset({
@@ -281,7 +282,7 @@ def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ende
     fetched = watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=limit_s, ranks=nodes, grace_s=0.5)
     if not fetched.exit_code:
         return []
-    return [f"{folder} may be left on nodes that did not answer; the same command removes it"]
+    return [f"{folder} may be left on {SILENT_NODES}; the same command removes it"]
 
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
