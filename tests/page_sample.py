@@ -6,15 +6,22 @@ import dataclasses
 
 import numpy as np
 
-from iosonde.answers.page.content.advice import Advice, AdviceDefault, AdviceRule, Compared
+from iosonde.answers.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 from iosonde.answers.page.content.bars import Bars, Cell
 from iosonde.answers.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
 from iosonde.answers.page.content.latency import Latency, LatencySeries
-from iosonde.answers.page.content.models import Model, ModelPlots, Part, Summary, SummaryRow, Term
+from iosonde.answers.page.content.models import (
+    CoefficientRow,
+    ModelPlots,
+    ResponseRegression,
+    ResponseSummary,
+    SummaryRow,
+    VariationRow,
+)
 from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
 from iosonde.answers.page.content.timeline import RankSpan, Timeline
-from iosonde.answers.page.content.words import Facts, FirstScreen, Reproduce
+from iosonde.answers.page.content.words import FactGroup, FirstScreen, Reproduce
 from iosonde.answers.roofline import RooflineMark
 from iosonde.core.types import Estimate, Finding, Severity
 
@@ -92,8 +99,8 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
         ),
         facts=Section(
             (
-                Facts("Nodes", (("node-1", "16 cores, 64 GiB, Linux 6.1"), (HOSTILE, "16 cores, 64 GiB"))),
-                Facts(
+                FactGroup("Nodes", (("node-1", "16 cores, 64 GiB, Linux 6.1"), (HOSTILE, "16 cores, 64 GiB"))),
+                FactGroup(
                     "File system",
                     (
                         ("type", "ext4"),
@@ -102,7 +109,7 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
                         ("free", "79 GiB of 252 GiB"),
                     ),
                 ),
-                Facts("Software", (("iosonde", "0.1.0 (a68e6bb)"), ("MPI", "MPICH 5.0.2"))),
+                FactGroup("Software", (("iosonde", "0.1.0 (a68e6bb)"), ("MPI", "MPICH 5.0.2"))),
             )
         ),
         reproduce=Reproduce(
@@ -182,17 +189,17 @@ def model_page() -> Page:
     )  # fmt: skip
 
 
-def _summary(random: np.random.Generator, title: str, unit: str, center: float) -> Summary:
+def _summary(random: np.random.Generator, title: str, unit: str, center: float) -> ResponseSummary:
     rows = []
     for level in ("1", HOSTILE):
         mean = estimate(center * random.normal(1, 0.05, 6))
         rows.append(SummaryRow((level,), mean, mean, 0.05 * center, 0.05, mean.value if unit else None))
     lost = Estimate(center, None, None, 0.95, 1, ("repeat it",))
     rows.append(SummaryRow(("lost",), lost, lost, None, None))
-    return Summary(title, unit, ("nodes",), tuple(rows))
+    return ResponseSummary(title, unit, ("nodes",), tuple(rows))
 
 
-def _model(random: np.random.Generator, title: str, unit: str, center: float, on: str) -> Model:
+def _model(random: np.random.Generator, title: str, unit: str, center: float, on: str) -> ResponseRegression:
     x = np.repeat([1.0, 2.0, 4.0], 6)
     y = center * (1 + 0.2 * x + random.normal(0, 0.1, 18))
     line_x = np.linspace(1, 4, 20)
@@ -206,13 +213,18 @@ def _model(random: np.random.Generator, title: str, unit: str, center: float, on
         np.sort(residuals),
     )  # fmt: skip
     terms = tuple(
-        Term(name, Estimate(v, 0.8 * v, 1.2 * v, 0.95, 18), 0.1 * v, 10.0, 1e-9)
+        CoefficientRow(name, Estimate(v, 0.8 * v, 1.2 * v, 0.95, 18), 0.1 * v, 10.0, 1e-9)
         for name, v in (("intercept", center), (on, 0.2 * center))
     )
-    parts = (Part(on, 2, 0.8 * center**2, 0.8, 30.0, 1e-7), Part("residual", 15, 0.2 * center**2, 0.2, None, None))
+    parts = (
+        VariationRow(on, 2, 0.8 * center**2, 0.8, 30.0, 1e-7),
+        VariationRow("residual", 15, 0.2 * center**2, 0.2, None, None),
+    )
     finding = Finding("S307", Severity.WARNING, f"{on} explains only 40 %", {}, "look for the factor that is missing")
-    return Model(title, unit, (on,), 18, 16, f"A step of 1 in {on} adds much.", (("R²", "0.4, adjusted 0.35"),), terms,
-                 (finding,), plots, parts, "Half of it.")  # fmt: skip
+    return ResponseRegression(
+        title, unit, (on,), 18, 16, f"A step of 1 in {on} adds much.", (("R²", "0.4, adjusted 0.35"),), terms,
+        (finding,), plots, parts, "Half of it.",
+    )  # fmt: skip
 
 
 def bare_page() -> Page:
@@ -271,9 +283,12 @@ def bound_page() -> Page:
                   (losses,))  # fmt: skip
     compared = (Compared("rules", around(0.9), 0.8), Compared("a", around(0.7), None))
     rules = (AdviceRule(f"size is {HOSTILE}", "hint=b", 3, 1.0, 0.9), AdviceRule("always", "hint=a", 3, 1.0, 0.9))
-    advice = Advice("Write, large files", "bytes/s", "2 settings (hint) in 6 instances (size).", "Advice: 2 rules.",
-                    ("hint",), "a", around(1.4), compared,
-                    (AdviceDefault("a", "in use", 3, None, 1, 0.7, 0.6, 0.5, 1e8),
-                     AdviceDefault(HOSTILE, "", 3, None, 1, 0.6, 0.5, None, 1e8)),
-                    rules, ("a cell has one trial",))  # fmt: skip
+    defaults = (
+        AdviceDefault("a", "in use", 3, None, 1, 0.7, 0.6, 0.5, 1e8),
+        AdviceDefault(HOSTILE, "", 3, None, 1, 0.6, 0.5, None, 1e8),
+    )
+    advice = ResponseAdvice(
+        "Write, large files", "bytes/s", "2 settings (hint) in 6 instances (size).", "Advice: 2 rules.", ("hint",), "a",
+        around(1.4), compared, defaults, rules, ("a cell has one trial",),
+    )  # fmt: skip
     return dataclasses.replace(sample_page(), bound=Section((bound,)), advice=Section((advice,)))

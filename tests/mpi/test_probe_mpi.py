@@ -62,7 +62,7 @@ def place():
 
 
 def bench(launcher, target, nodes=2, in_turn=False):
-    return repetition.Bench(
+    return repetition.ProbeBench(
         experiment="probe-test",
         launcher=launcher,
         nodes=nodes,

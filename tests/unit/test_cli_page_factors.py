@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from iosonde.answers.page import influences
-from iosonde.answers.page.content.factors import CurvePoint
+from iosonde.answers.page.content.factors import LearningPoint
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
 from iosonde.report.figures.importance import Bar, Importance, importance_figure, share_parts
@@ -46,7 +46,7 @@ def test_the_model_is_judged_beside_the_mean_and_the_noise(one):
 
 @pytest.mark.parametrize(("first", "scale"), [(60.0, "linear"), (25_000.0, "log")])
 def test_a_model_that_few_rows_mislead_far_leaves_the_rest_of_its_curve_readable(one, first, scale):
-    curve = (CurvePoint(27, first, 64.0), CurvePoint(54, 55.0, 64.0), CurvePoint(108, None, 63.0))
+    curve = (LearningPoint(27, first, 64.0), LearningPoint(54, 55.0, 64.0), LearningPoint(108, None, 63.0))
     judged = dataclasses.replace(one.judged, curve=curve)
     drawn = curve_figure(_curve(one, judged)).spec["layer"][0]["encoding"]
     assert drawn["y"]["scale"]["type"] == scale and drawn["x"]["scale"]["type"] == "log"

@@ -24,7 +24,7 @@ from engine_helpers import (
 )
 
 from iosonde.core import schema
-from iosonde.core.workload import FileNames, Files, Part, Phase, Step, Workload
+from iosonde.core.workload import FileNames, Files, MixPart, Phase, Step, Workload
 from iosonde.engine import _native
 
 
@@ -198,7 +198,7 @@ def test_page_cache_and_dropping_it(tmp_path):
 
 def test_the_dataclasses_spell_what_the_engine_reads(tmp_path):
     steps = (Step("create"), Step("write", transfer_size=4096, count=2), Step("close"))
-    mix = Step("mix", count=20, of=(Part(1, Step("stat")),))
+    mix = Step("mix", count=20, of=(MixPart(1, Step("stat")),))
     phases = (
         Phase("numbers", Files("d/f", 2, first=3, suffix=".dat"), steps, verify=True),
         Phase("names", FileNames(("d/f000003.dat", "d/f000004.dat")), (mix,), order="shuffled"),

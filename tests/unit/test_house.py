@@ -257,11 +257,6 @@ def test_tests_of_a_room_import_no_room_above_it(room):
 # One meaning in two places: the words of a command and of its function, what a campaign asks for and the terminal does,
 # what a workload is told.
 ONE_MEANING = {"DataOptions", "BoundOptions", "Progress", "Stop", "Settings"}
-# Two meanings, still to be told apart by name.
-TWO_MEANINGS_LEFT = {
-    "Advice", "Assignment", "Bench", "CurvePoint", "Facts", "Given", "Host", "Judged", "Model", "Outcome", "Part",
-    "Ranking", "Result", "Source", "Summary", "Term", "Timeline", "Workspace",
-}  # fmt: skip
 
 
 def test_a_public_class_has_a_name_of_its_own():
@@ -271,7 +266,7 @@ def test_a_public_class_has_a_name_of_its_own():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
     twice = {name: where for name, where in places.items() if len(where) > 1}
-    assert set(twice) == ONE_MEANING | TWO_MEANINGS_LEFT, twice
+    assert set(twice) == ONE_MEANING, twice
 
 
 # Still to be given a type for what belongs together.

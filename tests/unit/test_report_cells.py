@@ -6,7 +6,7 @@ import re
 import pytest
 
 from iosonde.answers.page.content.bars import Bars, Cell
-from iosonde.answers.page.content.models import Summary, SummaryRow
+from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
 from iosonde.answers.page.content.tables import Section
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.report.page.headline import MOST_SETTINGS, headlines
@@ -22,7 +22,7 @@ def summary(n, by=("size",)):
         value = Estimate(100.0 + (number * 7) % n, 90.0, 300.0, 0.95, 3)
         return SummaryRow((str(number),) * len(by), value, value, 1.0, 0.1)
 
-    return Summary("rate", "", by, tuple(row(number) for number in range(n)))
+    return ResponseSummary("rate", "", by, tuple(row(number) for number in range(n)))
 
 
 @pytest.mark.parametrize("n", [1, FOLD_BEYOND, FOLD_BEYOND + 1, MOST_ROWS + 5])
@@ -41,7 +41,7 @@ def test_cells_without_a_value_are_no_ends():
         dataclasses.replace(row, mean=Estimate(None, None, None, 0.95, 0)) if place % 2 else row
         for place, row in enumerate(summary(20).rows)
     )
-    ends = summary_table(Summary("rate", "", ("size",), rows)).ends
+    ends = summary_table(ResponseSummary("rate", "", ("size",), rows)).ends
     assert all(int(line.levels[0]) % 2 == 0 for line in ends)
 
 

@@ -8,7 +8,14 @@ import json
 import numpy as np
 import pytest
 
-from iosonde.answers.page.content.factors import CurvePoint, FactorShare, Influence, Judged, Ranking, Tree
+from iosonde.answers.page.content.factors import (
+    FactorShare,
+    Influence,
+    JudgedModel,
+    LearningPoint,
+    ResponseRanking,
+    Tree,
+)
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.report.figures.bars import bars_figure
@@ -38,10 +45,10 @@ def influence(name: str) -> Influence:
         FactorShare(name, "1, 2", around(0.5), around(0.6), 0.1),
         FactorShare("b", "", around(0.1), around(0.2), None),
     )
-    curve = (CurvePoint(8, 3.0, 4.0), CurvePoint(16, 2.0, 4.0))
-    judged = Judged(name, name, (1.0, 2.0, 3.0), (1.1, 2.2, 2.9), around(0.1), around(1.0), 0.05, curve)
+    curve = (LearningPoint(8, 3.0, 4.0), LearningPoint(16, 2.0, 4.0))
+    judged = JudgedModel(name, name, (1.0, 2.0, 3.0), (1.1, 2.2, 2.9), around(0.1), around(1.0), 0.05, curve)
     nodes = ({"factor": name, "is": name, "yes": 1, "no": 2, "n": 4}, {"value": 1.0, "n": 2}, {"value": 2.0, "n": 2})
-    return Influence(name, "s", Ranking("", "", (), shares), judged, Tree(nodes, (), around(0.1)), None)
+    return Influence(name, "s", ResponseRanking("", "", (), shares), judged, Tree(nodes, (), around(0.1)), None)
 
 
 def renamed(name: str) -> list[Figure]:

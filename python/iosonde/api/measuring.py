@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from iosonde.campaign.plan import CampaignPlan
     from iosonde.campaign.probe import Probed
     from iosonde.campaign.request import Request
-    from iosonde.campaign.run import Outcome
+    from iosonde.campaign.run import CampaignOutcome
 
 Counts = int | Sequence[int] | None
 Size = str | int | None
@@ -82,7 +82,7 @@ class Measured:
     """What was measured: it shows itself as its summary. ``outcome`` says how the campaign ended, and has its
     experiment."""
 
-    outcome: Outcome
+    outcome: CampaignOutcome
     level: float
 
     @property

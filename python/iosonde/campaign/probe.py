@@ -15,7 +15,7 @@ from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe.local import TRANSFER
-from iosonde.measure.probe.repetition import Bench
+from iosonde.measure.probe.repetition import ProbeBench
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
 from iosonde.measure.trial import NETWORK_TYPES
@@ -199,8 +199,8 @@ def _bench(
     asked: ProbeRequest, experiment: Experiment, launcher: Launcher, nodes: int, target: Path | None,
     facts: machine.Facts,
     caller: Caller,
-) -> Bench:  # fmt: skip
-    return Bench(
+) -> ProbeBench:  # fmt: skip
+    return ProbeBench(
         experiment=experiment.id,
         launcher=launcher,
         nodes=nodes,
@@ -218,7 +218,7 @@ def _bench(
     )
 
 
-def _measure(bench: Bench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller) -> list[Run]:
+def _measure(bench: ProbeBench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller) -> list[Run]:
     """All repetitions, each stored before the next; the first one that fails is the last one."""
     store = Store.create(place)
     store.save_experiment(experiment)  # first of all: who knows of it can remove what it leaves
@@ -237,7 +237,7 @@ def _measure(bench: Bench, experiment: Experiment, place: Path, keeper: Keeper, 
 
 
 def _repetitions(
-    bench: Bench, experiment: Experiment, store: Store, progress: Progress, caller: Caller
+    bench: ProbeBench, experiment: Experiment, store: Store, progress: Progress, caller: Caller
 ) -> list[Run]:  # fmt: skip
     runs: list[Run] = []
     with caller.stopping() as stop:

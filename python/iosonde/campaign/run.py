@@ -25,7 +25,7 @@ from .trials import Ended
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CampaignOutcome:
     """How a campaign ended, and where its runs are. ``job`` is the number of the batch job that will run it: then
     nothing is measured yet, and ``experiment`` and ``ended`` are None."""
 
@@ -63,10 +63,10 @@ class Outcome:
             )
 
 
-def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Outcome:
+def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
     """Measure what is left of a campaign; every trial is in the store before the next starts.
 
-    ``level`` is the confidence of its intervals. What went wrong after the first trial is in the Outcome, whose
+    ``level`` is the confidence of its intervals. What went wrong after the first trial is in the CampaignOutcome, whose
     ``check`` raises it; what is wrong before it is raised here: InputError, TargetError, SystemFaultError.
     """
     caller = caller or Caller()
@@ -77,7 +77,7 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ou
         preflight.places(wanted, keeper)
         words, nodes = wanted.spec.reserve, max(wanted.nodes)
         if words and reserve.is_batch(words):
-            return Outcome(wanted.store, job=_submitted(words, nodes, caller))
+            return CampaignOutcome(wanted.store, job=_submitted(words, nodes, caller))
         with reserve.held(words, nodes, on_wait=caller.say) if words else nullcontext(()) as hosts:
             held = replace(wanted, spec=replace(wanted.spec, hosts=hosts)) if hosts else wanted
             outcome = _measured(held, level, keeper, caller)
@@ -92,7 +92,7 @@ def _submitted(words: str, nodes: int, caller: Caller) -> str:
     return reserve.submit(words, nodes, caller.again)
 
 
-def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> Outcome:
+def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
     existing = existing_store(wanted)
     experiment, done = resume_or_begin(existing, wanted, level, caller.say)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
@@ -100,4 +100,4 @@ def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) ->
     store = existing or Store.create(Path(wanted.store).resolve())
     with only_one(store.path, experiment.id), caller.stopping() as stop:
         ended = measure(store, wanted, ready, experiment, done, level, Hands(keeper, stop, caller))
-    return Outcome(wanted.store, experiment, ended)
+    return CampaignOutcome(wanted.store, experiment, ended)

@@ -46,12 +46,12 @@ class Step:
     to: str | int | None = None
     ns: int | None = None
     ns_per_byte: float | None = None
-    of: tuple[Part, ...] | None = None
+    of: tuple[MixPart, ...] | None = None
     sieve: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
-class Part:
+class MixPart:
     """Of a mix: an operation, and how often it is drawn beside the others."""
 
     weight: int

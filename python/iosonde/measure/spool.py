@@ -34,8 +34,8 @@ class RankPhase:
 
     ``operations`` has dtype ``schema.OPERATION``; ``recorded_all`` is False if it is a sample. ``totals`` are
     exact, one entry per kind, as ``_native.PhaseRecord.totals``. ``command`` is how a command ended
-    (``command.Result``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None: not known);
-    ``hints`` are those that MPI-IO was asked for (``asked``) and those in force (``took``).
+    (``command.CommandResult``), empty for a phase. ``extra_bytes`` were moved beyond those of ``totals`` (None: not
+    known); ``hints`` are those that MPI-IO was asked for (``asked``) and those in force (``took``).
     """
 
     rank: int

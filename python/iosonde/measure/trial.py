@@ -41,7 +41,7 @@ NETWORK_TYPES = frozenset({
 })  # fmt: skip
 
 
-class Workspace(Protocol):
+class TrialDirectories(Protocol):
     """Where trials have their directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
 
     def trial(self, name: str) -> Path:
@@ -68,7 +68,7 @@ class Bench:
     experiment: str
     steps: tuple[Step, ...]
     launcher: Launcher
-    workspace: Workspace | None
+    workspace: TrialDirectories | None
     facts: dict[str, Any]
     max_operations: int
     idle_s: float
@@ -114,7 +114,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             unreached = _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
-        collected = assemble.collect(assemble.Source(folder, ranks, places, trial.repetition, bench.parse), parts)
+        collected = assemble.collect(assemble.SpooledTrial(folder, ranks, places, trial.repetition, bench.parse), parts)
         missing = _why(folder, outcome, places) + unreached + collected.missing
         missing += _moved(bench, trial, outcome, not missing)
         whole = True

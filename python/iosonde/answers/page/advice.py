@@ -14,11 +14,10 @@ from iosonde.core.words import counted
 from iosonde.data.asked import Asked
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
-from iosonde.explain.advise import Advice as Made
-from iosonde.explain.advise import Wish, advise
+from iosonde.explain.advise import Advice, Wish, advise
 
 from .axis import metric_title
-from .content.advice import Advice, AdviceDefault, AdviceRule, Compared
+from .content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 from .content.bars import Bars
 from .content.tables import Section
 from .terms import of_metric
@@ -36,7 +35,7 @@ class Choosing:
     current: Mapping[str, str] | None = None
 
 
-def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, asked: Asked) -> Section[Advice]:
+def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, asked: Asked) -> Section[ResponseAdvice]:
     """One part for each operation and metric that the page shows."""
     trials = source.trials(asked.clock).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
@@ -52,7 +51,7 @@ def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, a
 
 def advice_of_table(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, asked: Choosing, level: float
-) -> Section[Advice]:
+) -> Section[ResponseAdvice]:
     """One part for each response of a table."""
     seen = guess(table, responses, by)
     columns = [table.column(name) for name in seen.responses]
@@ -62,9 +61,9 @@ def advice_of_table(
 
 def _section(
     tables: Sequence[tuple[str, Metric, Table]], asked: Choosing, varying: Sequence[str], level: float
-) -> Section[Advice]:
+) -> Section[ResponseAdvice]:
     """What was asked for raises IosondeError where no response has advice; else what has none is said."""
-    items, missing = list[Advice](), list[str]()
+    items, missing = list[ResponseAdvice](), list[str]()
     first: IosondeError | None = None
     for title, metric, table in tables[:MOST_RESPONSES]:
         chosen = [table.column(name).name for name in asked.choose]
@@ -82,11 +81,13 @@ def _section(
     return Section(tuple(items), tuple(missing))
 
 
-def _advice(title: str, metric: Metric, table: Table, asked: Choosing, given: Sequence[str], level: float) -> Advice:
+def _advice(
+    title: str, metric: Metric, table: Table, asked: Choosing, given: Sequence[str], level: float
+) -> ResponseAdvice:
     lower = metric.better is Better.LOWER
     made = advise(table, title, asked.choose, given, level, Wish(metric.unit, lower, current=asked.current))
     gain = made.gain
-    return Advice(
+    return ResponseAdvice(
         title=title,
         unit=metric.unit,
         head=_head(made, lower),
@@ -101,7 +102,7 @@ def _advice(title: str, metric: Metric, table: Table, asked: Choosing, given: Se
     )
 
 
-def _head(advice: Made, lower: bool) -> str:
+def _head(advice: Advice, lower: bool) -> str:
     made = advice.instances
     given = ", ".join(feature.name for feature in made.features)
     of = f"{counted(len(made), 'instance')} ({given})" if given else "one instance"
@@ -109,7 +110,7 @@ def _head(advice: Made, lower: bool) -> str:
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
-def _compared(made: Made) -> tuple[Compared, ...]:
+def _compared(made: Advice) -> tuple[Compared, ...]:
     """The advice beside what it is to beat, and beside what nobody can beat."""
     gain = made.gain
     if gain is None:
@@ -124,7 +125,7 @@ def _compared(made: Made) -> tuple[Compared, ...]:
     return tuple(found)
 
 
-def _defaults(made: Made) -> tuple[AdviceDefault, ...]:
+def _defaults(made: Advice) -> tuple[AdviceDefault, ...]:
     """The best ones first, and the one in use wherever it stands."""
     ordered = sorted(made.defaults, key=lambda d: -d.rel_arith)
     kept = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == made.current]

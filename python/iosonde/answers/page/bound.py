@@ -34,7 +34,7 @@ from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word
 
 from .axis import is_part, metric_title, place, title
-from .bound_option import Given, parse
+from .bound_option import GivenSystem, parse
 from .content.bound import Bound, BoundShare, Roofline, WaterfallBars
 from .content.tables import Section
 
@@ -65,7 +65,7 @@ def start(source: Source, asked: str | None, wanted: Asked) -> Started:
     probe = own_probe(source.store)
     if asked is None and probe is None:
         return Started(of_store, level)
-    given = parse(asked) if asked is not None else Given({}, {}, {})
+    given = parse(asked) if asked is not None else GivenSystem({}, {}, {})
     amount = given.others.get("data")
     size_asked = None if amount is None else float(parse_size(amount))
     how = How(given.others.get("unit"), given.words.get("operation"), size_asked)
@@ -97,7 +97,7 @@ def _bound(started: Started) -> Bound:
 
 
 def _found(
-    source: Source, given: Given, probe: str | None, asked: Asked, how: How
+    source: Source, given: GivenSystem, probe: str | None, asked: Asked, how: How
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
     found: list[MeasuredShare] = []
@@ -119,7 +119,7 @@ def _found(
     return sorted(found, key=lambda one: place(one.operation)), inputs, list(notes)
 
 
-def _read(source: Source, given: Given, operation: str, probe: str | None, level: float) -> Inputs:
+def _read(source: Source, given: GivenSystem, operation: str, probe: str | None, level: float) -> Inputs:
     words = {"operation": operation, **given.words}
     inputs = inputs_of(Said(given.fields, words, probe), source.table, level)
     if probe is None or {"servers", "server_network"} & {*given.fields}:

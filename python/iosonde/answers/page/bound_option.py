@@ -17,7 +17,7 @@ _OTHERS = ("probe", "data", "unit")
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenSystem:
     """What ``--bound`` says: fields of the system as text, words, and probe, data and unit."""
 
     fields: Mapping[str, str]
@@ -25,10 +25,10 @@ class Given:
     others: Mapping[str, str]
 
 
-def parse(text: str) -> Given:
+def parse(text: str) -> GivenSystem:
     """``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
-        return Given({}, {}, {"probe": text})
+        return GivenSystem({}, {}, {"probe": text})
     found: dict[str, str] = {}
     for part in text.split(","):
         name, sign, value = (one.strip() for one in part.partition("="))
@@ -44,4 +44,4 @@ def parse(text: str) -> Given:
         found[name] = value
     words = words_of(*(found.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in found.items() if name in _FIELDS}
-    return Given(fields, words, {name: found[name] for name in _OTHERS if name in found})
+    return GivenSystem(fields, words, {name: found[name] for name in _OTHERS if name in found})

@@ -10,7 +10,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
 from iosonde.stats.overview.types import Overview
 
-from .content.models import Model
+from .content.models import ResponseRegression
 from .content.tables import Section
 
 
@@ -42,7 +42,7 @@ def wrong(findings: Sequence[Finding], measured: bool) -> str:
     return f"{' and '.join([', '.join(said[:-1]), said[-1]] if len(said) > 1 else said)}."
 
 
-def at_the_top(models: Section[Model]) -> list[Finding]:
+def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
     """What speaks against the models, for the page's first screen: each code once, with those it is about."""
     several = len(models.items) > 1
     found: dict[str, list[tuple[str, Finding]]] = {}

@@ -110,7 +110,7 @@ def _or_said(make: Callable[[], _Made], what: str, missing: list[str]) -> _Made 
         return None
 
 
-def _ranking(data: Examples, level: float) -> content.Ranking:
+def _ranking(data: Examples, level: float) -> content.ResponseRanking:
     made = rank(data, level)
     head = f"{made.n} trials of {made.n_cells} settings; {made.estimator}."
     if made.noise is not None and made.noise.value is not None:
@@ -121,7 +121,7 @@ def _ranking(data: Examples, level: float) -> content.Ranking:
         )
         for one in made.factors
     )
-    return content.Ranking(head, made.sentence, made.warnings, shares)
+    return content.ResponseRanking(head, made.sentence, made.warnings, shares)
 
 
 def _chosen(data: Examples, level: float) -> Choice:
@@ -129,9 +129,9 @@ def _chosen(data: Examples, level: float) -> Choice:
     return choose(data, found, groups(data), None, level, _SEED)
 
 
-def _judged(data: Examples, made: Choice, level: float) -> content.Judged:
+def _judged(data: Examples, made: Choice, level: float) -> content.JudgedModel:
     taken = made.tried[made.chosen]
-    return content.Judged(
+    return content.JudgedModel(
         made.model.name, _sentence(data, made), tuple(data.y[taken.rows].tolist()), tuple(taken.predicted.tolist()),
         taken.mae, made.baseline.mae, made.noise.mae if made.noise else None, _curve(data, made, level),
     )  # fmt: skip
@@ -146,13 +146,13 @@ def _sentence(data: Examples, made: Choice) -> str:
     return f"{verdict(made, scale)} Repeats differ from their own mean by {noise}."
 
 
-def _curve(data: Examples, made: Choice, level: float) -> tuple[content.CurvePoint, ...]:
+def _curve(data: Examples, made: Choice, level: float) -> tuple[content.LearningPoint, ...]:
     pair = [made.tried[made.chosen].candidate, Candidate("mean")]
     try:
         points = learning_curve(data, pair, made.groups, _SEED, level)
     except IosondeError:
         return ()  # too few settings for a curve; what the model's error is stands above
-    return tuple(content.CurvePoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
+    return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
 
 
 def _tree(data: Examples, made: Choice) -> content.Tree | None:

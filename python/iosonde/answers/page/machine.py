@@ -10,7 +10,7 @@ from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted
 
 from .content.tables import Section
-from .content.words import Facts
+from .content.words import FactGroup
 
 _MACHINE_TITLES = {
     "host": "Host",
@@ -28,13 +28,13 @@ _MACHINE_TITLES = {
 }
 
 
-def facts_of(runs: Sequence[StoredRun]) -> Section[Facts]:
+def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     """What the machine was like in the last trial."""
     machine = runs[-1].facts.get("machine") if runs else None
     if not isinstance(machine, dict):
         return Section(missing=("No facts of the machine are stored with these runs.",))
     groups = [
-        Facts(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
+        FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
         for name, value in sorted(machine.items(), key=lambda item: _order(item[0]))
         if value
     ]

@@ -16,7 +16,7 @@ from iosonde.stats.regression.assumptions import Assumptions
 from iosonde.stats.regression.model_plots import plot_data
 from iosonde.stats.regression.regress import Regression, regress
 
-from .content.models import Model, ModelPlots, Part, Term
+from .content.models import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
 from .content.tables import Section
 from .terms import LEAST_DF, default_terms, of_metric
 
@@ -26,7 +26,7 @@ _MOST_PARAMETERS = 200
 
 def models_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], on: Sequence[str], level: float
-) -> Section[Model]:
+) -> Section[ResponseRegression]:
     """One model for each response: on the terms asked for (whose errors are the user's), or on what was set."""
     items, missing = [], []
     for response in responses:
@@ -43,10 +43,10 @@ def models_of_table(
 
 def models_of_store(
     overview: Overview, trials: Table, on: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
-) -> Section[Model]:
+) -> Section[ResponseRegression]:
     """One for each operation and metric that the page shows, on the settings that vary; ``titles`` are
     (operation, metric) → (heading, unit)."""
-    items: list[Model] = []
+    items: list[ResponseRegression] = []
     missing: dict[str, list[str]] = {}
     rows_of = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     for key, (title, unit) in titles.items():
@@ -64,25 +64,25 @@ def models_of_store(
     return Section(tuple(items), said)
 
 
-def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> Model:
+def _model(table: Table, response: str, unit: str, on: Sequence[str], level: float) -> ResponseRegression:
     made = regress(table, response, on, level)
     assert made.model is not None and made.assumptions is not None
     variation, why = _variation(table, response, made, level)
     divisor, name = human_scale(abs(made.fit.mean_y), unit)
     terms = tuple(
-        Term(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
+        CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, made.fit.n), c.std_error, c.t, c.p)
         for c in made.fit.coefficients()
     )
     said = sentence(made, lambda value: f"{significant(value / divisor)} {name}".rstrip())
     left_out = " ".join(f"{warning[:1].upper()}{warning[1:]}." for warning in made.warnings)
-    return Model(
+    return ResponseRegression(
         response, unit, made.terms, made.fit.n, made.fit.df, f"{said} {left_out}".rstrip(),
         _facts(made, made.assumptions, divisor, name), terms, made.findings,
         ModelPlots(**plot_data(made.model, response, _MOST_POINTS)), variation, why,
     )  # fmt: skip
 
 
-def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[Part, ...], str]:
+def _variation(table: Table, response: str, made: Regression, level: float) -> tuple[tuple[VariationRow, ...], str]:
     """The analysis of variance of the same factors by their levels, or why there is none."""
     assert made.model is not None
     n, factors = made.fit.n, {factor.column: factor for factor in made.model.factors()}
@@ -112,9 +112,9 @@ def _pairs(asked: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
     return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
 
 
-def _parts(made: Anova) -> tuple[Part, ...]:
-    rest = Part("residual", made.df_residual, made.ss_residual, made.ss_residual / made.ss_total, None, None)
-    return (*(Part(s.name, s.df, s.ss, s.share, s.f, s.p) for s in made.sources), rest)
+def _parts(made: Anova) -> tuple[VariationRow, ...]:
+    rest = VariationRow("residual", made.df_residual, made.ss_residual, made.ss_residual / made.ss_total, None, None)
+    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in made.sources), rest)
 
 
 def _facts(made: Regression, seen: Assumptions, divisor: float, unit: str) -> tuple[tuple[str, str], ...]:

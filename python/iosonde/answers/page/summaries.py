@@ -5,17 +5,17 @@ from __future__ import annotations
 from iosonde.core.table import show
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .content.models import Summary, SummaryRow
+from .content.models import ResponseSummary, SummaryRow
 
 
-def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[Summary, ...]:
+def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[ResponseSummary, ...]:
     """Every cell by response; ``titles`` names (operation, metric), by default the metric."""
     found: dict[tuple[str, str], list[OverviewRow]] = {}
     for row in made.rows:
         found.setdefault((row.operation, row.metric), []).append(row)
     order = list(titles or found)
     return tuple(
-        Summary(
+        ResponseSummary(
             (titles or {}).get(key, key[1]),
             found[key][0].unit,
             made.by,

@@ -42,7 +42,7 @@ class Collected:
 
 
 @dataclass(frozen=True)
-class Source:
+class SpooledTrial:
     """Where the parts of a trial are, and what is known about the ranks.
 
     ``places`` is what rank 0 wrote: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's
@@ -57,7 +57,7 @@ class Source:
     parse: Parse | None = None
 
 
-def collect(source: Source, parts: Sequence[Part]) -> Collected:
+def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     """Read the spool of one trial: every item of it, in order."""
     gathered, tables, cache_states, unfinished = Collected(), [], [], []
     frames = spool.index(source.folder, source.ranks)
@@ -108,7 +108,7 @@ def _prefixes(parts: Sequence[Part]) -> list[str]:
 
 
 def _command(
-    source: Source, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected
+    source: SpooledTrial, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected
 ) -> list[tuple[str, list[int]]]:
     """One command step into ``gathered``; the ranks that did not come to its end."""
     item, index = part.item, part.first
@@ -122,7 +122,7 @@ def _command(
     gathered.missing += wrong
     offsets = _offsets(found, source.places)
     error_ns = int(source.places.get("error_ns", 0 if len(found) == 1 else _UNKNOWN_NS))
-    times = rates.timeline(found, offsets, 0 if len(found) == 1 else error_ns)
+    times = rates.phase_times(found, offsets, 0 if len(found) == 1 else error_ns)
     entry = commands.entry(index, item, found, times, offsets, source.places)
     gathered.phases.append(entry)
     if not absent and not wrong:
@@ -176,7 +176,7 @@ def _timed(
     offsets = _offsets(parts, places)
     # Ranks that died early left no word about their clocks: nothing is known about them then.
     error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
-    times = rates.timeline(parts, offsets, error_ns)
+    times = rates.phase_times(parts, offsets, error_ns)
     entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
         "measures": plan.measures,
         "counted_kind": plan.counted_kind,
@@ -213,7 +213,7 @@ def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
 def _rows(
     plan: PhasePlan,
     parts: list[RankPhase],
-    times: rates.Timeline,
+    times: rates.PhaseTimes,
     kinds: list[str],
     repetition: int,
     nodes: list[int],
@@ -225,7 +225,7 @@ def _rows(
     rows = []
     at_home = [i for i in range(len(parts)) if i not in away]
     for name, chosen in ((plan.operation, away), (f"{plan.operation}_writer_node", at_home)):
-        picked = rates.Timeline(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
+        picked = rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
         rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
     return rows
 

@@ -94,7 +94,7 @@ def _tail(path: Path) -> str:
 
 
 def entry(
-    index: int, item: Item, parts: list[RankPhase], times: rates.Timeline, offsets: dict[int, int],
+    index: int, item: Item, parts: list[RankPhase], times: rates.PhaseTimes, offsets: dict[int, int],
     places: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     """The step in ``phases`` of run.json: as a phase of the engine, with how the command ended on each rank."""
@@ -122,7 +122,7 @@ def entry(
     return made
 
 
-def seconds(item: Item, parts: list[RankPhase], times: rates.Timeline) -> list[Observation]:
+def seconds(item: Item, parts: list[RankPhase], times: rates.PhaseTimes) -> list[Observation]:
     """Times of the command on each rank, from the first start to the last end, and CPU times of each and all."""
     if item["stage"] != STEP:
         return []
@@ -186,7 +186,7 @@ def _content(path: Path) -> bytes:
 
 
 def results(
-    item: Item, found: dict[int, list[Any]], prefix: str, times: rates.Timeline, whole: bool
+    item: Item, found: dict[int, list[Any]], prefix: str, times: rates.PhaseTimes, whole: bool
 ) -> aggregate.Totals:
     """The tool's numbers of every rank and, where no rank is missing, of the whole."""
     span_s = times.span_ns / 1e9 if times.comparable else None

@@ -10,17 +10,17 @@ from typing import Any
 
 from iosonde.measure.spool import RankPhase
 
-from .rates import Timeline
+from .rates import PhaseTimes
 
 
 def entry(
-    index: int, name: str, parts: Sequence[RankPhase], times: Timeline, offsets: Mapping[int, int],
+    index: int, name: str, parts: Sequence[RankPhase], times: PhaseTimes, offsets: Mapping[int, int],
     places: Mapping[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     """The entry without what was done: its producer adds that, also to each of ``ranks``, which are in the order of
     ``parts``.
 
-    ``places``: host and node of each rank, as in ``assemble.Source``. Times are null where the clocks cannot be
+    ``places``: host and node of each rank, as in ``assemble.SpooledTrial``. Times are null where the clocks cannot be
     compared.
     """
     known = times.comparable

@@ -29,7 +29,7 @@ COMPARABLE_ERROR = 0.01
 
 
 @dataclass(frozen=True)
-class Timeline:
+class PhaseTimes:
     """When the ranks of one phase ran, on rank 0's clock. All in ns; ``error_ns`` is the clocks' own."""
 
     started_ns: npt.NDArray[np.int64]
@@ -62,18 +62,18 @@ class Timeline:
         return self.error_ns <= COMPARABLE_ERROR * max(self.span_ns, 1)
 
 
-def timeline(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> Timeline:
+def phase_times(parts: list[RankPhase], offset_ns: dict[int, int], error_ns: int) -> PhaseTimes:
     """The parts' starts and ends, moved to rank 0's clock by ``offset_ns`` (rank → its clock − rank 0's)."""
     starts = np.array([part.started_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
     ends = np.array([part.ended_ns - offset_ns.get(part.rank, 0) for part in parts], np.int64)
-    return Timeline(starts, ends, error_ns)
+    return PhaseTimes(starts, ends, error_ns)
 
 
 def observations(
     operation: str,
     plan: PhasePlan,
     parts: list[RankPhase],
-    times: Timeline,
+    times: PhaseTimes,
     kinds: list[str],
     repetition: int,
 ) -> list[Observation]:
@@ -151,7 +151,7 @@ def _includes(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
     return ",".join(kinds[kind] for kind in sorted(others))
 
 
-def _from_records(parts: list[RankPhase], times: Timeline, kind: int, bandwidth: bool) -> dict[str, float]:
+def _from_records(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool) -> dict[str, float]:
     """``first_done`` and ``overlap``: both count what was done inside a window."""
     if not all(part.recorded_all and part.operations is not None for part in parts):
         return {}
@@ -168,7 +168,7 @@ def _from_records(parts: list[RankPhase], times: Timeline, kind: int, bandwidth:
 
 
 def _done_between(
-    parts: list[RankPhase], times: Timeline, kind: int, bandwidth: bool, low_ns: int, high_ns: int
+    parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidth: bool, low_ns: int, high_ns: int
 ) -> float:
     """Bytes or operations done in a window; an operation across its edge counts by the share inside."""
     total = 0.0
@@ -184,7 +184,9 @@ def _done_between(
     return total
 
 
-def _buffered(operation: str, parts: list[RankPhase], times: Timeline, kind: int, repetition: int) -> list[Observation]:
+def _buffered(
+    operation: str, parts: list[RankPhase], times: PhaseTimes, kind: int, repetition: int
+) -> list[Observation]:
     """The same bytes without fsync and close: a different metric, under a different name."""
     first, last, done, count = [], [], 0, 0
     for part, began_ns in zip(parts, times.started_ns, strict=True):

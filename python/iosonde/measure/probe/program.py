@@ -36,7 +36,7 @@ SAID = "iosonde: "
 
 
 @dataclass(frozen=True)
-class Assignment:
+class ProbeAssignment:
     """One repetition. ``target`` is the directory to measure (empty: no disk), in which only the workspace of
     ``experiment`` is written to; ``size`` the bytes that each node writes and reads there.
 
@@ -63,12 +63,12 @@ class Assignment:
         return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
 
     @staticmethod
-    def from_word(word: str) -> Assignment:
+    def from_word(word: str) -> ProbeAssignment:
         """The inverse of ``to_word``."""
-        return Assignment(**json.loads(base64.urlsafe_b64decode(word)))
+        return ProbeAssignment(**json.loads(base64.urlsafe_b64decode(word)))
 
 
-def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
+def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:
     """Everything this rank does. Raises IosondeError for what is wrong with any of the nodes."""
     folder = Path(assignment.folder)
     (folder / BEATS).mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _unfit(assignment: Assignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
+def _unfit(assignment: ProbeAssignment, ranks: mpi.Ranks, folder: Path) -> IosondeError | None:
     """Why this rank cannot take part; None if it can."""
     here = ranks.hosts[ranks.rank].name
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
@@ -116,7 +116,7 @@ def _unfit(assignment: Assignment, ranks: mpi.Ranks, folder: Path) -> IosondeErr
     return None
 
 
-def _node(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
+def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[str, Any] | None:
     """This node's part; None for further ranks of a node. All ranks go through the same barriers."""
     found: dict[str, Any] | None = None
     if ranks.local_rank == 0:
@@ -138,7 +138,7 @@ def _node(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> dict[st
     return found
 
 
-def _disk(assignment: Assignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
+def _disk(assignment: ProbeAssignment, rank: int, heart: Heartbeat) -> dict[str, Any]:
     name = f"rank-{rank}"
     with _workspace(assignment) as workspace:
         place = workspace.trial(name)
@@ -152,7 +152,7 @@ def _disk(assignment: Assignment, rank: int, heart: Heartbeat) -> dict[str, Any]
 
 
 @contextmanager
-def _workspace(assignment: Assignment) -> Iterator[Workspace]:
+def _workspace(assignment: ProbeAssignment) -> Iterator[Workspace]:
     """The parent's where this node shares the target with it; else one of this node's own, removed at the end."""
     if assignment.workspace.is_ours():
         yield assignment.workspace
@@ -166,7 +166,7 @@ def _workspace(assignment: Assignment) -> Iterator[Workspace]:
 
 def main() -> None:
     """Entry point of a rank. What goes wrong is left in the folder as one sentence; the parent shows it."""
-    assignment = Assignment.from_word(sys.argv[1])
+    assignment = ProbeAssignment.from_word(sys.argv[1])
     ranks = None
     try:
         if assignment.only_clean:

@@ -21,14 +21,14 @@ from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
 from . import network
-from .program import BEATS, PARENT_MARK, RESULT, SAID, Assignment
+from .program import BEATS, PARENT_MARK, RESULT, SAID, ProbeAssignment
 
 FACT = "probe"
 CLEAN_S = 60.0
 
 
 @dataclass(frozen=True)
-class Bench:
+class ProbeBench:
     """What all repetitions share. ``target`` is None where no disk is measured; ``facts`` go into each run."""
 
     experiment: str
@@ -42,7 +42,7 @@ class Bench:
     on_tick: Callable[[Any], None] | None = None
 
 
-def run(bench: Bench, repetition: int, run_id: str) -> Run:
+def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
     """One repetition. One that failed is a Run too, with ``missing`` saying what it lacks.
 
     Raises KeyboardInterrupt after having ended the ranks and removed what they left on any node.
@@ -50,7 +50,7 @@ def run(bench: Bench, repetition: int, run_id: str) -> Run:
     started_at, started = datetime.now(UTC), time.monotonic()
     found: dict[str, Any] = {}
     with temporary.directory("probe") as folder:
-        assignment = Assignment(
+        assignment = ProbeAssignment(
             target=str(bench.target or ""),
             experiment=bench.experiment,
             folder=str(folder),
@@ -146,12 +146,12 @@ def expected_seconds(nodes: int, repetitions: int) -> float:
     return repetitions * pairs * parts * network.BUDGET_NS / 1e9
 
 
-def _command(bench: Bench, assignment: Assignment) -> list[str]:
+def _command(bench: ProbeBench, assignment: ProbeAssignment) -> list[str]:
     program = [sys.executable, "-m", "iosonde.measure.probe.program", assignment.to_word()]
     return bench.launcher.command(bench.nodes, 1, program)
 
 
-def _clean(bench: Bench, assignment: Assignment) -> None:
+def _clean(bench: ProbeBench, assignment: ProbeAssignment) -> None:
     """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
     with temporary.directory("clean") as beats:
         command = _command(bench, replace(assignment, only_clean=True))

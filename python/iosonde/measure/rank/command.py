@@ -45,7 +45,7 @@ _OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL
 
 
 @dataclass(frozen=True)
-class Result:
+class CommandResult:
     """How a command ended. Times are this node's CLOCK_MONOTONIC (ns); ``started_at`` is seconds since 1970.
 
     ``exit_code`` is None after a ``signal``. ``ended_by`` is why we ended it: ``timeout``, ``output`` or empty.
@@ -84,7 +84,7 @@ def run(
     left_behind: str = ENDS,
     output_bytes: int = OUTPUT_BYTES,
     grace_s: float = GRACE_S,
-) -> Result:
+) -> CommandResult:
     """Run ``command`` with what it prints in the file ``output``; ``environment`` comes on top of ours.
 
     When all is ready ``begin`` is called, in any case once: it waits for the others, and says when to start
@@ -98,11 +98,13 @@ def run(
     except OSError as error:
         begin()
         now = time.monotonic_ns()
-        return Result(now, now, time.time(), fault=f"its output has no place in {output.parent}: {error.strerror}")
+        return CommandResult(
+            now, now, time.time(), fault=f"its output has no place in {output.parent}: {error.strerror}"
+        )
     try:
         started_at, started_ns, pid = _start(command, handle, whole, begin, cpus)
         if pid < 0:
-            return Result(
+            return CommandResult(
                 started_ns, started_ns, started_at, fault=f"/bin/sh could not be started: {os.strerror(-pid)}"
             )
         guard = None if left_behind == OUTLIVES else Guard.of(pid)
@@ -119,14 +121,14 @@ def run(
                 guard.dismiss()
         reaped, status, usage = os.wait4(pid, os.WNOHANG)
         if not reaped:
-            return Result(started_ns, ended_ns, started_at, ended_by=ended_by, left=1,
+            return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1,
                           fault=f"process {pid} hangs inside the kernel and cannot be ended")  # fmt: skip
         left = end_left(pid, step_id) if left_behind == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
         fault = _full(output.parent)
         if fault:
             _make_room(handle)
-        return Result(
+        return CommandResult(
             started_ns,
             ended_ns,
             started_at,

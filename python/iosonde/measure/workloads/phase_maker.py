@@ -9,7 +9,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.units import parse_seconds
-from iosonde.core.workload import FileNames, Files, Part, Phase, Step
+from iosonde.core.workload import FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
 
@@ -148,7 +148,7 @@ class PhaseMaker:
         self._keys(at, given, {"buffer"}, ("buffer",))
         return {"buffer": self._number(given, "buffer", at=at)}
 
-    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[Part, ...]:
+    def _mix(self, parts: Any, at: tuple[str | int, ...]) -> tuple[MixPart, ...]:
         if not isinstance(parts, (list, tuple)) or not parts:
             raise self._error((*at, "of"), "a mix needs parts", "write of: [{weight: 7, step: {kind: read, …}}, …]")
         made = []
@@ -156,7 +156,7 @@ class PhaseMaker:
             here = (*at, "of", place)
             self._keys(here, part, {"weight", "step"}, ("weight", "step"))
             step = self._step((*here, "step"), part["step"])
-            made.append(Part(self._number(part, "weight", at=here), step))
+            made.append(MixPart(self._number(part, "weight", at=here), step))
         return tuple(made)
 
     def _to(self, given: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 
-class Host(TypedDict):
+class HostFacts(TypedDict):
     """A node's name and what runs on it."""
 
     name: str
@@ -95,7 +95,7 @@ class Space(TypedDict):
 class NodeFacts(TypedDict):
     """Everything about a node."""
 
-    host: Host | None
+    host: HostFacts | None
     cpu: Cpu | None
     memory: Memory | None
     vm: dict[str, int] | None

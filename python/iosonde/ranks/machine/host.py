@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 
 from . import mount, reading
-from .fact_types import Cpu, CpuModel, Host, Memory
+from .fact_types import Cpu, CpuModel, HostFacts, Memory
 
 _UNLIMITED = 1 << 60  # cgroup v1 says "no limit" with a number near 2**63
 _VM_SETTINGS = (
@@ -25,7 +25,7 @@ _VM_SETTINGS = (
 )
 
 
-def host() -> Host:
+def host() -> HostFacts:
     """Name, boot, kernel, operating system, virtualisation, clock source."""
     return {
         "name": socket.gethostname(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from iosonde.answers.page.content.factors import Influence, Judged
+from iosonde.answers.page.content.factors import Influence, JudgedModel
 from iosonde.answers.page.content.page import Page
 from iosonde.core.units import human_scale
 from iosonde.report.figures.bars import bars_figure
@@ -57,7 +57,7 @@ def _of_factors(one: Influence) -> Iterator[tuple[str, Figure]]:
         yield "tree", tree_figure(TreeDrawing(one.title, one.tree.nodes, one.unit))
 
 
-def _curve(one: Influence, judged: Judged) -> LearningCurve:
+def _curve(one: Influence, judged: JudgedModel) -> LearningCurve:
     lines = {
         judged.name: [(point.n_train, point.model) for point in judged.curve],
         MEAN: [(point.n_train, point.mean) for point in judged.curve],

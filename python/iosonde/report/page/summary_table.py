@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iosonde.answers.page.content.models import Summary, SummaryRow
+from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
 from iosonde.core.units import human_scale, significant
 from iosonde.report.text import CANNOT_TELL, estimate_parts
 
@@ -35,7 +35,7 @@ class SummaryTable:
     """``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
     there are so many that the others are folded away."""
 
-    summary: Summary
+    summary: ResponseSummary
     unit: str
     lines: tuple[TableLine, ...]
     ticks: tuple[tuple[float, str], ...]
@@ -43,7 +43,7 @@ class SummaryTable:
     ends: tuple[TableLine, ...] = ()
 
 
-def summary_table(summary: Summary) -> SummaryTable:
+def summary_table(summary: ResponseSummary) -> SummaryTable:
     """The rows of one response, in the unit of the largest mean."""
     shown = summary.rows[:MOST_ROWS]
     ends = _ends(summary.rows)

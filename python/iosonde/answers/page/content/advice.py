@@ -49,7 +49,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Advice:
+class ResponseAdvice:
     """Advice for one response. ``ratio`` is the geometric mean of its speed over that of ``over``."""
 
     title: str

@@ -27,7 +27,7 @@ class FactorShare:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class ResponseRanking:
     """The factors of a response, the most important first. ``head`` says by what data and which estimator."""
 
     head: str
@@ -37,7 +37,7 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class CurvePoint:
+class LearningPoint:
     """Mean |error| on rows not seen, after learning from ``n_train`` rows: of the model, and of the mean."""
 
     n_train: int
@@ -46,7 +46,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedModel:
     """A model on rows that it had not seen. ``noise`` is the mean |error| that repeats leave to any model."""
 
     name: str
@@ -56,7 +56,7 @@ class Judged:
     error: Estimate
     mean_error: Estimate
     noise: float | None
-    curve: tuple[CurvePoint, ...]
+    curve: tuple[LearningPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class Influence:
 
     title: str
     unit: str
-    ranking: Ranking | None
-    judged: Judged | None
+    ranking: ResponseRanking | None
+    judged: JudgedModel | None
     tree: Tree | None
     what_if: WhatIfs | None
     missing: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class SummaryRow:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ResponseSummary:
     """Every cell of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty."""
 
     title: str
@@ -57,7 +57,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Term:
+class CoefficientRow:
     """One coefficient of a regression, in the response's unit for a step of 1 of the predictor."""
 
     name: str
@@ -68,7 +68,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Part:
+class VariationRow:
     """How much of the variation a term of an analysis of variance explains; ``f`` and ``p`` None for the rest."""
 
     name: str
@@ -80,7 +80,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Model:
+class ResponseRegression:
     """A regression of one response with everything that says whether to believe it.
 
     ``sentence`` is the result in words, ``facts`` are (name, text) pairs, ``anova`` allocates the variation to the
@@ -94,10 +94,10 @@ class Model:
     df: int
     sentence: str
     facts: tuple[tuple[str, str], ...]
-    terms: tuple[Term, ...]
+    terms: tuple[CoefficientRow, ...]
     findings: tuple[Finding, ...]
     plots: ModelPlots
-    anova: tuple[Part, ...] = ()
+    anova: tuple[VariationRow, ...] = ()
     anova_note: str = ""
 
     def table(self) -> DataTable:

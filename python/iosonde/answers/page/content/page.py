@@ -11,15 +11,15 @@ from typing import Any
 
 from iosonde.core.types import Finding
 
-from .advice import Advice
+from .advice import ResponseAdvice
 from .bars import Bars
 from .bound import Bound
 from .factors import Influence
 from .latency import Latency
-from .models import Model, Summary
+from .models import ResponseRegression, ResponseSummary
 from .tables import DataTable, Section
 from .timeline import Timeline
-from .words import Facts, FirstScreen, Reproduce
+from .words import FactGroup, FirstScreen, Reproduce
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Page:
     latencies: Section[Latency]
     timelines: Section[Timeline]
     trials: DataTable | None
-    facts: Section[Facts]
+    facts: Section[FactGroup]
     reproduce: Reproduce
     clocks: DataTable | None = None
     latency_others: DataTable | None = None
     timelines_note: str = "One trial, phase by phase."
     axis: str = "node"
-    summary: tuple[Summary, ...] = ()
-    models: Section[Model] = Section()
+    summary: tuple[ResponseSummary, ...] = ()
+    models: Section[ResponseRegression] = Section()
     influences: Section[Influence] = Section()
     bound: Section[Bound] = Section()
-    advice: Section[Advice] = Section()
+    advice: Section[ResponseAdvice] = Section()
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactGroup:
     """One group of what the machine was like: (name, value) pairs."""
 
     title: str
