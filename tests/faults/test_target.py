@@ -80,9 +80,8 @@ def test_a_command_that_hangs_at_its_timeout_hears_no_sigterm(faulty, tmp_path):
     (faulty.path / "f").touch()
     faulty.set({"on": "open", "do": "hang", "path": "*/f"})
     began = time.monotonic()
-    result = command.run(
-        f"cat {faulty.path}/f; true", tmp_path / "output", {}, step_id="x:1", timeout_s=0.5, grace_s=60
-    )
+    asked = command.ShellCommand(f"cat {faulty.path}/f; true", step_id="x:1", timeout_s=0.5, grace_s=60)
+    result = command.run(asked, tmp_path / "output")
     assert time.monotonic() - began < 30
     assert (result.ended_by, result.exit_code) == ("timeout", None)
 

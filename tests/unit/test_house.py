@@ -269,8 +269,8 @@ def test_a_public_class_has_a_name_of_its_own():
     assert set(twice) == ONE_MEANING, twice
 
 
-# Still to be given a type for what belongs together.
-MANY_PARAMETERS_LEFT = {"measure/rank/command.py run", "ranks/watchdog.py watch"}
+
+MANY_PARAMETERS_LEFT = {"ranks/watchdog.py watch"}
 
 
 def test_no_function_but_a_command_takes_more_than_seven_parameters():

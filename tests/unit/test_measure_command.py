@@ -14,9 +14,10 @@ from iosonde.measure.rank import command
 from iosonde.ranks.processes import family
 
 
-def run(tmp_path, text, **more):
+def run(tmp_path, text, begin=lambda: 0, **more):
     output = tmp_path / "output"
-    result = command.run(text, output, {"GREETING": "hello"}, step_id=f"test:{tmp_path}", **more)
+    asked = command.ShellCommand(text, {"GREETING": "hello"}, f"test:{tmp_path}", **more)
+    result = command.run(asked, output, begin)
     return result, output.read_bytes() if output.exists() else None
 
 
@@ -95,7 +96,7 @@ def test_one_that_prints_without_end_is_ended_before_the_disk_is_full(tmp_path):
 
 def test_no_place_for_the_output_is_a_sentence_and_the_others_are_not_left_waiting(tmp_path):
     waited = []
-    result = command.run("true", tmp_path / "none" / "output", {}, begin=lambda: waited.append(1) or 0)
+    result = command.run(command.ShellCommand("true"), tmp_path / "none" / "output", lambda: waited.append(1) or 0)
     assert "its output has no place" in result.fault
     assert waited == [1]
 
@@ -110,7 +111,8 @@ def test_a_full_temporary_directory_is_said(tmp_path):
     script = (
         f'mount -t tmpfs -o size=128k none {tmp_path}; cd {tmp_path}; exec {sys.executable} -c "'
         "from pathlib import Path; from iosonde.measure.rank import command; "
-        f"print(command.run('yes | head -c 1000000; echo over', Path('{tmp_path}/output'), {{}}).fault)\""
+        "x = command.ShellCommand('yes | head -c 1000000; echo over'); "
+        f"print(command.run(x, Path('{tmp_path}/output')).fault)\""
     )
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script],
@@ -162,7 +164,8 @@ def test_when_its_rank_is_killed_it_ends_too(tmp_path):
     """Also with kill -9, which leaves the rank no moment to do anything."""
     script = (
         "from pathlib import Path; from iosonde.measure.rank import command; "
-        f"command.run('echo $$ > {tmp_path}/pid; sleep 1000 & wait', Path('{tmp_path}/output'), {{}})"
+        f"x = command.ShellCommand('echo $$ > {tmp_path}/pid; sleep 1000 & wait'); "
+        f"command.run(x, Path('{tmp_path}/output'))"
     )
     rank = subprocess.Popen([sys.executable, "-c", script])
     pid_file = tmp_path / "pid"

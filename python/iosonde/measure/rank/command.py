@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,26 @@ _OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL
 
 
 @dataclass(frozen=True)
+class ShellCommand:
+    """What to run, and when to end it. ``environment`` comes on top of ours; ``step_id`` stands in it, by which the
+    command's processes are found again.
+
+    ``cpus``: where it runs (None: where this thread may). ``left_behind`` is what becomes of what it leaves in the
+    background: a mount's daemon has to outlive it. It is ended after ``timeout_s`` (None: the default) or when it has
+    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM.
+    """
+
+    text: str
+    environment: Mapping[str, str] = field(default_factory=dict)
+    step_id: str = ""
+    cpus: set[int] | None = None
+    left_behind: str = ENDS
+    timeout_s: float | None = None
+    output_bytes: int = OUTPUT_BYTES
+    grace_s: float = GRACE_S
+
+
+@dataclass(frozen=True)
 class CommandResult:
     """How a command ended. Times are this node's CLOCK_MONOTONIC (ns); ``started_at`` is seconds since 1970.
 
@@ -72,58 +92,30 @@ class CommandResult:
         return asdict(self)
 
 
-def run(
-    command: str,
-    output: Path,
-    environment: Mapping[str, str],
-    *,
-    step_id: str = "",
-    timeout_s: float | None = None,
-    begin: Callable[[], int] = lambda: 0,
-    cpus: set[int] | None = None,
-    left_behind: str = ENDS,
-    output_bytes: int = OUTPUT_BYTES,
-    grace_s: float = GRACE_S,
-) -> CommandResult:
-    """Run ``command`` with what it prints in the file ``output``; ``environment`` comes on top of ours.
+def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 0) -> CommandResult:
+    """Run ``command`` with what it prints in the file ``output``.
 
     When all is ready ``begin`` is called, in any case once: it waits for the others, and says when to start
-    (CLOCK_MONOTONIC; 0: at once). Runs on ``cpus`` (None: where this thread may run). ``left_behind`` is what becomes
-    of what it leaves in the background: a mount's daemon has to outlive it. Raises nothing for what a command does.
+    (CLOCK_MONOTONIC; 0: at once). Raises nothing for what a command does.
     """
-    whole = _environment(environment, step_id, left_behind)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
         handle = os.open(output, flags, 0o600)
     except OSError as error:
         begin()
-        now = time.monotonic_ns()
-        return CommandResult(
-            now, now, time.time(), fault=f"its output has no place in {output.parent}: {error.strerror}"
-        )
+        now, why = time.monotonic_ns(), f"its output has no place in {output.parent}: {error.strerror}"
+        return CommandResult(now, now, time.time(), fault=why)
     try:
-        started_at, started_ns, pid = _start(command, handle, whole, begin, cpus)
+        started_at, started_ns, pid = _start(command, handle, begin)
         if pid < 0:
-            return CommandResult(
-                started_ns, started_ns, started_at, fault=f"/bin/sh could not be started: {os.strerror(-pid)}"
-            )
-        guard = None if left_behind == OUTLIVES else Guard.of(pid)
-        try:
-            ended_by = _watch(pid, handle, timeout_s or DEFAULT_TIMEOUT_S, output_bytes, started_ns)
-            if ended_by:
-                _terminate(pid, step_id, grace_s)
-            ended_ns = time.monotonic_ns()
-        except BaseException:
-            _signal_group(pid, signal.SIGKILL)
-            raise
-        finally:
-            if guard and left_behind == ENDS:
-                guard.dismiss()
+            why = f"/bin/sh could not be started: {os.strerror(-pid)}"
+            return CommandResult(started_ns, started_ns, started_at, fault=why)
+        ended_by, ended_ns = _watched(command, pid, handle, started_ns)
         reaped, status, usage = os.wait4(pid, os.WNOHANG)
         if not reaped:
-            return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1,
-                          fault=f"process {pid} hangs inside the kernel and cannot be ended")  # fmt: skip
-        left = end_left(pid, step_id) if left_behind == ENDS else 0
+            why = f"process {pid} hangs inside the kernel and cannot be ended"
+            return CommandResult(started_ns, ended_ns, started_at, ended_by=ended_by, left=1, fault=why)
+        left = end_left(pid, command.step_id) if command.left_behind == ENDS else 0
         code = os.waitstatus_to_exitcode(status)
         fault = _full(output.parent)
         if fault:
@@ -171,19 +163,18 @@ def _end(alive: set[int], value: str, variable: str) -> None:
         alive = set(family(value, variable))
 
 
-def _environment(more: Mapping[str, str], step_id: str, left_behind: str) -> dict[str, str]:
+def _environment(command: ShellCommand) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
-    if left_behind == OUTLIVES:
+    if command.left_behind == OUTLIVES:
         kept.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
-    if step_id:
-        kept[STEP_VARIABLE] = step_id
-    return kept | dict(more)
+    if command.step_id:
+        kept[STEP_VARIABLE] = command.step_id
+    return kept | dict(command.environment)
 
 
-def _start(
-    command: str, handle: int, environment: dict[str, str], begin: Callable[[], int], cpus: set[int] | None
-) -> tuple[float, int, int]:
+def _start(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tuple[float, int, int]:
     """(wall clock, monotonic ns, process id or −errno)."""
+    environment = _environment(command)
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):  # sockets of MPI are nothing for a command: one that stays would hold them open
             if int(name) > 2:
@@ -196,26 +187,43 @@ def _start(
     plain = [signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD]
     mine = os.sched_getaffinity(0)
     try:
-        if cpus:
-            os.sched_setaffinity(0, cpus)
+        if command.cpus:
+            os.sched_setaffinity(0, command.cpus)
         start_at_ns = begin()
         while time.monotonic_ns() < start_at_ns:
             pass
         started_at, started_ns = time.time(), time.monotonic_ns()
         pid = os.posix_spawn(
-            "/bin/sh", ["sh", "-c", command], environment, file_actions=actions, setsid=True, setsigmask=[],
+            "/bin/sh", ["sh", "-c", command.text], environment, file_actions=actions, setsid=True, setsigmask=[],
             setsigdef=plain,
         )  # fmt: skip
     except OSError as error:
         return time.time(), time.monotonic_ns(), -(error.errno or 1)
     finally:
-        if cpus:
+        if command.cpus:
             os.sched_setaffinity(0, mine)
     return started_at, started_ns, pid
 
 
-def _watch(pid: int, handle: int, timeout_s: float, most: int, started_ns: int) -> str:
+def _watched(command: ShellCommand, pid: int, handle: int, started_ns: int) -> tuple[str, int]:
+    """(why it had to be ended or empty, monotonic ns of the end)."""
+    guard = None if command.left_behind == OUTLIVES else Guard.of(pid)
+    try:
+        ended_by = _watch(command, pid, handle, started_ns)
+        if ended_by:
+            _terminate(pid, command.step_id, command.grace_s)
+        return ended_by, time.monotonic_ns()
+    except BaseException:
+        _signal_group(pid, signal.SIGKILL)
+        raise
+    finally:
+        if guard and command.left_behind == ENDS:
+            guard.dismiss()
+
+
+def _watch(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
     """Wait for the end of ``pid``, which stays a zombie; why it has to be ended, or empty if it ended by itself."""
+    timeout_s = command.timeout_s or DEFAULT_TIMEOUT_S
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # before Linux 5.3
@@ -231,7 +239,7 @@ def _watch(pid: int, handle: int, timeout_s: float, most: int, started_ns: int) 
                 return ""
             if left_s <= 0:
                 return "timeout"
-            if os.fstat(handle).st_size > most:
+            if os.fstat(handle).st_size > command.output_bytes:
                 return "output"
     finally:
         if descriptor >= 0:

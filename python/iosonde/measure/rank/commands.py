@@ -77,16 +77,15 @@ def _here(
     placeholders.check_plain(item["command"], known, item["label"])
     step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
-    result = command.run(
+    asked = command.ShellCommand(
         placeholders.fill(item["command"], known),
-        spool.output_of(folder, ranks.rank, part.first),
         placeholders.as_environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
-        step_id=step_id,
-        timeout_s=item["timeout_s"],
-        begin=begin,
-        cpus=cpus,
-        left_behind=command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
+        step_id,
+        cpus,
+        command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
+        item["timeout_s"],
     )
+    result = command.run(asked, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)
     well = not result.fault and not result.ended_by and result.exit_code in item["expect"]
     spool.write(

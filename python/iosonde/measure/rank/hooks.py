@@ -11,7 +11,8 @@ from pathlib import Path
 from iosonde.core.errors import SystemFaultError
 from iosonde.ranks import temporary
 
-from . import command as commands
+from .command import OUTLIVES, ShellCommand
+from .command import run as run_command
 
 # A mount that hangs must not hold the campaign for hours.
 TIMEOUT_S = 600.0
@@ -22,7 +23,8 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
     """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
     with temporary.directory("hook") as folder:
         path = folder / "output"
-        result = commands.run(command, path, environment, timeout_s=TIMEOUT_S, left_behind=commands.OUTLIVES)
+        asked = ShellCommand(command, environment, left_behind=OUTLIVES, timeout_s=TIMEOUT_S)
+        result = run_command(asked, path)
         said = _end_of(path)
     if result.exit_code == 0 and not result.fault:
         return said
