@@ -21,6 +21,7 @@ from iosonde.ranks.launch import local, mpiexec
 pytestmark = pytest.mark.mpi
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
+SOON = watchdog.TimeLimits(60)
 PROLOGUE = """\
 import hashlib, json, os, signal, sys, time
 from pathlib import Path
@@ -47,9 +48,9 @@ def start(tmp_path, monkeypatch):
     """Run a body on n ranks; gives the outcome and what each rank said."""
     monkeypatch.setenv("PYTHONPATH", SOURCE)
 
-    def run(count: int, body: str, **rules):
+    def run(count: int, body: str, limits: watchdog.TimeLimits = SOON):
         words = local.Local().command(count, 1, program(tmp_path, count, body))
-        outcome = watchdog.watch(words, heartbeat_dir=tmp_path / "beats", ranks=count, **{"deadline_s": 60, **rules})
+        outcome = watchdog.watch(words, heartbeat_dir=tmp_path / "beats", limits=limits, ranks=count)
         said = [tmp_path / f"said-{rank}" for rank in range(count)]
         return outcome, [json.loads(path.read_text()) if path.exists() else None for path in said]
 
@@ -150,7 +151,7 @@ def test_processes_that_are_each_alone_are_found_out(tmp_path):
 
 def test_fewer_ranks_than_expected_are_found_out(start, tmp_path):
     words = local.Local().command(2, 1, program(tmp_path, 3, "say('connected')"))
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, deadline_s=60, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
     assert outcome.exit_code != 0
     assert "3 ranks were asked for, but MPI connects 2" in outcome.stderr_tail
 
@@ -202,8 +203,7 @@ def test_a_hang_is_ended_with_the_name_of_the_rank_that_hangs(start):
             heart.enter("read_large", WAITING)
             ranks.wait_for_all()
         """,
-        idle_s=2.5,
-        grace_s=0.5,
+        watchdog.TimeLimits(60, idle_s=2.5, grace_s=0.5),
     )
     assert (outcome.reason, outcome.waited_for) == ("idle", [1])
     assert "running write_large for" in outcome.sentences()[0]
@@ -255,7 +255,7 @@ def test_two_host_names_on_one_kernel_are_two_nodes_with_one_clock(tmp_path):
     )
     front = [*local.prefix(mpiexec.find(), 100)[:-1], "1"]  # as for more ranks than cores
     command = [*front, *words, ":", "-n", "1", *renamed, *words, ":", "-n", "1", *words]
-    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, deadline_s=60, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
     assert outcome.exit_code == 0, outcome.stderr_tail
     said = [json.loads((tmp_path / f"said-{rank}").read_text()) for rank in range(3)]
     assert said[0] == [[0, 1, 0], 2, 0, "other", [0, 0, 0], [0, 0, 0]]
@@ -283,7 +283,7 @@ def test_clocks_of_two_time_namespaces(tmp_path):
     )
     front = local.prefix(mpiexec.find(), 1)
     command = [*front, *words, ":", "-n", "1", *ahead, *words]
-    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, deadline_s=60, env={**os.environ, "PYTHONPATH": SOURCE})
+    outcome = watchdog.watch(command, heartbeat_dir=tmp_path, limits=SOON, env={**os.environ, "PYTHONPATH": SOURCE})
     assert outcome.exit_code == 0, outcome.stderr_tail
     first, second = (json.loads((tmp_path / f"said-{rank}").read_text()) for rank in (0, 1))
     error_ns = first[3][1]

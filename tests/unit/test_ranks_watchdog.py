@@ -20,12 +20,13 @@ from iosonde.ranks import beats as last_words
 from iosonde.ranks import heartbeat, leftovers, listener, processes, relay, watchdog
 from iosonde.ranks.beats import Beat, read_beats
 from iosonde.ranks.heartbeat import Heartbeat
+from iosonde.ranks.watchdog import NO_LIMITS, TimeLimits
 
 SOURCE = str(Path(watchdog.__file__).parents[2])
 
 
-def shell(script: str, directory: Path, **rules) -> watchdog.Outcome:
-    return watchdog.watch(["sh", "-c", script], heartbeat_dir=directory, **rules)
+def shell(script: str, directory: Path, limits: TimeLimits = NO_LIMITS, **more) -> watchdog.Outcome:
+    return watchdog.watch(["sh", "-c", script], heartbeat_dir=directory, limits=limits, **more)
 
 
 def beat(rank: int, state: str, phase: str = "write", since: float = 100.0) -> Beat:
@@ -68,19 +69,19 @@ def test_a_command_that_is_not_there(tmp_path):
 
 
 def test_the_deadline_ends_it_and_its_children_in_other_sessions(tmp_path):
-    outcome = shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, deadline_s=0.2, grace_s=0.1)
+    outcome = shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, TimeLimits(0.2, grace_s=0.1))
     assert (outcome.timed_out, outcome.reason, outcome.left) == (True, "deadline", ())
     assert not alive(int((tmp_path / "child").read_text()))
 
 
 def test_who_ignores_sigterm_is_killed(tmp_path):
-    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, deadline_s=0.1, grace_s=0.2)
+    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, TimeLimits(0.1, grace_s=0.2))
     assert outcome.signal == signal.SIGKILL
 
 
 def test_sigterm_leaves_time_to_clean_up(tmp_path):
     script = f"trap 'touch {tmp_path}/cleaned; exit 5' TERM; while :; do sleep 0.02; done"
-    assert shell(script, tmp_path, deadline_s=0.2).exit_code == 5
+    assert shell(script, tmp_path, TimeLimits(0.2)).exit_code == 5
     assert (tmp_path / "cleaned").exists()
 
 
@@ -96,7 +97,7 @@ def test_idle_ends_it_with_the_rank_that_was_waited_for(tmp_path, monkeypatch):
             heart.enter("write_large", state)
         heart.enter("write_large", state)  # leaving it said "done"
     seen = []
-    outcome = shell("sleep 60", tmp_path, idle_s=0.3, ranks=3, on_tick=seen.append, grace_s=0.1)
+    outcome = shell("sleep 60", tmp_path, TimeLimits(idle_s=0.3, grace_s=0.1), ranks=3, on_tick=seen.append)
     assert (outcome.reason, outcome.waited_for) == ("idle", [1, 2])
     assert "running write_large for" in outcome.sentences()[0]
     assert outcome.sentences()[1] == "rank 2: never started"
@@ -105,7 +106,7 @@ def test_idle_ends_it_with_the_rank_that_was_waited_for(tmp_path, monkeypatch):
 
 def test_ranks_that_do_not_hear_sigterm_do_not_cost_the_time_that_was_promised(tmp_path):
     """Of the 10 s after the idle limit others need most: who hangs would use up all of its grace."""
-    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, idle_s=0.2, ranks=1)
+    outcome = shell("trap '' TERM; while :; do sleep 0.05; done", tmp_path, TimeLimits(idle_s=0.2), ranks=1)
     assert (outcome.reason, outcome.signal) == ("idle", signal.SIGKILL)
     assert outcome.seconds < watchdog.GRACE_S
 
@@ -134,7 +135,8 @@ def test_progress_is_not_idle(tmp_path, monkeypatch):
         f"    time.sleep(1.5)\n"
     )
     env = {**os.environ, "PYTHONPATH": SOURCE}
-    outcome = watchdog.watch([sys.executable, "-c", rank], heartbeat_dir=tmp_path, env=env, idle_s=1.0, ranks=1)
+    words, limits = [sys.executable, "-c", rank], TimeLimits(idle_s=1.0)
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=limits, env=env, ranks=1)
     assert (outcome.exit_code, outcome.timed_out) == (0, False)
 
 
@@ -156,8 +158,8 @@ def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
     )
     env = {**os.environ, "PYTHONPATH": SOURCE}
     words, seen = [sys.executable, "-c", rank], []
-    rules = {"idle_s": 1.0, "ranks": 2, "grace_s": 0.1, "on_tick": seen.extend}
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, env=env, **rules)
+    limits = TimeLimits(idle_s=1.0, grace_s=0.1)
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=limits, env=env, on_tick=seen.extend, ranks=2)
     assert outcome.reason == "idle"
     assert outcome.seconds > 2
     assert [(beat.rank, beat.phase, beat.state) for beat in outcome.beats] == [(0, "write", "waiting"),
@@ -252,7 +254,7 @@ def test_a_rank_that_had_met_the_others_is_not_called_never_started(tmp_path, mo
     monkeypatch.setattr(watchdog, "BEATS_EVERY_S", 0.05)
     last_words.write_beat(tmp_path, beat(0, "waiting"))
     last_words.write_hosts(tmp_path, ["n1", "n2"])
-    outcome = shell("sleep 60", tmp_path, idle_s=0.2, ranks=2, grace_s=0.1)
+    outcome = shell("sleep 60", tmp_path, TimeLimits(idle_s=0.2, grace_s=0.1), ranks=2)
     assert outcome.sentences() == ["rank 1 on n2: had started, but could not be heard from n1"]
 
 
@@ -285,7 +287,7 @@ def test_a_launcher_that_does_not_notice_a_death_is_ended(tmp_path, monkeypatch,
 
     env = {**os.environ, "PYTHONPATH": SOURCE}
     words = ["sh", "-c", f"{proxy} & sleep 60"]
-    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, env=env, deadline_s=30, ranks=2, on_tick=kill)
+    outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=TimeLimits(30), env=env, on_tick=kill, ranks=2)
     assert outcome.reason == "lost"
     (sentence,) = outcome.sentences()
     assert said.format(host=outcome.beats[0].host) in sentence
@@ -299,7 +301,8 @@ def test_an_interrupt_ends_the_command_and_is_raised_again(tmp_path, monkeypatch
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        shell(f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60", tmp_path, on_tick=interrupt, grace_s=0.1)
+        script = f"setsid sleep 60 & echo $! > {tmp_path}/child; sleep 60"
+        shell(script, tmp_path, TimeLimits(grace_s=0.1), on_tick=interrupt)
     assert not alive(int((tmp_path / "child").read_text()))
 
 

@@ -46,8 +46,8 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
     place = _place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
     with temporary.directory("clean") as beats:
-        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=beats, deadline_s=limit_s,
-                               ranks=nodes, grace_s=0.5)  # fmt: skip
+        limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
+        ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=beats, limits=limits, ranks=nodes)
     if not ended.exit_code:
         return ""
     why = f"no answer within {limit_s:.0f} s" if ended.timed_out else ended.last_words()

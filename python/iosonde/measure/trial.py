@@ -102,9 +102,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         assignment = _assignment(bench, trial, root, folder)
         outcome = watchdog.watch(
             _command(bench, assignment, nodes, per_node),
-            deadline_s=deadline_s,
             heartbeat_dir=folder / BEATS,
-            idle_s=bench.idle_s,
+            limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
             on_tick=bench.on_tick,
             ranks=ranks,
         )
@@ -279,7 +278,8 @@ def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ende
     limit_s = rescue_limit_s(ended, bench.idle_s)
     rescuing = replace(assignment, ranks=nodes, ranks_per_node=1, only_collect=True)
     command = _command(bench, rescuing, nodes, 1)
-    fetched = watchdog.watch(command, heartbeat_dir=folder / "rescue", deadline_s=limit_s, ranks=nodes, grace_s=0.5)
+    limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
+    fetched = watchdog.watch(command, heartbeat_dir=folder / "rescue", limits=limits, ranks=nodes)
     if not fetched.exit_code:
         return []
     return [f"{folder} may be left on {SILENT_NODES}; the same command removes it"]

@@ -80,7 +80,8 @@ def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
 
 def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict[str, Any]]:
     with temporary.directory("rollcall") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=directory, deadline_s=limit_s, grace_s=1.0)
+        limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
+        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
         return outcome, _answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 

@@ -42,6 +42,19 @@ _LAUNCHERS_TALK = (
 
 
 @dataclass(frozen=True)
+class TimeLimits:
+    """When a watched command is ended: ``deadline_s`` after its start, or after ``idle_s`` without progress of any
+    rank (None: no limit). It then has ``grace_s`` to follow SIGTERM."""
+
+    deadline_s: float | None = None
+    idle_s: float | None = None
+    grace_s: float = GRACE_S
+
+
+NO_LIMITS = TimeLimits()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How a watched command ended.
 
@@ -104,15 +117,12 @@ def watch(
     command: Sequence[str],
     *,
     heartbeat_dir: Path,
+    limits: TimeLimits = NO_LIMITS,
     env: Mapping[str, str] | None = None,
-    deadline_s: float | None = None,
-    idle_s: float | None = None,
     on_tick: Callable[[list[Beat]], None] | None = None,
     ranks: int = 0,
-    grace_s: float = GRACE_S,
 ) -> Outcome:
-    """Run ``command`` to its end, or end it after ``deadline_s``, or after ``idle_s`` without progress of any
-    rank.
+    """Run ``command`` to its end, or end it at one of its ``limits``.
 
     Its output goes to ``stdout.txt`` and ``stderr.txt`` in ``heartbeat_dir``. ``env`` is the whole
     environment (default: this process's). ``on_tick`` gets the ranks' last words about once a second;
@@ -125,13 +135,13 @@ def watch(
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
     process = _start(command, environment, heartbeat_dir)
-    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, idle_s)
+    listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, limits.idle_s)
     try:
-        reason = _until_ended(process, listener, started, deadline_s, idle_s, on_tick)
+        reason = _until_ended(process, listener, started, limits, on_tick)
         if reason:
-            _terminate(process, token, min(grace_s, GRACE_AFTER_S.get(reason, grace_s)))
+            _terminate(process, token, min(limits.grace_s, GRACE_AFTER_S.get(reason, limits.grace_s)))
     except BaseException:  # an interrupt, or an error in on_tick
-        _terminate(process, token, grace_s)
+        _terminate(process, token, limits.grace_s)
         raise
     finally:
         left = _end(token)  # a launcher that has ended may have left ranks
@@ -181,8 +191,7 @@ def _until_ended(
     process: subprocess.Popen[bytes],
     listener: Listener,
     started: float,
-    deadline_s: float | None,
-    idle_s: float | None,
+    limits: TimeLimits,
     on_tick: Callable[[list[Beat]], None] | None,
 ) -> str:
     """Why it has to be ended, or "" if it ended by itself."""
@@ -193,8 +202,8 @@ def _until_ended(
             beats, looked_at = listener.look(), now
             if on_tick:
                 on_tick(beats)
-        late = deadline_s is not None and now - started > deadline_s
-        if late or (idle_s is not None and now - listener.moved_at > idle_s):
+        late = limits.deadline_s is not None and now - started > limits.deadline_s
+        if late or (limits.idle_s is not None and now - listener.moved_at > limits.idle_s):
             listener.look()
             return DEADLINE if late else IDLE
         if listener.was_lost():

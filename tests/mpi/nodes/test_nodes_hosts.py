@@ -29,7 +29,7 @@ STREAMS = """
     '''
     launcher = launch.find(hosts=mpirun.read_hostfile(Path(sys.argv[1])))
     words = launcher.command(3, 1, [sys.executable, "-c", program])
-    outcome = watchdog.watch(words, heartbeat_dir=Path("beats"), deadline_s=60)
+    outcome = watchdog.watch(words, heartbeat_dir=Path("beats"), limits=watchdog.TimeLimits(60))
     print(Path("beats/stdout.txt").read_text() or outcome)
 """
 CALL = """

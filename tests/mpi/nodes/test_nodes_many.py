@@ -38,7 +38,7 @@ def an_mpiexec(monkeypatch):
 def start(directory, count, body, limit_s):
     program = textwrap.dedent(PROLOGUE) + textwrap.dedent(body)
     words = local.Local().command(count, 1, [sys.executable, "-c", program, str(count), str(directory)])
-    outcome = watchdog.watch(words, heartbeat_dir=directory / "beats", deadline_s=limit_s, ranks=count)
+    outcome = watchdog.watch(words, heartbeat_dir=directory / "beats", limits=watchdog.TimeLimits(limit_s), ranks=count)
     assert not outcome.exit_code, (outcome.reason, outcome.stderr_tail)
     return json.loads((directory / "beats" / watchdog.STDOUT).read_text())
 

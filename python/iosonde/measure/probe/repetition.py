@@ -64,7 +64,7 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             outcome = watchdog.watch(
                 _command(bench, assignment),
                 heartbeat_dir=folder / BEATS,
-                idle_s=bench.idle_s,
+                limits=watchdog.TimeLimits(idle_s=bench.idle_s),
                 on_tick=bench.on_tick,
                 ranks=bench.nodes,
             )
@@ -155,7 +155,7 @@ def _clean(bench: ProbeBench, assignment: ProbeAssignment) -> None:
     """After ranks were ended: one process per node removes the workspace that its rank made on its own disk."""
     with temporary.directory("clean") as beats:
         command = _command(bench, replace(assignment, only_clean=True))
-        watchdog.watch(command, heartbeat_dir=beats, deadline_s=CLEAN_S, ranks=bench.nodes)
+        watchdog.watch(command, heartbeat_dir=beats, limits=watchdog.TimeLimits(CLEAN_S), ranks=bench.nodes)
 
 
 def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:

@@ -46,7 +46,7 @@ def mpi_ranks() -> Ability:
     source = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
     with temporary.directory("doctor") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=directory, deadline_s=_START_S,
+        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(_START_S),
                                  env={**os.environ, "PYTHONPATH": path})  # fmt: skip
         said = (directory / watchdog.STDOUT).read_text().split()
     if outcome.exit_code == 0 and said == ["2"]:
