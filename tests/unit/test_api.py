@@ -270,3 +270,10 @@ def test_nothing_prints(results, capsys):
     iosonde.summary(results)
     iosonde.check(results)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_published_side_may_have_any_name():
+    """Its name is no part of a text that is taken apart again."""
+    side = {"mean": 177.1, "sd": 14.2, "n": 8}
+    made = iosonde.compare(a_summary=side | {"name": "UFS, 1997"}, b_summary=side | {"name": "NFS"})
+    assert "UFS, 1997" in str(made)

@@ -150,7 +150,7 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
         (("--for", "op=read,hole_kib=x,block_kib=64"), "is not a number"),
         (("--for", "servers=2"), "'servers' is chosen, not given"),
         (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "left out by --where"),
-        (("--for", "op"), "is not NAME=VALUE"),
+        (("--for", "op"), "--for: 'op' is not NAME=VALUE"),
         (("--write", "x"), "--write and --system go together"),
         (("--current", "servers=2"), "one value for each chosen column"),
         (("--as", "servers=-c"), "--as renames columns in files"),

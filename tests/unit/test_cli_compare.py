@@ -98,6 +98,8 @@ def test_within_every_cell_of_other_columns(tmp_path):
         ((*CP_ARGS, "1", "--b-summary", "mean=x,n=8"), "mean=x is not a number"),
         ((*CP_ARGS, "1", "--b-summary", "median=1,n=8"), "median=1"),
         ((*CP_ARGS, "1", "--b-summary", "mean=1,n=8.5,sd=1"), "whole number"),
+        ((*CP_ARGS, "1", "--b-summary", "mean=1,n=8,sd=1,mean=2"), "--b-summary: mean is given twice"),
+        ((*CP_ARGS, "1", "--b-summary", "mean=1,n"), "--b-summary: 'n' is not NAME=VALUE"),
     ],
 )
 def test_wrong_input_is_one_sentence_with_a_cure(args, said):

@@ -109,7 +109,7 @@ def test_of_a_store_each_metric_has_advice_and_blocks_are_no_workload(tmp_path):
         (["--choose", "speed_MB/s"], "is the response"),
         (["--choose", "hint", "--given", "hint"], "named twice"),
         (["--choose", "hint", "--current", "hint=z"], "was never measured"),
-        (["--choose", "hint", "--current", "z"], "is not NAME=VALUE"),
+        (["--choose", "hint", "--current", "z"], "--current: 'z' is not NAME=VALUE"),
         (["--choose", ","], "no setting to choose"),
     ],
 )

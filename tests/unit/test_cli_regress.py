@@ -70,7 +70,7 @@ def test_a_perfect_line_is_json(tmp_path):
         ((), "neither DATA nor --sums"),
         ((CP,), "--response is missing"),
         ((CP, "--response", "real_s"), "--on is missing"),
-        ((*ARGS, "--at", "9"), "is not NAME=VALUE"),
+        ((*ARGS, "--at", "9"), "--at: '9' is not NAME=VALUE"),
         ((*ARGS, "--at", "replica=9"), "does not say replicas"),
         ((*ARGS, "--new", "0"), "below 1"),
         ((*ARGS, "--level", "0"), "confidence level"),

@@ -189,8 +189,7 @@ def _published(side: Setting | None, name: str) -> Group | None:
 
     if side is None:
         return None
-    given = texts(side, f"{name}_summary")
-    return side_of(",".join(f"{key}={value}" for key, value in given.items()), name.upper())
+    return side_of(texts(side, f"{name}_summary"), name.upper())
 
 
 def doctor(target: str | Path | None = None) -> Result[Doctor]:

@@ -9,10 +9,10 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
-from iosonde.cli.options.pairs import pair_of, pairs_of
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, replace_files, tell, write_figure
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pair_of, pairs_of
 
 
 @click.command(
@@ -50,16 +50,18 @@ def command(
         raise InputError("--as renames columns in files, and none is written", "add --write DIR --system NAME")
     how = answers.advise.Advising(
         tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
-        None if current is None else pairs_of(current), depth, full, not unweighted,
+        None if current is None else pairs_of(current, "--current"), depth, full, not unweighted,
     )  # fmt: skip
     source = asked.open()
     tell("advise", source.table)
     new = None if against is None else asked.open(against)
-    made = answers.advise.advise(source, asked.asked, how, None if workload is None else pairs_of(workload), new)
+    made = answers.advise.advise(
+        source, asked.asked, how, None if workload is None else pairs_of(workload, "--for"), new
+    )
     if plot:
         write_figure(plot, report.figures.depth.figure(made))
     if directory is not None and system is not None:
-        _write(Path(directory), made.files(system, dict(pair_of(text) for text in renamed)))
+        _write(Path(directory), made.files(system, dict(pair_of(text, "--as") for text in renamed)))
     emit(made, report.text.advise.lines(made), asked.as_json)
 
 

@@ -7,6 +7,7 @@ import click
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.output import emit, tell
+from iosonde.core.pairs import pairs_of
 
 
 @click.command(epilog="Example: iosonde compare runs.csv --response bandwidth --group version before after")
@@ -32,8 +33,9 @@ def command(
     against 1 and against the margin. The tests beside it are evidence. With --a-summary and --b-summary no DATA is
     needed.
     """
-    a = answers.published_side.side_of(a_summary, "A") if a_summary else None
-    b = answers.published_side.side_of(b_summary, "B") if b_summary else None
+    published = answers.published_side
+    a = published.side_of(pairs_of(a_summary, "--a-summary", published.EXAMPLE), "A") if a_summary else None
+    b = published.side_of(pairs_of(b_summary, "--b-summary", published.EXAMPLE), "B") if b_summary else None
     share = answers.compare.share_of(margin)
     sides = answers.compare.Sides(levels, group, asked.by, tuple(split_names(pair)), share, a, b)
     source = None if asked.data is None else asked.open()

@@ -9,9 +9,9 @@ import click
 from iosonde import answers, report
 from iosonde.cli.options.data import open_data
 from iosonde.cli.options.level import level_options
-from iosonde.cli.options.pairs import pairs_of
 from iosonde.cli.output import emit
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
 
 
 @click.command(epilog="Example: iosonde predict model.json size=4096 fs=nfs")
@@ -41,5 +41,5 @@ def command(
     if data:
         made = answers.predict.predict_rows(fitted, open_data(data), level)
     else:
-        made = answers.predict.predict(fitted, pairs_of(settings, "write size=4096"), level)
+        made = answers.predict.predict(fitted, pairs_of(settings, hint="write size=4096"), level)
     emit(made, report.text.predict.lines(made), as_json)

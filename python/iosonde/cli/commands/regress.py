@@ -6,10 +6,10 @@ import click
 
 from iosonde import answers, report
 from iosonde.cli.options.data import DataOptions, data_options
-from iosonde.cli.options.pairs import pairs_of
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
 
 PLOTS = ("fit", "residuals", "order", "qq")
 
@@ -35,7 +35,7 @@ def command(
     Prints the allocation of variation, the coefficients and the predictions with their intervals, and in words
     what speaks against the model.
     """
-    points = [pairs_of([text], "write --at size=4096,fs=nfs") for text in at]
+    points = [pairs_of(text, "--at", "write --at size=4096,fs=nfs") for text in at]
     predicted = answers.regress.AtPoints(points, m, robust)
     if sums:
         if asked.data is not None:

@@ -10,9 +10,9 @@ import click
 from iosonde import answers, report
 from iosonde.cli.options.data import clock_option, open_data, split_names
 from iosonde.cli.options.level import level_options
-from iosonde.cli.options.pairs import pairs_of
 from iosonde.cli.output import show, talk
 from iosonde.core.errors import InputError
+from iosonde.core.pairs import pairs_of
 from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 
@@ -76,7 +76,7 @@ def _choosing(choose: str | None, given: str | None, current: str | None) -> ans
             raise InputError("--given and --current are about --choose", "name what may be set with --choose")
         return None
     workload = None if given is None else tuple(split_names(given))
-    in_use = None if current is None else pairs_of(current)
+    in_use = None if current is None else pairs_of(current, "--current")
     return answers.page.advice.Choosing(tuple(split_names(choose)), workload, in_use)
 
 

@@ -1,0 +1,33 @@
+"""``a=9,b=nfs``: values by name, as people write them in an option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import InputError
+
+_HINT = "write it as stripe_count=2"
+
+
+def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
+    """``A=V`` as (A, V). Raises InputError, which begins with the ``option``."""
+    name, sign, value = (one.strip() for one in text.partition("="))
+    if not sign or not name or not value:
+        raise InputError(f"{_where(option)}'{text.strip()}' is not NAME=VALUE", hint)
+    return name, value
+
+
+def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) -> dict[str, str]:
+    """``A=V,B=W``, one text or several, as one mapping. Raises InputError, also for a name that comes twice."""
+    pairs: dict[str, str] = {}
+    for text in [texts] if isinstance(texts, str) else texts:
+        for part in text.split(","):
+            name, value = pair_of(part, option, hint)
+            if name in pairs:
+                raise InputError(f"{_where(option)}{name} is given twice", "give it once")
+            pairs[name] = value
+    return pairs
+
+
+def _where(option: str) -> str:
+    return f"{option}: " if option else ""
