@@ -28,7 +28,7 @@ from .vocabulary import (
     short,
     unique,
     view,
-)  # fmt: skip
+)
 
 _SAID = 62  # characters of a sentence above a panel
 

@@ -29,7 +29,7 @@ from .vocabulary import (
     short,
     unique,
     view,
-)  # fmt: skip
+)
 
 _FEW = 12  # so many places are each named on the axis
 _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"

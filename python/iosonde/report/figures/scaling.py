@@ -26,7 +26,7 @@ from .vocabulary import (
     short,
     unique,
     view,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from iosonde.answers.scale import ScaledSeries, ScalingLaws

@@ -28,7 +28,7 @@ from .vocabulary import (
     unique,
     view,
     zoom,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     import numpy as np
