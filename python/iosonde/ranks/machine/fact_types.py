@@ -114,4 +114,4 @@ class TargetFacts(TypedDict):
 
 
 class Facts(NodeFacts, TargetFacts):
-    """Both."""
+    """What a run keeps of the machine: a node, and the target as it sees it."""
