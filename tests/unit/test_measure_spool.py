@@ -5,6 +5,8 @@ import pytest
 
 from iosonde.core.schema import OPERATION
 from iosonde.measure import spool
+from iosonde.measure.assignment import Assignment
+from iosonde.measure.rank import program
 from iosonde.measure.spool import RankPhase
 
 
@@ -88,3 +90,47 @@ def test_the_engines_records_are_unpacked(n):
     assert set(rows["size"]) <= {4096}
     assert set(rows["file"]) <= {77}
     assert set(rows["rank"]) <= {2}
+
+
+class Rescuers:
+    """The process of each of two nodes, in turn: the other one's pieces come out of ``sent``."""
+
+    def __init__(self, root, sent):
+        self.rank, self.sent = (0 if root else 1), sent
+
+    def broadcast(self, value):
+        self.sent.setdefault("broadcast", value)
+        return self.sent["broadcast"]
+
+    def gather(self, value):
+        if self.rank:
+            self.sent["ranks"] = value
+            return None
+        return [value, self.sent.get("ranks", [3])]
+
+    def stream_to_root(self, outgoing, receive):
+        if self.rank:
+            self.sent["pieces"] = list(outgoing)
+        else:
+            for piece in self.sent["pieces"]:
+                receive(1, piece)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_rescue_replaces_what_was_being_sent_and_leaves_what_is_whole(tmp_path, whole):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (here / program.PARENT_MARK).touch()
+    for phase in range(2):
+        spool.write(there, part(phase))
+    content = spool.path_of(there, 3).read_bytes()
+    spool.path_of(here, 3).write_bytes(content if whole else content[: len(content) // 2])
+    if whole:
+        (here / program.PLACES).write_text("{}")
+    sent = {"broadcast": whole}
+    for place, root in ((there, False), (here, True)):
+        program.rescue(Assignment("", str(place), 2, [], 1, 9, only_collect=True), Rescuers(root, sent))
+    assert spool.path_of(here, 3).read_bytes() == content
+    assert bool(sent["pieces"]) is not whole
+    assert not there.exists()

@@ -145,6 +145,12 @@ def pieces(spool: Path, rank: int) -> Iterator[bytes]:
             continue
 
 
+def drop(spool: Path, rank: int) -> None:
+    """Forget what came of this rank: ``put`` appends."""
+    for path in (path_of(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
+        path.unlink(missing_ok=True)
+
+
 def put(spool: Path, piece: bytes | bytearray) -> None:
     """Append what came from another node to the file that it names. Raises ValueError for a name that is none of
     ours."""

@@ -24,7 +24,7 @@ from .assignment import Assignment
 from .collect import assemble
 from .collect.commands import Parse
 from .rank import cache
-from .rank.program import BEATS, PARENT_MARK
+from .rank.program import BEATS, PARENT_MARK, PLACES
 from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
 from .workloads import envelope
 
@@ -109,7 +109,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         )
         seconds = time.monotonic() - started
         places, unreached = _places(folder), []
-        if not places and nodes > 1 and bench.launcher.name != "local":
+        # Ranks that had sent everything home may have died before they removed what they sent.
+        if (outcome.exit_code or not places) and nodes > 1 and bench.launcher.name != "local":
             unreached = _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
@@ -294,7 +295,7 @@ def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
 
 def _places(folder: Path) -> dict[str, Any]:
     try:
-        places: dict[str, Any] = json.loads((folder / "places.json").read_text())
+        places: dict[str, Any] = json.loads((folder / PLACES).read_text())
     except FileNotFoundError:
         return {}
     return places

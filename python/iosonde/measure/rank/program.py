@@ -7,6 +7,7 @@ assignment, so all ranks decide alike.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -30,6 +31,7 @@ from . import command, commands, controls, phases, trial_root
 # Made by the parent in the spool: who sees it shares the spool with the parent.
 PARENT_MARK = "parent"
 BEATS = "beats"
+PLACES = "places.json"  # written by rank 0 when all that the ranks left is there
 
 
 def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
@@ -155,15 +157,19 @@ def _write_places(
     }
     beside = folder / "places.tmp"
     beside.write_text(json.dumps(places))
-    beside.rename(folder / "places.json")
+    beside.rename(folder / PLACES)
 
 
 def rescue(assignment: Assignment, ranks: mpi.Ranks) -> None:
-    """After ranks died: one process per node ends their commands and brings what was finished to rank 0's spool."""
+    """After ranks died: one process per node ends their commands and brings what was finished to rank 0's spool, unless
+    all of it is there. What was being sent when a rank died is sent anew."""
     folder = Path(assignment.spool)
     command.end_trial(assignment.spool)
     shared = (folder / PARENT_MARK).exists() or not folder.is_dir()
-    here = () if shared else spool.ranks_in(folder)
+    whole = ranks.broadcast((folder / PLACES).exists())
+    here = [] if shared or whole else list(spool.ranks_in(folder))
+    for rank in itertools.chain(*(ranks.gather(here) or [])):
+        spool.drop(folder, rank)
     outgoing = (piece for rank in here for piece in spool.pieces(folder, rank))
     ranks.stream_to_root(outgoing, lambda _, piece: spool.put(folder, piece))
     leftovers.remove_recorded(folder / BEATS)
