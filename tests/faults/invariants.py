@@ -60,6 +60,7 @@ _TRUE_WORDS = {
 _MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
 _FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be computed again")
+_ON_NODE = " on "
 _UNTRUE = r"was not made by this experiment"
 _REPR = re.compile(r"\b[A-Z]\w*(Error|Exception)\(")
 
@@ -131,8 +132,10 @@ class Witness:
         now = _mounts()
         self.blame(now - self.mounts, f"mounts are left: {', '.join(now - self.mounts)}")
         if not killed:
-            for path in self.leftovers():
-                self.blame(path not in named and Path(path).name not in named, f"left and not named: {_general(path)}")
+            for left_file in self.leftovers():
+                path = left_file.partition(_ON_NODE)[0]  # who names it says that it is on a node, not always on which
+                missing = path not in named and Path(path).name not in named
+                self.blame(missing, f"left and not named: {_general(left_file)}")
 
     def check_target(self, killed: bool) -> None:
         """After the fault was lifted: foreign files as they were, and nothing of ours that was not named."""
@@ -204,13 +207,25 @@ class Witness:
                 done = self.scene.cluster.run(
                     name, "find", str(self.scene.cluster.local), "-mindepth", "1", "-maxdepth", "1"
                 )
-                found += [f"{path} on {name}" for path in done.stdout.split()]
+                found += [f"{path}{_ON_NODE}{name}" for path in done.stdout.split()]
         return found + [str(path) for path in self.scene.spool.iterdir() if path.name != "ballast"]
 
     def _unnamed(self, named: str) -> dict[int, bytes]:
         main = self.scene.main and self.scene.main.pid
         there = self.scene.processes()
-        return {pid: there[pid] for pid in there if pid != main and not re.search(rf"\b{pid}\b", named)}
+        unknown = self._on_silent_nodes(named)
+        return {
+            pid: there[pid]
+            for pid in there
+            if pid != main and pid not in unknown and not re.search(rf"\b{pid}\b", named)
+        }
+
+    def _on_silent_nodes(self, named: str) -> set[int]:
+        """Processes of other nodes, where it is said that some may be left there: nobody could ask for their ids."""
+        if not self.scene.cluster or not re.search(r"processes may be left on nodes that did not answer", named):
+            return set()
+        _, *others = self.scene.cluster.names
+        return {pid for name in others for pid in self.scene.cluster.pids(name)}
 
     def _foreign_now(self) -> dict[str, Any]:
         place = self.scene

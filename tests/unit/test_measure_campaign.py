@@ -104,7 +104,7 @@ def test_a_full_target_ends_the_campaign_at_once():
 def test_a_node_that_is_silent_also_when_asked_again_ends_the_campaign():
     lost = [
         "rank 1 on n2: no progress",
-        "/tmp/spool may be left on nodes that did not answer; the same command removes it",
+        "/tmp/spool and processes may be left on nodes that did not answer; the same command removes the files",
     ]
     bench = Bench(missing={1: lost})
     ended = bench.run(experiment(5))

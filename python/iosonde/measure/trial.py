@@ -283,7 +283,7 @@ def _rescue(bench: Bench, assignment: Assignment, folder: Path, nodes: int, ende
     fetched = watchdog.watch(command, heartbeat_dir=folder / "rescue", limits=limits, ranks=nodes)
     if not fetched.exit_code:
         return []
-    return [f"{folder} may be left on {SILENT_NODES}; the same command removes it"]
+    return [f"{folder} and processes may be left on {SILENT_NODES}; the same command removes the files"]
 
 
 def rescue_limit_s(ended: watchdog.Outcome, idle_s: float) -> float:
