@@ -57,6 +57,16 @@ def test_the_only_factor_of_a_half_fraction_that_acts_is_first(tmp_path, repeats
     assert made.noise_from == ("repeats" if repeats > 1 else "lack_of_fit")
 
 
+def test_few_settings_and_repeats_allow_too_few_shuffles_and_the_f_test_speaks(tmp_path):
+    """Two by two with two repeats: the least p of its 36 orders is 0.056, whatever the factor does."""
+    x = np.repeat(list(itertools.product((0, 1), repeat=2)), 2, axis=0)
+    y = 1e8 + 2e7 * x[:, 0] + 1e6 * np.random.default_rng(0).normal(size=len(x))
+    made = ranking_of(store_of(tmp_path / "s", ("cache", "hints"), x, y))
+    p = {factor.name: factor.p for factor in made.factors}
+    assert p["cache"] < 1e-4 and p["hints"] > 0.05
+    assert made.sentence.startswith("cache first (S1 ")
+
+
 def test_the_p_of_a_fraction_is_that_of_anova(tmp_path):
     x = np.repeat(HALF, 3, axis=0)
     y = 1e8 + 2e7 * x[:, 3] + 1e6 * x[:, 1] + 1e6 * np.random.default_rng(0).normal(size=len(x))
