@@ -231,3 +231,11 @@ def test_every_code_of_a_store_has_a_page() -> None:
     for code, page in PAGES.items():
         assert page.startswith(f"{code}: ")
         assert max(map(len, page.splitlines())) < 80
+
+
+def test_an_export_gives_cells_as_they_are_and_says_what_a_spreadsheet_does_with_them(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    store.append(store_samples.run("e-1", factors={"label": "=1+1"}))
+    rows = list(csv.DictReader(io.StringIO(invoke(show.command, tmp_path / "store", "--export", "csv").stdout)))
+    assert {row["label"] for row in rows} == {"=1+1"}
+    assert "=1+1 for a formula" in " ".join(invoke(show.command, "--help").stdout.split())
