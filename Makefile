@@ -38,6 +38,9 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
+# Images of containers set it to stay small; here every process that a test starts would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run quick test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
@@ -95,6 +98,8 @@ test-browser: .venv/.dev ## the page in a real browser
 bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
 	@$(PY) benches/bench.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_coverage.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_against.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_hyperfine.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)

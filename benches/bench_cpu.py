@@ -5,8 +5,8 @@
 The table has 108 rows (a CSV file); the store 6 trials of the envelope, measured in memory where there is a tmpfs.
 CPU is that of the process (user and system). CHECKOUT is another version of iosonde with its own .venv, measured in
 alternation; the store is then measured by that one, as only the later of two versions reads the stores of both.
-pandas, which is optional, is left out of all of them: where it is installed, pyarrow imports it (0.3 s) as soon as it
-makes a column.
+pandas, which is optional, is left out of all of them: where it is installed, pyarrow imports it (0.3 s) where it is let
+make a column (`store/arrays.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Settings that all tests share."""
 
+import gc
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ SLOW_FILES = (
     "test_cli_*.py", "test_console.py", "test_example_*.py", "test_report_figures.py", "test_report_cluster_figure.py",
     "test_report_page.py", "test_report_cells.py", "test_schemas.py", "test_importers_seam.py",
     # Processes, ranks, and what happens when they end.
-    "test_run_faults.py", "test_ranks_*.py", "test_measure_benchmarks.py", "test_measure_command.py",
+    "test_run_faults.py", "test_ranks_*.py", "test_campaign_benchmarks.py", "test_measure_command.py",
     "test_measure_controls.py", "test_measure_steps.py", "test_measure_probe*.py", "test_measure_load.py",
     # The disk.
     "test_store_*.py", "test_measure_source_tree.py", "test_measure_spool*.py",
@@ -72,5 +74,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no later collection of garbage has to look through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+@cache
 def is_slow(path: Path) -> bool:
     return any(path.match(pattern) for pattern in SLOW_FILES)

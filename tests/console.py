@@ -1,12 +1,13 @@
 """Console sessions in Markdown that are run and compared: the golden texts and the examples in docs.
 
-A fenced ``console`` block with ``$ iosonde …`` in it is a session. Blocks of a page run in order and share
-a scratch directory; stdout and stderr are shown together, as a terminal does. HTML comments just before a
-block say more:
+A fenced ``console`` block with ``$ iosonde …`` or ``$ python …`` in it is a session. Blocks of a page run in order
+and share a scratch directory; stdout and stderr are shown together, as a terminal does. HTML comments just before
+a block say more:
 
 ``<!-- measured -->``          numbers, times and ids are compared by shape, all other text exactly
 ``<!-- exit 2 -->``            the block's last command must exit with 2 (without it, all exit with 0)
 ``<!-- setup: COMMAND -->``    run before the block, not shown; it must succeed; $TESTS is this directory
+``<!-- needs: PROGRAM -->``    run where PROGRAM is on PATH; elsewhere left as it is, and named as skipped
 ``<!-- not run: WHY -->``      an example that needs what a test machine lacks
 
 In a session ``> `` continues a command that ends in a backslash, and an output line ``...`` stands for any
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -31,7 +33,8 @@ TIMEOUT_S = 300
 HOME_SHOWN, HOST_SHOWN = "/home/you", "node1"
 
 _BLOCK = re.compile(r"(?P<marks>(?:^<!--(?:(?!-->).)*-->\n)*)^```console\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-_MARK = re.compile(r"<!--\s*(measured|exit (\d+)|setup: (.*?)|not run: .*?)\s*-->", re.DOTALL)
+_OURS = re.compile(r"\$ (iosonde|python)\b")
+_MARK = re.compile(r"<!--\s*(measured|exit (\d+)|setup: (.*?)|needs: (\S+)|not run: .*?)\s*-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,12 @@ class Block:
     measured: bool = False
     exit_code: int = 0
     setup: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> bool:
+        """Whether the programs that it needs are on this machine."""
+        return all(map(shutil.which, self.needs))
 
 
 @dataclass
@@ -107,7 +116,7 @@ def blocks_of(page: str) -> list[Block]:
     for found in _BLOCK.finditer(page):
         marks = list(_MARK.finditer(found["marks"]))
         names = [mark[1] for mark in marks]
-        if "$ iosonde" not in found["text"] or any(name.startswith("not run") for name in names):
+        if not _OURS.search(found["text"]) or any(name.startswith("not run") for name in names):
             continue
         codes = [int(mark[2]) for mark in marks if mark[2]]
         blocks.append(
@@ -119,6 +128,7 @@ def blocks_of(page: str) -> list[Block]:
                 measured="measured" in names,
                 exit_code=codes[0] if codes else 0,
                 setup=tuple(mark[3] for mark in marks if mark[3]),
+                needs=tuple(mark[4] for mark in marks if mark[4]),
             )
         )
     return blocks
@@ -171,9 +181,11 @@ class Difference:
 
 
 def play(page: str, directory: Path) -> tuple[list[Difference], str]:
-    """Run a page. Returns what differs, and the page as it would be if recorded now."""
+    """Run what can run of a page. Returns what differs, and the page as it would be if recorded now."""
     session, differences, recorded, at = Session(directory), [], [], 0
     for block in blocks_of(page):
+        if not block.runs:
+            continue
         for setup in block.setup:
             output, code = session.run(setup)
             if code:

@@ -24,6 +24,7 @@ from iosonde.answers.page.content.timeline import RankSpan, Timeline
 from iosonde.answers.page.content.words import FactGroup, FirstScreen, Reproduce
 from iosonde.answers.roofline import RooflineMark
 from iosonde.core.types import Estimate, Finding, Severity
+from plot_sample import sample_plot
 
 MiB = 2**20
 HOSTILE = "</script><img src=x onerror=alert(1)>$$x^2$$\x1b[31m"
@@ -49,6 +50,7 @@ def estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
 
 def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
     random = np.random.default_rng(7)
+    bars = tuple(_bars(random, counts, *row) for row in OPERATIONS)
     return Page(
         title="iosonde report: /mnt/scratch",
         target="/mnt/scratch",
@@ -61,11 +63,9 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
                 "12 trials in a randomised order, seed 42, in 17 min.",
             ),
             fast="Until the last rank is done; large files 64 MiB in 1 MiB records, small files 4 KiB.",
-            sure=(
-                "95 % intervals of the mean over 6 trials.",
-                "Half of them are within ± 3.1 %; the widest is Create at 2 nodes, ± 14 %.",
-            ),
+            sure=("95 % intervals of the mean over 6 trials a setting.",),
             wrong="2 warnings and 1 note. The read figures may come from the cache.",
+            sentence="Half of them are within ± 3.1 %; the widest is Create at 2 nodes, ± 14 %.",
         ),
         findings=(
             Finding(
@@ -86,7 +86,8 @@ def sample_page(counts: tuple[int, ...] = (1, 2), ranks: int = 8) -> Page:
                 "S110", Severity.INFO, f"Rank 3 on {HOSTILE} started late.", {"spread (s)": 0.012, HOSTILE: HOSTILE}
             ),
         ),
-        bars=Section(tuple(_bars(random, counts, *row) for row in OPERATIONS)),
+        bars=Section(bars),
+        summary=summary_of(bars),
         latencies=Section(tuple(_latency(random, counts, *row[:2]) for row in OPERATIONS[:1] + OPERATIONS[5:7])),
         timelines=Section(tuple(_timeline(random, ranks, *row[:2]) for row in OPERATIONS[:4])),
         trials=DataTable(
@@ -189,13 +190,29 @@ def model_page() -> Page:
     )  # fmt: skip
 
 
+def settings_page() -> Page:
+    """With the figure of its settings at the top."""
+    return dataclasses.replace(sample_page(), settings=sample_plot(HOSTILE))
+
+
+def summary_of(bars: tuple[Bars, ...]) -> tuple[ResponseSummary, ...]:
+    """The cells of these bars as the first table takes them; of one node count nothing varies."""
+    by = ("nodes",) if any(len(one.cells) > 1 for one in bars) else ()
+
+    def row(cell: Cell) -> SummaryRow:
+        levels, setting = (str(cell.nodes),) * len(by), (cell.nodes,) * len(by)
+        return SummaryRow(levels, setting, cell.estimate, cell.estimate, None, None, None, cell.efficiency)
+
+    return tuple(ResponseSummary(one.title, one.unit, by, tuple(map(row, one.cells)), one.includes) for one in bars)
+
+
 def _summary(random: np.random.Generator, title: str, unit: str, center: float) -> ResponseSummary:
     rows = []
     for level in ("1", HOSTILE):
         mean = estimate(center * random.normal(1, 0.05, 6))
-        rows.append(SummaryRow((level,), mean, mean, 0.05 * center, 0.05, mean.value if unit else None))
+        rows.append(SummaryRow((level,), (level,), mean, mean, 0.05 * center, 0.05, mean.value if unit else None))
     lost = Estimate(center, None, None, 0.95, 1, ("repeat it",))
-    rows.append(SummaryRow(("lost",), lost, lost, None, None))
+    rows.append(SummaryRow(("lost",), ("lost",), lost, lost, None, None))
     return ResponseSummary(title, unit, ("nodes",), tuple(rows))
 
 
@@ -257,7 +274,9 @@ def partial_page() -> Page:
     empty = LatencySeries(1, (), (), 0, {"p50": lost})
     latency = (Latency("open", "Open", (empty,), "No operation of this kind was recorded."),)
     timeline = (dataclasses.replace(page.timelines.items[0], comparable=False, ranks=10_000),)
-    return dataclasses.replace(page, bars=Section(bars), latencies=Section(latency), timelines=Section(timeline))
+    return dataclasses.replace(
+        page, bars=Section(bars), summary=summary_of(bars), latencies=Section(latency), timelines=Section(timeline)
+    )
 
 
 def bound_page() -> Page:

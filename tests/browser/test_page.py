@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.report.page.page import render
-from page_sample import bare_page, bound_page, model_page, partial_page, sample_page
+from page_sample import bare_page, bound_page, model_page, partial_page, sample_page, settings_page
 
 pytestmark = pytest.mark.browser
 
@@ -21,6 +21,7 @@ PAGES = {
     "bare": bare_page,
     "models": model_page,
     "bound": bound_page,
+    "settings": settings_page,
 }
 # What is drawn of data in each figure: shapes with an extent, besides axes and their texts.
 DRAWN = """() => Object.fromEntries([...document.querySelectorAll(".plot")].map(place => [place.id,
@@ -68,7 +69,8 @@ def opened(browser, path, **options):
 
 
 def draw_all(page):
-    """What printing does: draws whatever did not come into view."""
+    """What printing does, with everything that is folded open: draws whatever did not come into view."""
+    page.evaluate("document.querySelectorAll('details.model').forEach(one => one.open = true)")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for _ in range(200):
         if page.evaluate("document.querySelectorAll('.plot:not(.drawn)').length === 0"):
@@ -91,10 +93,10 @@ def test_every_figure_is_drawn_and_nothing_is_loaded(browser, files, shots, name
 
 def test_the_first_screen_answers(browser, files):
     with opened(browser, files / "whole.html") as page:
-        for heading in ("How fast", "How sure", "What looks wrong", "What was measured"):
+        for heading in ("What was measured", "What it says", "How sure", "What looks wrong", "How fast"):
             box = page.get_by_role("heading", name=heading, exact=True).bounding_box()
             assert box["y"] + box["height"] < 800, heading
-        table = page.get_by_role("table").nth(1).bounding_box()
+        table = page.get_by_role("table").nth(0).bounding_box()
         assert table["y"] + table["height"] < 800
 
 
@@ -135,6 +137,8 @@ def test_the_keyboard_reaches_everything(browser, files):
 def test_the_data_is_one_click_away(browser, files, tmp_path):
     with opened(browser, files / "whole.html", accept_downloads=True) as page:
         figure = page.locator("#bars figure").first
+        figure.scroll_into_view_if_needed()
+        page.wait_for_selector("#bars-1.drawn")  # drawing moves what is below
         figure.locator("summary").click()
         assert figure.locator("tbody tr").count() == 2
         with page.expect_download() as download:
@@ -142,6 +146,45 @@ def test_the_data_is_one_click_away(browser, files, tmp_path):
         assert download.value.suggested_filename == "write_large-bandwidth_last_done.csv"
         download.value.save_as(tmp_path / "data.csv")
         assert (tmp_path / "data.csv").read_text().startswith("nodes,mean (bytes/s)")
+
+
+# What the buttons would give to be saved, without saving it: [name, text] of each.
+TAKEN = """async () => {
+    const texts = [], links = [];
+    URL.createObjectURL = blob => { texts.push(blob.text()); return "blob:x"; };
+    HTMLAnchorElement.prototype.click = function () { links.push(this.download); };
+    document.querySelectorAll(".take").forEach(button => button.click());
+    return (await Promise.all(texts)).map((text, at) => [links[at], text]);
+}"""
+
+
+@pytest.mark.parametrize("name", ["whole", "models", "bound"])
+def test_every_table_is_given_as_its_csv(browser, files, name):
+    """Of tables that are shown and that are not: numbers in full, text visible, what steers a spreadsheet defused."""
+    content = PAGES[name]()
+    tables = {"trials": content.trials, "clocks": content.clocks}
+    tables |= {f"{bars.operation}-{bars.metric}": bars.table() for bars in content.bars.items}
+    tables |= {f"{one.operation}-distribution": one.buckets() for one in content.latencies.items}
+    tables |= {f"{one.operation}-percentiles": one.table() for one in content.latencies.items}
+    tables |= {f"{one.phase}-ranks": one.table() for one in content.timelines.items}
+    tables |= {f"{one.title}-points": one.points() for one in content.models.items}
+    tables.update(("bound", one.table()) for one in content.bound.items)
+    with opened(browser, files / f"{name}.html") as page:
+        taken = dict(page.evaluate(TAKEN))
+        assert len(taken) >= 3
+        compared = [key for key in tables if f"{key}.csv" in taken]
+        assert compared
+        for key in compared:
+            assert taken[f"{key}.csv"] == tables[key].to_csv().replace("\x1b", "\\x1b"), key
+
+
+def test_a_cell_that_a_spreadsheet_would_compute_is_text_in_the_csv(browser, files):
+    with opened(browser, files / "whole.html") as page:
+        page.evaluate("""() => { const cells = document.querySelector("#trials tbody tr").cells;
+            ["=cmd()", "-1.5", "@a", 'a "b", c'].forEach((text, at) => {
+                cells[at].textContent = text; delete cells[at].dataset.value; }); }""")
+        text = dict(page.evaluate(TAKEN))["trials.csv"]
+        assert text.split("\r\n")[1].startswith('\'=cmd(),-1.5,\'@a,"a ""b"", c"')
 
 
 def test_a_tooltip_gives_the_number_with_its_interval(browser, files):
@@ -170,6 +213,7 @@ def test_a_tooltip_with_text_from_data_is_text(browser, files):
 def test_a_figure_is_zoomed_with_ctrl_and_the_wheel_and_put_back(browser, files):
     ticks = "() => [...document.querySelectorAll('#model-1-1 .role-axis text')].map(e => e.textContent).sort().join()"
     with opened(browser, files / "models.html") as page:
+        page.locator("#models details.model > summary").first.click()
         plot = page.locator("#model-1-1")
         plot.scroll_into_view_if_needed()
         page.wait_for_selector("#model-1-1.drawn")
@@ -249,7 +293,7 @@ def test_narrow_screens_do_not_scroll_sideways(browser, files, shots, name):
 def test_strips_are_not_cut(browser, files, width):
     with opened(browser, files / "whole.html", viewport={"width": width, "height": 800}) as page:
         assert (
-            page.evaluate("""() => [...document.querySelectorAll(".first .scroll")]
+            page.evaluate("""() => [...document.querySelectorAll(".fast .scroll")]
             .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)""")
             == []
         )
@@ -282,6 +326,9 @@ def test_without_javascript_text_and_tables_are_there(browser, files):
         assert page.get_by_text("The figure needs JavaScript").first.is_visible()
         page.locator("#bars figure summary").first.click()
         assert page.locator("#bars figure table").first.is_visible()
+        page.locator("#latency figure summary").first.click()
+        assert page.locator("#latency pre.csv").first.is_visible(), "what no table shows can be copied"
+        assert page.locator(".take:visible").count() == 0
 
 
 def test_text_from_data_does_not_become_markup(browser, files):

@@ -4,8 +4,11 @@ one run are no trials."""
 from __future__ import annotations
 
 import declared_sample
+import numpy as np
+import pyarrow.csv as pa_csv
 import pytest
 
+import compare_sample
 from iosonde.answers.compare import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
@@ -13,6 +16,7 @@ from iosonde.core.table import table_of
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
+from iosonde.store import Store
 
 pytest.importorskip("iosonde.engine._native")
 
@@ -112,3 +116,168 @@ def test_what_cannot_be_is_one_sentence(place, asked, sides, said):
 def test_a_table_needs_its_response_named():
     with pytest.raises(InputError, match="--response is missing"):
         compare(open_data(table_of({"v": ["a", "b"], "y": [1, 2]})), Asked(), Sides(group="v"))
+
+
+def test_conditions_and_pairs_name_the_repetition_that_is_shown(place, tmp_path):
+    """``show`` lists the trials' repetition; a tool's own inside a trial is its iteration."""
+    few = compare(open_data(place, ["nodes=1", "repetition<2"], "old"), Asked(("write",)), Sides(group="fs"))
+    assert [one.comparison.a.side.n for one in few.items] == [2]
+    source = open_data(place, ["nodes=1"], "old")
+    paired = compare(source, Asked(("write",)), Sides(group="fs", pair=("repetition",)))
+    assert paired.items[0].comparison.paired and paired.items[0].comparison.a.side.n == 4
+    declared_sample.imported(tmp_path / "s")
+    inner = open_data(tmp_path / "s", ["iteration>=2"])
+    (one,) = compare(inner, Asked(("write",)), Sides(group="nodes")).items
+    assert one.within_run and one.comparison.a.side.n == 2
+    with pytest.raises(InputError, match="no column 'repetitions'"):
+        open_data(place, ["repetitions<2"])
+
+
+# Two DATA
+
+
+def two(a, b, **asked) -> Comparisons:
+    return compare(open_data(a), Asked(asked.pop("response", ())), Sides(other=open_data(b), **asked))
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    path = tmp_path_factory.mktemp("two")
+    compare_sample.main(str(path / "ci_old"), str(path / "ci_new"))
+    return path / "ci_old", path / "ci_new"
+
+
+def test_two_stores_are_matched_cell_by_cell_and_the_first_is_the_base(pair):
+    made = two(*pair)
+    assert [(one.cell["operation"], one.cell["nodes"], one.said) for one in made.items] == [
+        ("write", 1, "slower"), ("write", 2, "slower"), ("copy", 1, "slower"), ("copy", 2, "slower")
+    ]  # fmt: skip
+    assert {one.sides for one in made.items} == {("ci_old", "ci_new")} and made.base == "it is given first"
+    assert {one.sides for one in two(*reversed(pair)).items} == {("ci_new", "ci_old")}
+    assert set(made.left_out) == {
+        "ci_old alone has stat bandwidth_last_done", "ci_new alone has delete bandwidth_last_done",
+        "ci_old alone has nodes=4", "ci_new alone has nodes=8",
+    }  # fmt: skip
+    assert "measured apart" in made.warnings[0] and "2026-11-20 10:00 to 10:14" in made.warnings[0]
+    assert made.warnings[1] == "version differs, too: 1 in ci_old, 2 in ci_new"
+
+
+def test_a_store_is_compared_with_itself_by_two_names(pair):
+    made = two(pair[0], pair[0], response=("write",))
+    assert len(set(made.items[0].sides)) == 2 and ratios(made) == pytest.approx([1, 1, 1])
+    assert any("same 15 runs" in one for one in made.warnings)
+
+
+def test_all_operations_together_trial_by_trial(pair):
+    """Times turned around; by hand: the mean log of the operations of each trial, cells compared by least squares."""
+    (whole,) = two(*pair).overall
+    assert whole.operations == ("write", "copy") and (whole.settings, whole.n_a, whole.n_b) == (2, 10, 10)
+    logs: dict = {}
+    for side, path in enumerate(pair):
+        for run in map(Store.open(path).run, Store.open(path).run_ids()):
+            values = {row.operation: row.value for row in run.observations}
+            score = (np.log(values["write"]) - np.log(values["copy"])) / 2
+            logs.setdefault(run.factors["nodes"], ([], []))[side].append(score)
+    expected = np.mean([np.mean(logs[n][1]) - np.mean(logs[n][0]) for n in (1, 2)])
+    assert whole.speed.value == pytest.approx(np.exp(expected)) and whole.said == "slower"
+    # The operations of a trial share its mood: as independent trials they would look surer than they are.
+    assert np.log(whole.speed.high / whole.speed.low) > 2 * 2.1 * 0.03 * np.sqrt(2 / 10) * 0.6
+    assert "stat" in " ".join(two(*pair).left_out) and "geometric mean" in " ".join(lines(two(*pair))).lower()
+
+
+def test_two_tables_and_a_table_with_a_store(tmp_path, pair):
+    for name, more in (("a", 0.0), ("b", 0.1)):
+        rows = [(s, s * (1 + more + i / 50), i) for s in (1, 2, 4 if name == "a" else 8) for i in range(5)]
+        (tmp_path / f"{name}.csv").write_text("size,write_s,run\n" + "".join(f"{s},{v},{i}\n" for s, v, i in rows))
+    made = two(tmp_path / "a.csv", tmp_path / "b.csv", response=("write",))
+    assert [one.cell for one in made.items] == [{"size": 1}, {"size": 2}] and made.items[0].said == "slower"
+    assert made.left_out == ("a.csv alone has size=4", "b.csv alone has size=8")
+    whole = two(tmp_path / "a.csv", tmp_path / "b.csv", response=("write",), adjust=("size",), by=("run",))
+    assert {one.comparison.cells for one in whole.items} == {2}
+    with (tmp_path / "new.csv").open("wb") as file:
+        pa_csv.write_csv(Store.open(pair[1]).results(), file)
+    where = ["operation=write", "metric=bandwidth_last_done"]
+    mixed = compare(open_data(pair[0], where), Asked(("value",)), Sides(other=open_data(tmp_path / "new.csv", where)))
+    assert [one.cell["nodes"] for one in mixed.items] == [1, 2] and mixed.items[0].sides == ("ci_old", "new.csv")
+    assert ratios(mixed) == pytest.approx(ratios(two(*pair, response=("write",)))) and mixed.items[0].said == "slower"
+    values = np.linspace(0.9e8, 1.1e8, 6)
+    (tmp_path / "c.csv").write_text("nodes,write bandwidth_last_done (bytes/s)\n" + "".join(f"1,{v}\n" for v in values))
+    with pytest.raises(DataError, match="no response in common"):
+        two(pair[0], tmp_path / "c.csv")
+
+
+@pytest.mark.parametrize("wrong", [{"group": "nodes"}, {"levels": ("1",)}])
+def test_two_data_are_the_sides_themselves(pair, wrong):
+    with pytest.raises(InputError, match="A and B themselves"):
+        two(*pair, **wrong)
+
+
+def test_experiments_of_a_merged_store_are_matched_although_their_versions_differ(tmp_path, pair):
+    """All were left out, for version is another factor that changes with the experiment."""
+    from iosonde.store.merge import merge
+
+    merge(Store.create(tmp_path / "m"), [Store.open(path) for path in pair])
+    made = compare(open_data(tmp_path / "m"), Asked(("write",)), Sides(group="experiment"))
+    assert [one.cell["nodes"] for one in made.items] == [1, 2] and {one.sides for one in made.items} == {("e20", "e21")}
+    assert any("version always changes with experiment" in one for one in made.warnings)
+    assert any("one after the other (e20, then e21)" in one for one in made.warnings) and len(made.left_out) == 2
+
+
+# What varies besides
+
+
+def balanced(seed: int = 1):
+    """72 cells, five trials each; beta takes 15 % longer. Sizes and threads move the time a hundred times as much."""
+    rng = np.random.default_rng(seed)
+    cells = [(v, s, t, m) for _ in range(5) for v in ("beta", "alpha") for s in (4, 16, 64) for t in (1, 2, 4)
+             for m in "abcd"]  # fmt: skip
+    seconds = [s * np.exp(0.3 * t + 0.14 * (v == "beta") + 0.2 * rng.standard_normal()) for v, s, t, _ in cells]
+    columns = dict(zip(("variant", "size", "threads", "mode"), map(list, zip(*cells, strict=True)), strict=True))
+    return open_data(table_of({**columns, "run": range(len(cells)), "seconds": seconds}))
+
+
+def test_other_columns_that_vary_are_named_and_adjusted_for():
+    """Pooled, 360 trials could not tell, and nothing said why."""
+    (one,) = compare(balanced(), Asked(("seconds",)), Sides(("alpha", "beta"), "variant")).items
+    assert one.adjusted == ("size", "threads", "mode") and one.comparison.cells == 36 and one.said == "slower"
+    assert one.comparison.ratio.low < np.exp(0.14) < one.comparison.ratio.high
+    assert "within 36 cells of size, threads and mode, n = 180 and 180" in one.sentence
+    (pooled,) = compare(balanced(), Asked(("seconds",)), Sides(("alpha", "beta"), "variant", adjust=())).items
+    assert pooled.said == "cannot tell" and pooled.adjusted == ()
+    by_size = compare(balanced(), Asked(("seconds",)), Sides(("alpha", "beta"), "variant", ("size",))).items
+    assert [one.comparison.cells for one in by_size] == [12, 12, 12]
+    logs = compare(balanced(), Asked(("log(seconds)",)), Sides(("alpha", "beta"), "variant")).items[0]
+    assert (
+        logs.comparison.difference.value == pytest.approx(np.log(one.comparison.ratio.value)) and logs.said == "slower"
+    )
+    assert logs.comparison.ratio is None
+
+
+def test_a_column_that_goes_with_the_group_is_named_and_cells_of_one_side_are_left_out():
+    table = {"v": ["a"] * 6 + ["b"] * 6, "kernel": ["k1"] * 6 + ["k2"] * 6,
+             "size": [1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 4, 4],
+             "y": [1.0, 1.1, 2.0, 2.1, 3.0, 3.1, 1.5, 1.6, 3.0, 3.1, 9.0, 9.1]}  # fmt: skip
+    made = compare(open_data(table_of(table)), Asked(("y",)), Sides(("a", "b"), "v"))
+    assert made.items[0].adjusted == ("size",) and made.items[0].comparison.cells == 2
+    assert any("kernel has no value that both a and b have" in one for one in made.warnings)
+    assert made.left_out == ("a alone has size=3", "b alone has size=4")
+
+
+def test_a_store_by_one_factor_is_adjusted_for_the_others(place):
+    (one,) = compare(open_data(place, (), "old"), Asked(("copy",)), Sides(group="fs", by=("operation",))).items
+    assert one.adjusted == ("nodes",) and one.comparison.ratio.value == pytest.approx(2) and one.said == "slower"
+
+
+def test_conditions_that_leave_nothing_are_said(place):
+    """It said that one value of fs cannot be compared with anything."""
+    with pytest.raises(DataError, match="no row fulfils fs=ufs"):
+        compare(open_data(place, ["fs=ufs"]), Asked(), Sides(group="fs"))
+
+
+def test_a_cell_with_one_trial_is_left_out_and_costs_no_other():
+    table = {"v": list("aaabbb") * 2, "size": [1] * 6 + [2] * 6, "y": [1, 1.1, 1.2, 2, 2.1, 2.2] * 2}
+    rows = table_of({name: values[:-2] for name, values in table.items()})
+    made = compare(open_data(rows), Asked(("y",)), Sides(group="v", by=("size",)))
+    assert [one.cell for one in made.items] == [{"size": 1}] and made.left_out == ("size=2 has one trial of b",)
+    with pytest.raises(DataError, match="'b' has one trial"):
+        compare(open_data(rows, ["size=2"]), Asked(("y",)), Sides(group="v"))

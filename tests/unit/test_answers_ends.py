@@ -54,7 +54,7 @@ def test_the_text_says_it_once(tmp_path, name):
 
 
 def test_one_comparison_says_it(tmp_path):
-    text = " ".join(printed(tmp_path, "compare", "--response", "write", "--group", "side").split())
+    text = " ".join(printed(tmp_path, "compare", "--response", "write", "--group", "side", "--adjust", "none").split())
     assert SAID in text
 
 

@@ -31,8 +31,8 @@ def first_rates(made: ScalingLaws) -> list[float]:
 
 def test_an_operation_of_a_store_by_its_other_factors(place):
     made = scale(open_data(place, (), "old"), Asked(("write",)))
-    assert [one.series.by for one in made.items] == [{"fs": "afs"}, {"fs": "nfs"}]
-    assert first_rates(made) == pytest.approx([50, 100]) and {row["n"] for row in made.records()} == {4}
+    assert [one.series.by for one in made.items] == [{"fs": "nfs"}, {"fs": "afs"}]
+    assert first_rates(made) == pytest.approx([100, 50]) and {row["n"] for row in made.records()} == {4}
     assert made.warnings == ("servers always changes with nodes: nothing here tells them apart",)
     assert made.to_dict()["series"][0]["response"] == "write bandwidth_last_done"
 

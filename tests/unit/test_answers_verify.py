@@ -15,6 +15,8 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
 from iosonde.data import stored
+from iosonde.data.asked import EVERY
+from iosonde.data.headlines import of_rows
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 from iosonde.stats.overview.recompute import rates
@@ -87,7 +89,8 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
 
 def measured_of(table) -> MeasuredCells:
     """All trials of a table of results, every operation and metric a cell."""
-    rows = stored.trials(table, "all").rows
+    whole = table.take(stored.whole_rows(table))
+    rows = stored.trials(whole, EVERY, of_rows(whole, ())).rows
     cells = tuple(
         TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
         for key, at in rows.groups(["operation", "metric"])

@@ -38,6 +38,9 @@ CASES = [
     ("verify STORE", lambda p: iosonde.verify(p["STORE"])),
     ("compare CP --response real_s --group replicas 1 2 --margin 5%",
      lambda p: iosonde.compare(p["CP"], "replicas", [1, 2.0], response="real_s", margin=0.05)),
+    ("compare CP CP --response real_s --by replicas --fail-if slower>50% --strict --markdown",
+     lambda p: iosonde.compare(p["CP"], b=p["CP"], response="real_s", by="replicas", fail_if="slower>50%", strict=True,
+                               markdown=True)),
     ("compare --a-summary mean=177.1,sd=14.2,n=8 --b-summary mean=190,sd=12,n=8",
      lambda p: iosonde.compare(a_summary={"mean": 177.1, "sd": 14.2, "n": 8},
                                b_summary={"mean": 190, "sd": 12, "n": 8})),
@@ -226,7 +229,14 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
 @pytest.mark.parametrize(
     ("data", "line", "asked"),
     [
-        ("STORE", "--kind bars", {}),
+        ("STORE", "", {}),
+        ("STORE", "--kind bars", {"kind": "bars"}),
+        ("STORE", "--kind percentiles --metric create", {"kind": "percentiles", "metric": "create"}),
+        ("STORE", "--x nodes --metric create,read_1to1_large", {"x": "nodes", "metric": ["create", "read_1to1_large"]}),
+        ("MATTERS", "--response write,read --panel access --level 0.9",
+         {"response": ["write", "read"], "panel": "access", "level": 0.9}),
+        ("MATTERS", "--kind heatmap --response write --x request_KiB --color processes",
+         {"kind": "heatmap", "response": "write", "x": "request_KiB", "color": "processes"}),
         ("STORE", "--kind latency --metric create", {"kind": "latency", "metric": "create"}),
         ("STORE", "--bars", {"bars": True}),
         ("STORE", "--on nodes --response create", {"on": "nodes", "response": "create"}),
@@ -246,9 +256,13 @@ def test_figures_of_data(data, line, asked, places, tmp_path):
     [
         ({"kind": "pie"}, "kind='pie' is not known"),
         ({"kind": "bars", "metric": "creat"}, "no figure of kind bars: there are: read_1to1_large, create"),
-        ({"kind": "bars", "bars": True}, "bars and kind do not go together"),
+        ({"kind": "bars", "bars": True}, "bars does not go with kind"),
         ({"kind": "bars", "on": "nodes"}, "on does not go with kind"),
-        ({"together": True}, "response and together go with on"),
+        ({"together": True}, "together goes with on"),
+        ({"x": "nodes", "color": "nodes"}, "one factor has two roles"),
+        ({"x": "nods"}, "no column 'nods'"),
+        ({"kind": "latency", "x": "nodes"}, "do not go with kind='latency'"),
+        ({"kind": "heatmap"}, "a heat map is of settings of two factors"),
     ],
 )
 def test_a_figure_that_cannot_be(asked, said, places):
@@ -262,7 +276,8 @@ def test_what_this_machine_can_do(capsys):
     assert [one["name"] for one in made.to_dict()["checks"]] == made.to_frame()["name"].tolist()
 
 
-def test_a_probe_is_kept_and_shown(tmp_path, capsys):
+def test_a_probe_is_kept_and_shown(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "small_node"))
     made = iosonde.probe(tmp_path, nodes=1, store=tmp_path.parent / "probed", repetitions=2, size="1MiB")
     assert capsys.readouterr() == ("", "") and "2 repetitions" in str(made)
     frame = made.to_frame().set_index("quantity")
@@ -307,6 +322,7 @@ IN_ANOTHER_WAY = {
     "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed"}, "plan": {"schema"},
+    "summary": {"all"},  # .to_frame() has every row
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model"}, "rank": {"coefficients", "levels"},

@@ -21,7 +21,7 @@ KINDS = ("file", "user:ls", "interference:ls", "true", None)
 def asked(kind, place, *levels, **more):
     (place / "sweep.yaml").write_text(FILE)
     what = str(place / "sweep.yaml") if kind == "file" else kind
-    return Request(what=what, target=str(place), levels=levels, store=str(place.parent / "store"), **more)
+    return Request(what=what, target=(str(place),), levels=levels, store=str(place.parent / "store"), **more)
 
 
 @pytest.mark.parametrize("kind", KINDS)

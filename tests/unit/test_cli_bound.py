@@ -126,6 +126,14 @@ def test_a_probe_gives_the_slowest_of_everything_with_intervals(tmp_path):
     assert by_hand["s"] == 5e7
 
 
+def test_the_disk_that_one_node_probed_is_taken_for_the_only_one(tmp_path):
+    made = document("--probe", probe(tmp_path))
+    assert {t["name"]: t["bytes_per_s"] for t in made["terms"]}["disks"] == pytest.approx(2e8)
+    nfs = ["the target is nfs: its 'disk' is the servers', their caches and the network in between"]
+    assert "disks" in document("--probe", probe(tmp_path, warnings=nfs))["missing"]
+    assert "disks" in document("--probe", probe(tmp_path), "--servers", "2")["missing"]
+
+
 def test_a_store_that_knows_a_probe(tmp_path):
     from iosonde.core.hardware import SOURCE
     from iosonde.core.types import Run

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.cli.commands import compare
+from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
@@ -24,6 +25,11 @@ def as_json(*args: str) -> dict:
     return json.loads(invoke(*args, "--json"))
 
 
+def one(*args: str) -> dict:
+    (only,) = as_json(*args)["comparisons"]
+    return only
+
+
 def refused(*args: str) -> str:
     with pytest.raises((InputError, DataError)) as error:
         invoke(*args)
@@ -31,16 +37,16 @@ def refused(*args: str) -> str:
 
 
 def test_a_published_side_by_its_keys():
-    made = as_json(*CP_ARGS, "1", "--b-summary", UFS, "--level", "0.9")
+    made = one(*CP_ARGS, "1", "--b-summary", UFS, "--level", "0.9")
     assert made["t"] == pytest.approx(2.618035, abs=1e-3) and made["df"] == pytest.approx(12.923033, abs=1e-3)
     assert (made["overlap"], made["verdict"]) == (True, "different")
     assert set(made["ratio"]) == {"value", "low", "high", "level", "n", "warnings"}
-    other = as_json(*CP_ARGS, "1", "--a-summary", UFS, "--level", "0.9")
+    other = one(*CP_ARGS, "1", "--a-summary", UFS, "--level", "0.9")
     assert other["t"] == pytest.approx(-made["t"])
 
 
 def test_two_published_sides_need_no_data():
-    made = as_json("--a-summary", "mean=10,sd=1,n=12", "--b-summary", "mean=20,sd=1,n=12")
+    made = one("--a-summary", "mean=10,sd=1,n=12", "--b-summary", "mean=20,sd=1,n=12")
     assert made["t"] == pytest.approx(-10 / (2 / 12) ** 0.5) and made["verdict"] == "different"
     assert "nothing to compare" in refused("--a-summary", "mean=10,sd=1,n=12")
     assert "nothing to compare" in refused()
@@ -61,13 +67,13 @@ def test_texts_fit_a_terminal():
 def test_two_columns_of_a_wide_table(tmp_path):
     path = tmp_path / "wide.csv"
     path.write_text("before_s,after_s\n1,2\n1.1,2.2\n0.9,\n1.05,2.1\n")
-    made = as_json(str(path), "before", "after_s")
+    made = one(str(path), "before", "after_s")
     assert (made["a"]["n"], made["b"]["n"], made["verdict"]) == (4, 3, "different")
     assert made["ratio"]["value"] == pytest.approx(2.1 / 1.0125)
 
 
 def test_pairs_by_a_key(tmp_path):
-    made = as_json(*CP_ARGS, "1", "3", "--pair", "run_in_group")
+    made = one(*CP_ARGS, "1", "3", "--pair", "run_in_group")
     assert made["paired"] and made["df"] == 7
     path = tmp_path / "t.csv"
     path.write_text(
@@ -125,9 +131,9 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
     from iosonde.cli.commands import anova, regress
 
     store(tmp_path / "s")
-    one = ("--where", "operation=create", "--where", "metric=rate_last_done")
+    kind = ("--where", "operation=create", "--where", "metric=rate_last_done")
     path = str(tmp_path / "s")
-    made = as_json(path, "1", "2", "--group", "nodes", "--response", "value", *one)
+    made = one(path, "1", "2", "--group", "nodes", "--response", "value", *kind)
     assert (made["a"]["n"], made["b"]["n"]) == (6, 6)
     said = refused(path, "1", "2", "--group", "nodes", "--response", "value")
     assert "operations and metrics" in said and "--where 'operation=create'" in said
@@ -135,7 +141,7 @@ def test_a_stores_values_must_be_of_one_kind_and_of_trials(tmp_path):
         args = [path, "--response", "value", "--on", "nodes"]
         with pytest.raises(InputError):
             CliRunner().invoke(command, args, catch_exceptions=False, standalone_mode=False)
-        text = CliRunner().invoke(command, [*args, *one], catch_exceptions=False, standalone_mode=False).stdout
+        text = CliRunner().invoke(command, [*args, *kind], catch_exceptions=False, standalone_mode=False).stdout
         assert "n = 12" in text
 
 
@@ -148,3 +154,115 @@ def test_other_clocks_can_be_compared(tmp_path):
     assert [c["by"]["metric"] for c in made["comparisons"]] == [
         "rate_last_done", "rate_sum_of_ranks", "bandwidth_last_done", "bandwidth_sum_of_ranks",
     ]  # fmt: skip
+
+
+# Two DATA, conditions, Markdown
+
+
+@pytest.fixture
+def files(tmp_path) -> tuple[str, str]:
+    for name, more in (("before", 1.0), ("after", 1.1)):
+        rows = [(size, size * more * (1 + i / 100)) for size in (1, 2) for i in range(6)]
+        (tmp_path / f"{name}.csv").write_text("size,write_s\n" + "".join(f"{size},{v}\n" for size, v in rows))
+    return str(tmp_path / "before.csv"), str(tmp_path / "after.csv")
+
+
+def exit_code(*args: str) -> int:
+    return CliRunner().invoke(cli, ["compare", *args]).exit_code
+
+
+def test_two_files_are_a_base_and_another(files):
+    made = as_json(*files, "--response", "write")
+    assert made["schema"] == 2 and made["base"] == "it is given first" and made["group"] is None
+    assert [(c["a"]["name"], c["b"]["name"], c["said"]) for c in made["comparisons"]] == [
+        ("before.csv", "after.csv", "slower")
+    ] * 2
+    assert "a" not in made and "verdict" not in made
+    text = invoke(*files, "--response", "write")
+    assert "A, the base: before.csv (it is given first); B: after.csv" in text and "6+6" in text and "slower" in text
+
+
+@pytest.mark.parametrize(
+    ("conditions", "code"),
+    [(["slower>5%"], 1), (["slower>20%"], 0), (["faster>5%"], 0), (["more>0.05"], 1), (["different>5%"], 1),
+     (["less>1%", "slower>50%"], 0), (["slower>10%"], 0), (["slower>10%", "--strict"], 1),
+     (["slower>50%", "--strict"], 0)],
+)  # fmt: skip
+def test_a_program_learns_of_it_by_the_exit_code(files, conditions, code):
+    asked = [word for text in conditions for word in (["--fail-if", text] if ">" in text else [text])]
+    assert exit_code(*files, "--response", "write", *asked) == code
+
+
+def test_what_failed_is_said(files):
+    done = CliRunner().invoke(cli, ["compare", *files, "--response", "write", "--fail-if", "slower>5%"])
+    assert done.stdout.splitlines()[-2:] == ["failed: size=1: slower>5%", "failed: size=2: slower>5%"]
+    made = json.loads(CliRunner().invoke(cli, ["compare", *files, "--response", "write", "--fail-if", "slower>10%",
+                                               "--json"]).stdout)["fail_if"]  # fmt: skip
+    assert (made["problem"], made["failed"]) == (False, []) and len(made["cannot_tell"]) == 2
+
+
+@pytest.mark.parametrize("text", ["slower", "worse>5%", "slower>x", "slower<5%", "slower>5 %%"])
+def test_a_condition_that_cannot_be_read_is_refused(files, text):
+    assert "is not a condition" in refused(*files, "--response", "write", "--fail-if", text)
+
+
+def test_a_condition_of_nothing_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("v,errors\n" + "".join(f"{v},{i}\n" for v in "ab" for i in range(1, 5)))
+    said = refused(str(path), "--response", "errors", "--group", "v", "--fail-if", "slower>5%")
+    assert "none of the 1 comparisons" in said
+    assert "--strict has no condition" in refused(str(path), "--response", "errors", "--group", "v", "--strict")
+
+
+def test_a_pull_request_gets_a_markdown_table(files):
+    text = invoke(*files, "--response", "write", "--markdown")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 4 and len({line.count("|") for line in rows}) == 1
+    assert rows[2].endswith("| slower |") and "before.csv" in text.splitlines()[0]
+
+
+def test_markdown_of_a_hostile_name_is_no_markup(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("v,y\n" + "".join(f"{v},{i + 1}\n" for v in ("<b>|x", "[a](b)") for i in range(4)))
+    text = invoke(str(path), "--response", "y", "--group", "v", "--markdown")
+    assert "<b>" not in text.replace("\\<b\\>", "") and "\\|x" in text and "\\[a\\]" in text
+
+
+def test_wrong_second_data(files, tmp_path):
+    assert "does not exist" in refused(files[0], "nothing.csv", "--response", "write")
+    assert "3 DATA are given" in refused(*files, files[0], "--response", "write")
+    assert "A and B themselves" in refused(*files, "--response", "write", "--group", "size")
+    other = tmp_path / "ms.csv"
+    other.write_text("size,write (ms)\n1,1\n1,2\n")
+    assert "is in s in before.csv and in ms in ms.csv" in refused(files[0], str(other), "--response", "write")
+
+
+def test_long_names_are_never_cut_to_the_same_word(tmp_path):
+    path = tmp_path / "t.csv"
+    names = [f"20261122-091500-envelope-of-the-{tail}" for tail in ("old-kernel", "new-kernel", "third-kernel")]
+    path.write_text("v,y_s\n" + "".join(f"{v},{i + 1}\n" for v in names for i in range(4)))
+    text = invoke(str(path), "--response", "y", "--group", "v")
+    table = [line for line in text.splitlines() if "4+4" in line]
+    assert len({tuple(line.split()[:2]) for line in table}) == 3 and all(
+        len(set(line.split()[:2])) == 2 for line in table
+    )
+
+
+def test_without_levels_the_base_is_said(tmp_path):
+    assert as_json(*CP_ARGS)["base"] == "it is the smallest"
+    assert as_json(*CP_ARGS, "3", "1")["comparisons"][0]["a"]["name"] == "3"
+
+
+def test_times_end_at_zero_as_in_summary(tmp_path):
+    """-0.5 to 73.4, where summary said 0 to 73.4."""
+    path = tmp_path / "t.csv"
+    path.write_text("v,value,unit\n" + "".join(f"{v},{y},s\n" for v in "ab" for y in (0.5, 1, 2, 40)))
+    made = one(str(path), "--response", "value", "--group", "v", "--adjust", "none")
+    assert made["a"]["mean_low"] == 0 and made["unit"] == "s"
+
+
+def test_all_tied_trials_have_the_p_of_all_orders(tmp_path):
+    path = tmp_path / "zero.csv"
+    path.write_text("v,errors\n" + "a,0\n" * 3 + "b,1\n" * 3)
+    made = one(str(path), "--response", "errors", "--group", "v")
+    assert made["rank_test"]["p"] == pytest.approx(0.1) and made["ratio"] is None and made["decides"] == "difference"

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import here
 from iosonde.campaign.campaign import importer_names
 from iosonde.campaign.document import document
 from iosonde.campaign.request import Request
@@ -143,7 +144,7 @@ def test_a_bare_command_is_a_step(place):
     ],
 )
 def test_words_for_what_is_wrong(place, words, says):
-    done = iosonde("plan", *words, where=place)
+    done = here.iosonde("plan", *words, where=place)
     assert done.returncode == 2
     assert says in done.stderr.replace("'--", "--")
     assert not done.stdout
@@ -162,16 +163,16 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(place):
 
 def test_options_override_the_keys_of_their_names(place):
     os.chdir(place)
-    asked = spec_of("sweep.yaml", target="target", nodes=(1, 2), seed=3, name="n", levels=("size=4KiB",), budget=5.0,
+    asked = spec_of("sweep.yaml", target=("target",), nodes=(1, 2), seed=3, name="n", levels=("size=4KiB",), budget=5.0,
                     repetitions=9, before_reads="sync", between_trials="drop")  # fmt: skip
-    assert asked.spec.target == place / "target"
+    assert asked.spec.targets == {"": place / "target"}
     assert (asked.spec.levels("nodes"), asked.spec.levels("size")) == ((1, 2), (4096,))
     assert (asked.spec.seed, asked.spec.name, asked.spec.repetitions, asked.terms.budget_s) == (3, "n", 9, 5.0)
     assert (asked.spec.cache.between_trials, asked.spec.cache.before_reads) == ("drop", "sync")
 
 
 def test_the_envelope_is_what_options_alone_mean(place):
-    asked = spec_of(target=str(place), quick=True, small_files=7, direct=True)
+    asked = spec_of(target=(str(place),), quick=True, small_files=7, direct=True)
     (step,) = asked.spec.steps
     assert (step.workload, step.settings["small_files"], step.settings["direct"]) == ("envelope", 7, True)
     assert asked.spec.repetitions == 2

@@ -99,7 +99,10 @@ def test_together_all_responses_of_a_unit_are_in_one_panel(runs):
         (("--on", "size", "--kind", "bars"), "--on and --kind do not go together"),
         (("--on", "size", "--bars"), "--on and --bars do not go together"),
         (("--on", "size", "--response", "write,latency", "--together"), "different units: MiB/s, ms"),
-        (("--response", "write"), "--response and --together go with --on"),
+        (("--together",), "--together goes with --on"),
+        (("--on", "size", "--x", "fs"), "--on and --x do not go together"),
+        (("--kind", "bars", "--x", "fs"), "--x does not go with --kind bars"),
+        (("--bars", "--response", "write"), "--bars and --response do not go together"),
         (("--on", "size", "--response", "size"), "both the response and a predictor"),
     ],
 )

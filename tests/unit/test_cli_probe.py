@@ -7,9 +7,11 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from iosonde.campaign import preflight
 from iosonde.cli.commands.probe import command
 from iosonde.core.errors import IncompleteError, InputError, TargetError
 from iosonde.measure.probe import local as probe_local
+from iosonde.measure.target.space import QuotaFree
 from iosonde.store import Store
 
 
@@ -30,6 +32,23 @@ def test_a_target_that_is_not_there(tmp_path):
 def test_a_store_on_the_target_is_refused_before_anything_is_made(tmp_path):
     assert "lies on the target" in refused(InputError, "--target", tmp_path, "--store", tmp_path / "s").message
     assert not list(tmp_path.iterdir())
+
+
+def test_temporary_files_on_the_target_are_refused_before_anything_is_made(tmp_path, monkeypatch):
+    target = tmp_path / "t"
+    (target / "tmp").mkdir(parents=True)
+    monkeypatch.setattr("tempfile.tempdir", str(target / "tmp"))
+    error = refused(InputError, "--target", target, "--size", "1MiB", "--store", tmp_path / "s")
+    assert "on the target" in error.message and "TMPDIR" in error.hint
+    assert [path.name for path in tmp_path.rglob("*")] == ["t", "tmp"]
+
+
+def test_what_a_quota_leaves_is_asked_for(tmp_path, monkeypatch):
+    target = tmp_path / "t"
+    target.mkdir()
+    monkeypatch.setattr(preflight, "quota_free", lambda facts: QuotaFree(2**20 - 1))
+    error = refused(TargetError, "--target", target, "--size", "1MiB", "--store", tmp_path / "s")
+    assert "the quota leaves" in error.message and "--size" in error.hint
 
 
 @pytest.mark.parametrize("size", ["0", "1000", "1537KiB"])

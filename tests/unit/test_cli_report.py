@@ -116,7 +116,7 @@ def test_plot_one_kind_to_a_file(whole, tmp_path, kind):
 
 
 def test_plot_all_to_a_directory(whole, tmp_path):
-    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figures", "--format", "pdf")
+    code, out, _ = run(plot.command, whole, "-o", tmp_path / "figures", "--format", "pdf", "--kind", "page")
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["bars.pdf", "latency.pdf", "timeline.pdf"]
     assert len(out.splitlines()) == 3
@@ -124,7 +124,7 @@ def test_plot_all_to_a_directory(whole, tmp_path):
 
 def test_plot_only_a_metric(whole, tmp_path):
     assert run(plot.command, whole, "-o", tmp_path / "a.svg", "--metric", "create")[0] == 0
-    assert ">Create<" in (tmp_path / "a.svg").read_text()
+    assert ">Rate of Create by nodes<" in (tmp_path / "a.svg").read_text()
     assert "Read 1-to-1" not in (tmp_path / "a.svg").read_text()
 
 
@@ -135,7 +135,10 @@ def test_plot_only_a_metric(whole, tmp_path):
         (["-o", "x.svg", "--format", "pdf"], "do not agree"),
         (["-o", "no/such/directory/x.svg"], "cannot write"),
         (["-o", "no/such/directory"], "cannot make the directory"),
-        (["-o", "x.svg", "--metric", "nothing"], "nothing of"),
+        (["-o", "x.svg", "--metric", "nothing"], "there is no metric 'nothing'"),
+        (["-o", "x.svg", "--response", "nothing"], "no response 'nothing'"),
+        (["-o", "x.svg", "--metric", "nothing", "--kind", "bars"], "nothing of"),
+        (["-o", "x.svg", "--kind", "page"], "is several figures"),
         (["--experiment", "nope"], "there is no experiment nope"),
         (["--where", "nods=2"], "nods"),
         (["--level", "95"], "confidence level"),
@@ -207,9 +210,9 @@ def test_no_operations_and_one_trial(tmp_path):
     store.append(stats_sample.run(1, 0, np.random.default_rng(1), operations=None, phases=[]))
     page = page_at(tmp_path / "store")
     assert page.latencies.missing == ("No operation was recorded, so there is no distribution to show.",)
-    assert "Only one size was measured" in page.bars.missing[0]
+    assert "Only one setting was measured" in page.bars.missing[0]
     assert page.bars.items[0].cells[0].estimate.low is None
-    assert page.warnings()
+    assert page.warnings(medians=False)
     assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
 
 
@@ -225,7 +228,7 @@ def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
     store.save_experiment(Experiment("y", "y", [], {}, [], 77, "2027-01-01T00:00:00Z"))
     page = page_at(tmp_path / "store")
     assert [row[0] for row in page.trials.rows] == ["new"]
-    assert "holds 2 experiments" in page.answers.what[-1]
+    assert "Of 2 experiments the last, y" in page.answers.what[-1]
     assert ("seed of the order", "77") in page.reproduce.facts
     assert "seed 77" in " ".join(page.answers.what)
     assert len(page_at(tmp_path / "store", experiment="x").trials.rows) == 4

@@ -132,7 +132,7 @@ def test_results_leave_as_csv_json_and_parquet(store: Store, tmp_path: Path) -> 
     assert [(row["run"], float(row["value"]), row["rank"], row["fs"]) for row in rows] == [
         (row["run"], row["value"], "" if row["rank"] is None else str(row["rank"]), row["fs"]) for row in expected
     ]
-    assert json.loads(invoke(show.command, store.path, "--export", "json").stdout) == {"schema": 1, "rows": expected}
+    assert json.loads(invoke(show.command, store.path, "--export", "json").stdout) == {"schema": 2, "rows": expected}
     invoke(show.command, store.path, "--export", "parquet", "-o", tmp_path / "r.parquet")
     assert pq.read_table(tmp_path / "r.parquet").to_pylist() == expected
     one = invoke(show.command, store.path, "e-1-3", "--export", "csv", "--incomplete").stdout

@@ -48,6 +48,15 @@ def test_a_changed_word_is_found_and_recorded(tmp_path):
     assert "7 files\n$ exit 2" in recorded
 
 
+def test_an_example_runs_only_where_the_programs_are_that_it_needs(tmp_path):
+    page = PAGE.replace("12 files", "12 trees").replace("<!-- measured -->", "<!-- measured -->\n<!-- needs: sh -->")
+    assert blocks_of(page)[0].needs == ("sh",)
+    assert len(play(page, tmp_path)[0]) == 1
+    (tmp_path / "other").mkdir()
+    without = page.replace("needs: sh", "needs: no-such-program")
+    assert play(without, tmp_path / "other") == ([], without)
+
+
 def test_an_unexpected_exit_code_fails(tmp_path):
     with pytest.raises(AssertionError, match="exits 2, not 0"):
         play(PAGE.replace("<!-- exit 2 -->\n", ""), tmp_path)

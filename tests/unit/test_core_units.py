@@ -55,3 +55,9 @@ def test_rates_are_shown_in_binary_units_and_kilo_operations():
     assert units.format_rate(1048576, "bytes/s") == "1.00 MiB/s"
     assert units.format_rate(12345, "operations/s") == "12.3 kop/s"
     assert units.format_rate(0.00213, "s") == "2.13 ms"
+
+
+@pytest.mark.parametrize(("text", "size"), [("64k", 65536), ("1MiB", 1 << 20), ("1.5K", 1536), ("4096", None),
+                                            ("0", 0), ("nfs", None), ("k", None), ("4kB", 4000)])  # fmt: skip
+def test_a_text_that_can_only_be_a_size(text, size):
+    assert units.size_of(text) == size

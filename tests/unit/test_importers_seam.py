@@ -142,6 +142,15 @@ def imported(*arguments: str, code: int = 0) -> dict:
     return json.loads(done.stdout)
 
 
+def test_a_source_of_factors_that_says_nothing_is_named(tmp_path):
+    there, store = archive(tmp_path / "in"), str(tmp_path / "store")
+    made = imported("-r", str(there), "--store", store, "--factors-from", "site={}/", "--factors-from", "site={}/*")
+    (said,) = made["warnings"]
+    assert said.startswith("--factors-from 'site={}/' matches none of the 5 paths, as 'notes.txt'")
+    done = CliRunner().invoke(import_command, ["-r", str(there), "--store", store, "--factors-from", "nodes={}/..."])
+    assert "~ --factors-from 'nodes={}/...' matches none" in done.stdout
+
+
 def test_import_is_recursive_says_what_it_left_and_stores_nothing_twice(tmp_path):
     there, store = archive(tmp_path / "in"), str(tmp_path / "store")
     first = imported("-r", str(there), "--store", store, "--factors-from", "site={}/...")

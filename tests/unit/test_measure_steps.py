@@ -70,6 +70,13 @@ def test_a_command_that_failed_is_told_in_a_sentence_and_the_rest_is_torn_down(t
     assert not list(target.iterdir())
 
 
+def test_a_trial_whose_directory_was_replaced_meanwhile_is_not_complete(target, tmp_path):
+    (tmp_path / "mine").mkdir()
+    done = run(target, [CommandStep("mv ${TARGET} ${TARGET}.away; ln -s %s ${TARGET}" % (tmp_path / "mine"))])
+    assert len(done.missing) == 1 and "was replaced" in done.missing[0]
+    assert not list(target.iterdir()) and (tmp_path / "mine").is_dir()
+
+
 def test_a_large_output_reaches_the_store_as_it_was(target, tmp_path):
     """A command that prints much, and binary: it goes from file to file and never through memory."""
     size, kept = 30 * 2**20, Store.create(tmp_path / "store")

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from iosonde.campaign import preflight
 from iosonde.core.errors import InputError, TargetError, TargetFaultError
 from iosonde.measure.target import space
-from iosonde.measure.target.space import Limits, Need
+from iosonde.measure.target.space import Limits, Need, QuotaFree
 from iosonde.measure.target.workspace import MARKER, Workspace
 from iosonde.ranks.machine import mount
 
@@ -52,12 +53,41 @@ def test_a_count_that_is_negative_is_unknown_and_no_shortage(tmp_path, monkeypat
     found = mount.space(tmp_path)
     assert (found["free_inodes"] if "f_files" in lies else found["free_bytes"]) is None
     with pytest.raises(TargetError, match="quota"):
-        space.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
+        space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
+
+
+@pytest.mark.parametrize(
+    ("true", "says"),
+    [
+        ({"f_files": 100, "f_ffree": 50, "f_favail": 9}, "9 free inodes, a trial needs 10"),
+        ({"f_flag": os.ST_RDONLY}, "read-only mount"),
+    ],
+)
+def test_too_few_inodes_and_a_read_only_mount_are_refused(tmp_path, monkeypatch, true, says):
+    found = os.statvfs(tmp_path)
+    names = ("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree", "f_favail", "f_flag",
+             "f_namemax", "f_fsid")  # fmt: skip
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result([true.get(n, getattr(found, n)) for n in names]))
+    with pytest.raises(TargetError, match=says):
+        space.check(tmp_path, Need(1, 10), Limits())
 
 
 def test_quota_counts_as_space(tmp_path):
     with pytest.raises(TargetError, match="quota"):
-        space.check(tmp_path, Need(1000, 1), Limits(), quota_free_bytes=999)
+        space.check(tmp_path, Need(1000, 1), Limits(), QuotaFree(999))
+    with pytest.raises(TargetError, match="the quota leaves 99 files, a trial needs 100"):
+        space.check(tmp_path, Need(1, 100), Limits(), QuotaFree(10**9, 99))
+    space.check(tmp_path, Need(900, 100), Limits(), QuotaFree(10**9, 100))
+
+
+def test_the_least_of_all_quotas_is_asked_for_before_a_campaign_and_a_probe(tmp_path):
+    """By the way of the product: facts → helper → refusal."""
+    quotas = [{"free_bytes": None, "free_files": 7}, {"free_bytes": 50, "free_files": None}]
+    quotas.append({"free_bytes": 2**40, "free_files": 2**40})
+    for need, says in ((Need(1, 8), "leaves 7 files"), (Need(51, 1), "leaves 50 B")):
+        with preflight.keeper(None, lambda *_: None) as keeper, pytest.raises(TargetError, match=says):
+            keeper.check(tmp_path, need, Limits(), preflight.quota_free({"quota": quotas}))
+    assert preflight.quota_free({"quota": None}) == QuotaFree()
 
 
 def test_absent_file_and_forbidden_targets(tmp_path):

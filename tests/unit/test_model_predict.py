@@ -169,8 +169,18 @@ def test_many_settings_are_what_single_ones_are():
     assert ask_all(model, [], 0.9) == []
 
 
-def test_a_level_between_those_tried_has_no_interval_and_the_cure_is_named():
-    made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.95)
+def test_a_level_between_those_tried_has_the_interval_of_its_neighbours_together():
+    model = fitted(grid(), "linear").model
+    made = ask(model, {"a": 3.5, "fs": "y"}, 0.9)
+    below, above = (ask(model, {"a": a, "fs": "y"}, 0.9).value for a in (3, 4))
+    assert below.low is not None and above.low is not None
+    assert made.value.low == min(below.low, above.low) and made.value.high == max(below.high, above.high)
+    assert "that of a 3 and 4 together: it holds if the response only rises or only falls" in made.value.warnings[0]
+    assert made.to_json()["interval_of"] == "neighbours" and not made.extrapolated
+
+
+def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_the_cure_is_named():
+    made = ask(fitted(grid(), "linear").model, {"a": 3.5, "fs": "y"}, 0.999)
     assert made.value.low is None and not made.extrapolated
     assert "this a was never tried; validate --leave-out 'a'" in made.value.warnings[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 
 import pytest
@@ -163,6 +164,13 @@ def test_a_target_that_may_not_be_written_is_a_failed_check(tmp_path):
     (found,) = abilities.try_all([lambda: target_checks.target_writable(tmp_path / "absent")])
     assert not found.ok
     assert "FileNotFoundError" in found.detail
+
+
+def test_a_target_whose_name_is_no_utf8_cannot_be_measured_and_is_said_to_be_so(tmp_path):
+    target = tmp_path / os.fsdecode(b"n\xff")
+    target.mkdir()
+    (found,) = target_checks.try_all(target)
+    assert not found.ok and "is not UTF-8" in found.detail and "rename it" in found.cure
 
 
 # --- the command

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.ranks import machine
+from iosonde.ranks import machine, processes
 from iosonde.ranks.machine import block, command, filesystem, host, load, mount, network, quota, reading, scheduler
 
 MOUNTS = r"""
@@ -249,6 +249,24 @@ def test_lustre_and_nfs_quota():
     assert quota.parse_quota(nfs, "srv:/c", 7) == []
 
 
+def test_lustre_is_asked_for_the_quotas_of_user_group_and_project(monkeypatch, tmp_path):
+    asked = []
+
+    def lfs(words):
+        asked.append(words[3])
+        return f"{words[-1]}  10  0  {20 * len(asked)}  -  1  0  {30 * len(asked)}  -\n"
+
+    on_lustre = mount.Mount(**{**vars(mount.of_path(tmp_path)), "type": "lustre", "mount_point": "/scratch"})
+    monkeypatch.setattr(quota.reading, "tool", lfs)
+    monkeypatch.setattr(quota, "project_id", lambda _: 42)
+    found = quota.quotas(tmp_path, on_lustre)
+    assert asked == ["-u", "-g", "-p"]
+    assert [(one["kind"], one["hard_files"]) for one in found] == [("user", 30), ("group", 60), ("project", 90)]
+    assert found[2]["id"] == 42
+    monkeypatch.setattr(quota.reading, "tool", lambda words: asked.append(words) and None)
+    assert quota.quotas(tmp_path, on_lustre) == [] and len(asked) == 4, "it hangs once, not three times"
+
+
 def test_no_quota_is_none():
     assert quota.parse_lfs("/scratch 900 0 0 - 12 0 0 -", 7) == []
     assert quota.parse_lfs("some error text", 7) == []
@@ -356,3 +374,9 @@ def test_a_sampler_sees_its_own_process_at_work():
         sum(range(10000))
     found = sampler.result()
     assert 0 < found["own_share"] <= found["busy_share"] + 0.5
+
+
+def test_the_cpu_time_of_a_command_that_has_ended_is_ours():
+    before = processes.cpu_seconds([os.getpid()])
+    subprocess.run(["/bin/sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
+    assert processes.cpu_seconds([os.getpid()]) - before > 0.1

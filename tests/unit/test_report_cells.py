@@ -9,10 +9,10 @@ from iosonde.answers.page.content.bars import Bars, Cell
 from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
 from iosonde.answers.page.content.tables import Section
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.report.page.headline import MOST_SETTINGS, headlines
 from iosonde.report.page.page import bar_groups, render
 from iosonde.report.page.strip import STRIP_WIDTH, StripAxis
-from iosonde.report.page.summary_table import FOLD_BEYOND, MOST_ROWS, summary_table
+from iosonde.report.page.summary_table import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table
+from iosonde.report.page.top_table import top_tables
 from iosonde.report.text import estimate_parts
 from page_sample import model_page, sample_page
 
@@ -20,7 +20,7 @@ from page_sample import model_page, sample_page
 def summary(n, by=("size",)):
     def row(number):
         value = Estimate(100.0 + (number * 7) % n, 90.0, 300.0, 0.95, 3)
-        return SummaryRow((str(number),) * len(by), value, value, 1.0, 0.1)
+        return SummaryRow((str(number),) * len(by), (number,) * len(by), value, value, 1.0, 0.1)
 
     return ResponseSummary("rate", "", by, tuple(row(number) for number in range(n)))
 
@@ -55,10 +55,54 @@ def test_folded_cells_are_all_on_the_page_once_opened():
     assert "All 3 cells" not in html
 
 
-def test_a_table_of_many_columns_has_the_findings_below_it():
-    assert 'class="first"' in render(dataclasses.replace(model_page(), summary=(summary(3),)))
-    wide = dataclasses.replace(model_page(), summary=(summary(3, ("a", "b", "c", "d")),))
-    assert 'class="first stacked"' in render(wide)
+def test_very_many_factors_are_one_column_of_what_a_cell_has_a_level_of():
+    names = tuple("abcdefgh")
+    row = dataclasses.replace(summary(1, names).rows[0], levels=("1",) * 7 + ("(missing)",), setting=(1,) * 7 + (None,))
+    many = summary_table(dataclasses.replace(summary(1, names), rows=(row,)))
+    assert many.by == ("setting",) and many.lines[0].levels == ("a=1, b=1, c=1, d=1, e=1, f=1, g=1",)
+    assert summary_table(summary(1, names[:MOST_FACTORS])).by == names[:MOST_FACTORS]
+
+
+def settings(title, unit="bytes/s", sizes=(4096, 65536), nodes=(1, 2), left_out=()):
+    """A response by size and nodes, 100 MiB/s and more."""
+    rows = tuple(
+        SummaryRow((f"{size // 1024} KiB", str(count)), (size, count),
+                   Estimate((100 + 10 * place + count) * 2.0**20, 90.0 * 2**20, 150.0 * 2**20, 0.95, 3),
+                   Estimate(None, None, None, 0.95, 3), None, 0.01 * count)
+        for place, size in enumerate(sizes) for count in nodes if (size, count) not in left_out
+    )  # fmt: skip
+    return ResponseSummary(title, unit, ("size", "nodes"), rows)
+
+
+def tops(*responses):
+    return top_tables(dataclasses.replace(sample_page(), summary=responses))
+
+
+def test_settings_of_two_factors_are_laid_out_as_in_the_text():
+    """Columns by the factor of the fewest levels, rows by the other, a table for each response."""
+    write, read = tops(settings("write", sizes=(4096, 65536, 2**20)), settings("read", sizes=(4096, 65536, 2**20)))
+    assert (write.title, write.heads, write.columns) == ("write, MiB/s", ("size",), ("1 node", "2 nodes"))
+    assert [row.heads for row in write.rows] == [("4 KiB",), ("64 KiB",), ("1024 KiB",)]
+    assert [[number.value for number in row.numbers] for row in write.rows][:2] == [["101", "102"], ["111", "112"]]
+    assert write.below == "n 3, cv 1.0 % to 2.0 %" and read.title == "read, MiB/s"
+    assert not write.unsure
+
+
+def test_a_setting_that_was_not_measured_is_an_empty_place():
+    (made,) = tops(settings("write", left_out=[(65536, 2)]))
+    assert [number.value for row in made.rows for number in row.numbers] == ["101", "102", "111", ""]
+    assert len(made.rows[1].marks) == 1
+
+
+def test_levels_that_read_alike_are_not_one():
+    rows = tuple(dataclasses.replace(row, levels=("4 KiB", row.levels[1])) for row in settings("write").rows)
+    (made,) = tops(dataclasses.replace(settings("write"), rows=rows))
+    assert len(made.rows) == 2
+
+
+def test_too_many_settings_are_left_to_the_cells():
+    assert tops(settings("write", sizes=tuple(4096 * n for n in range(1, 41)))) == []
+    assert tops(summary(3)) == []
 
 
 @pytest.mark.parametrize(("least", "most"), [(30e3, 2e6), (1.0, 1e9), (900.0, 40e3)])
@@ -82,18 +126,11 @@ def test_a_name_keeps_its_small_letter_at_the_beginning_of_a_finding():
 def many_settings(n):
     def bars(number, operation):
         value = Estimate((1.0 + number * 5 % n) * 2**20, None, None, 0.95, 1)
-        return Bars(operation, "bandwidth_last_done", f"{operation}, size={number}", "bytes/s", (Cell(1, value),))
+        cells = (Cell(1, value), Cell(2, value))
+        return Bars(operation, "bandwidth_last_done", f"{operation}, size={number}", "bytes/s", cells)
 
     items = tuple(bars(number, operation) for operation in ("write", "read") for number in range(n))
     return dataclasses.replace(sample_page(), bars=Section(items))
-
-
-def test_of_a_metric_with_many_settings_the_headline_has_the_lowest_and_the_highest():
-    (few,) = headlines(many_settings(MOST_SETTINGS))
-    assert len(few.rows) == 2 * MOST_SETTINGS and few.folded == 0
-    (made,) = headlines(many_settings(18))
-    assert [row.numbers[0].sort / 2**20 for row in made.rows] == [1.0, 18.0, 1.0, 18.0]
-    assert made.folded == 2 * 16
 
 
 def test_too_many_figures_are_folded_by_metric_and_each_keeps_its_place():

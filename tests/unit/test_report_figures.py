@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+from iosonde.answers.page.content.bars import Bars, Cell
 from iosonde.answers.page.content.factors import (
     FactorShare,
     Influence,
@@ -18,19 +19,22 @@ from iosonde.answers.page.content.factors import (
 )
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.report.figures.bars import bars_figure
+from iosonde.report.figures.bars import bars_figure, bars_reach
 from iosonde.report.figures.depth import depth_figure
 from iosonde.report.figures.factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.report.figures.figure import MIME_TYPE, Figure, together
-from iosonde.report.figures.files import FORMATS, format_of, numbered
+from iosonde.report.figures.files import FORMATS, format_of, image, numbered
+from iosonde.report.figures.heatmap import heatmap_figure
 from iosonde.report.figures.latency import latency_figure
 from iosonde.report.figures.roofline import roofline_figure
 from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
+from iosonde.report.figures.settings import settings_figure
 from iosonde.report.figures.timeline import timeline_figure
 from iosonde.report.figures.unseen import ModelErrors, errors_figure
 from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
 from iosonde.report.page.figures import page_specs
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
+from plot_sample import sample_plot
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 HOSTILES = (HOSTILE, "a\"b'c", "</script>", 'datum["x"]', "line\u2028end", "<b>&amp;</b>", "'+alert(1)+'", "{signal}")
@@ -68,6 +72,8 @@ def renamed(name: str) -> list[Figure]:
         scaling_figure(ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)],
                                     [], [1.5], 1)),
         depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
+        *(settings_figure(sample_plot(name, bars)) for bars in (False, True)),
+        heatmap_figure(sample_plot(name)),
         errors_figure(ModelErrors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
     ]  # fmt: skip
 
@@ -144,6 +150,28 @@ def test_interval_and_trials_are_in_the_bars():
     assert "MiB/s" in drawn["data"]["values"][0]["tip"] and "6 trials" in drawn["data"]["values"][0]["tip"]
 
 
+@pytest.mark.parametrize(
+    ("means", "ends"),
+    [
+        ((-5e6, 4.6), (-5.5e6, 5.06)),
+        ((-3.0, -2.0), (-3.3, 0.0)),
+        ((3.0, 2.0), (0.0, 3.3)),
+        ((0.0, 0.0), (0.0, 1.0)),
+    ],
+)
+def test_every_value_is_within_the_axis_whatever_its_sign(means, ends):
+    """A label outside of it made the image as high as the value is far away, until the process was ended."""
+    cells = tuple(Cell(nodes, Estimate(v, v - abs(v) / 10, v + abs(v) / 10, 0.95, 3)) for nodes, v in enumerate(means))
+    bars = Bars("op", "m", "op, m", "", cells)
+    assert bars_reach(bars) == pytest.approx(ends)
+    assert len(bars_figure(bars, "node").image("png")) < 2**20
+
+
+def test_an_image_of_absurd_size_is_refused_before_it_ends_the_process():
+    with pytest.raises(InputError, match="too much for a PNG"):
+        image({"mark": "point", "width": 100, "height": 10**8, "data": {"values": []}}, "png")
+
+
 def test_a_bar_without_an_interval_is_hollow():
     drawn, hollow, *_ = bars_figure(partial_page().bars.items[0], "node").spec["layer"]
     assert not drawn["data"]["values"] and len(hollow["data"]["values"]) == 1
@@ -162,9 +190,11 @@ def test_a_specification_is_plain_json_with_fixed_fields():
     for figure in renamed("n"):
         text = json.dumps(figure.to_dict(), allow_nan=False)
         assert json.loads(text)["description"]
-        rows = [row for layer in figure.spec["layer"] for row in layer["data"]["values"]]
+        layers = [layer for one in figure.spec.get("concat", [figure.spec]) for layer in one["layer"]]
+        rows = [row for layer in layers for row in layer["data"]["values"]]
         assert {key for row in rows for key in row} <= {
-            "x", "x2", "y", "y2", "low", "high", "end", "said", "tip", "series", "name", "line"}  # fmt: skip
+            "x", "x2", "y", "y2", "low", "high", "end", "said", "tip", "series", "name", "line", "aside", "value",
+            "half"}  # fmt: skip
 
 
 def test_a_notebook_is_given_the_specification_and_a_picture():

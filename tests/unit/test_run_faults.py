@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import here
 from iosonde.store import Store
 
 TINY = ["--small-files", "5", "--large-size", "256KiB", "--transfer-size", "64KiB", "--seed", "1"]
@@ -218,7 +219,7 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
 )
 def test_what_cannot_be_measured_is_refused_in_a_sentence(place, more, says):
     target, store = place
-    done = run(target, store, *more)
+    done = here.iosonde(*words(target, store, *more)[3:], where=target.parent)
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -246,6 +247,18 @@ def test_nothing_temporary_is_written_to_the_target(place, how):
     assert done.returncode == 2
     assert "on the target" in done.stderr
     assert left_in(target) == ["precious"]
+
+
+def test_with_a_spool_elsewhere_a_target_may_hold_the_temporary_files_of_others(place, tmp_path):
+    """A hook's output was left beside the workspace while it ran."""
+    target, store = place
+    seen = tmp_path / "seen"
+    hook = f'ls -A "$TARGET" >>{seen}'
+    more = ["--spool", str(tmp_path), "--cache", "cold", "--before-reads", hook, "--repetitions", "1"]
+    done = run(target, store, *more, env=os.environ | {"TMPDIR": str(target)})
+    assert done.returncode == 0, done.stderr
+    (experiment,) = Store.open(store).experiments()
+    assert set(seen.read_text().split()) == {"precious", f"iosonde-{experiment.id}"}
 
 
 @pytest.mark.parametrize("what", ["absent", "file", "store below"])
@@ -424,8 +437,9 @@ def test_what_an_earlier_experiment_had_to_leave_is_removed_by_the_next(place):
     assert left_in(target) == ["iosonde-20261122-0badcafe", "precious"]
 
 
-def test_what_a_killed_probe_left_is_removed_by_the_next(place):
+def test_what_a_killed_probe_left_is_removed_by_the_next(place, monkeypatch):
     target, store = place
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "small_node"))
     told = [sys.executable, "-m", "iosonde.cli.main", "probe", "--target", str(target), "--size", "64MiB"]
     told += ["--repetitions", "1", "--store", str(store), "--launcher", "local"]
     process = subprocess.Popen(told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -51,6 +51,25 @@ def test_too_few_repetitions_names_the_cells():
     assert finding.sentence == "1 of 2 cells have fewer than 6 trials (the fewest: 3): read, nodes=1"
 
 
+def test_an_mpi_program_with_another_number_of_tasks_is_said():
+    def trial(on, tasks, expected, **more):
+        mpi = {"tool": "ior", "tasks": tasks, "expected": expected}
+        return {"factors": {"ranks": 2}, "phases": [{"name": "s", "command": "x", "on": on, "mpi": mpi}], **more}
+
+    def said(*runs):
+        return [finding.sentence for finding in checks.run(subject_of([], runs), ["S113"])]
+
+    assert (
+        said(trial("mpi", [2], 2), trial("single", [2], None), trial("all", [2, 2], 2), {"phases": [{"name": "s"}]})
+        == []
+    )
+    (one,) = said(trial("single", [1, 1], None), trial("single", [2], None))
+    assert one.startswith("s was 2 jobs of ior with one task each, not one of 2") and one.endswith("(1 of 2 trials)")
+    assert said(trial("all", [1, 1], 2))[0].startswith("s is 2 copies of ior, not one job of 2 tasks")
+    assert "says it had 4 tasks where the trial has 2 ranks" in said(trial("mpi", [4], 2))[0]
+    assert said(trial("mpi", [1, 1], 2, missing=["ior ran as 2 jobs"])) == []  # S102 says it
+
+
 def test_incomplete_runs_are_said_with_what_they_lack():
     runs = [{"id": "a", "missing": ["rank 3 hung"]}, {"id": "b", "missing": []}]
     (finding,) = checks.run(subject_of([], runs), ["S102"])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.types import Estimate
+from iosonde.core.types import Better, Estimate, Metric
 from iosonde.stats.estimate import compare, rank_tests
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, PublishedSummary, group, published
-from iosonde.stats.estimate.compare_words import sentence
+from iosonde.stats.estimate.compare_words import Wording, sentence
 from iosonde.stats.estimate.multiple import holm
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 
@@ -183,10 +183,55 @@ def test_the_shift_covers():
 
 def test_sentences_can_be_quoted():
     made = compare.compare(group("1", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
-    assert sentence(made, "replicas") == "UFS is smaller: 0.889 (0.827 to 0.964) times replicas=1."
+    words = Wording(Metric("real", "s", Better.LOWER), "s", "replicas")
+    assert sentence(made, words) == (
+        "UFS is faster than replicas=1 (the base): 0.889 (0.823 to 0.964) times the time; 199 → 177 s, n = 8 and 8."
+    )
     made = compare.compare(group("1", CP1), group("3", CP3), 0.95, 0.02)
-    assert sentence(made, "replicas").startswith("Cannot tell whether replicas=3 differs from replicas=1: ")
-    assert f"about {made.n_needed} trials a side" in sentence(made)
+    assert sentence(made, words) == (
+        "Cannot tell whether replicas=3 is slower or faster than replicas=1 (the base): 1.061 (0.959 to 1.174) times "
+        "the time, which holds 1 and reaches beyond ± 2.0 %; 199 → 211 s, n = 8 and 8. About 701 trials a side would "
+        "tell: 693 more."
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "up", "down"),
+    [(Metric("real", "s", Better.LOWER), "slower", "faster"), (Metric("x", "MB/s"), "faster", "slower"),
+     (Metric("bandwidth", ""), "faster", "slower"), (Metric("latency_p99", "", Better.LOWER), "slower", "faster"),
+     (Metric("errors", "", Better.LOWER), "more", "less"), (Metric("memory", "bytes"), "more", "less"),
+     (Metric("temperature", ""), "more", "less")],
+)  # fmt: skip
+def test_the_words_follow_the_metric(metric, up, down):
+    few, many = group("a", [10.0, 10.1, 9.9]), group("b", [20.0, 20.1, 19.9])
+    made, back = compare.compare(few, many, 0.95, 0.02), compare.compare(many, few, 0.95, 0.02)
+    assert (Wording(metric).said(made), Wording(metric).said(back)) == (up, down)
+    assert f"b is {up} than a (the base)" in sentence(made, Wording(metric))
+
+
+def test_values_of_zero_and_logarithms_have_a_difference_and_no_ratio():
+    """0 and 0.1 were 'nan times': the mean below the line may be 0."""
+    made = compare.compare(group("a", [0.0, 0.0, 1.0, 2.0]), group("b", [8.0, 9.0, 9.0, 10.0]), 0.95, 0.02)
+    expected = scipy_stats.ttest_ind([8, 9, 9, 10], [0, 0, 1, 2], equal_var=False).confidence_interval()
+    assert made.ratio is None and made.typical is None and made.decides == "difference" and made.verdict == DIFFERENT
+    assert (made.difference.low, made.difference.high) == pytest.approx((expected.low, expected.high))
+    logs = compare.compare(group("a", np.log(CP1)), group("b", np.log(CP1) + 0.01), 0.95, 0.02, base=math.e)
+    assert logs.ratio is None and logs.difference_margin == pytest.approx(math.log(1.02))
+    assert "by 0.0100 (" in sentence(logs)
+    same = compare.compare(group("a", [-1.0, 11.0] * 50), group("b", [-1.0, 11.0] * 50), 0.95, 0.02)
+    assert same.verdict == CANNOT_TELL and same.n_needed > 100
+
+
+def test_the_ratio_of_geometric_means_is_a_number_of_its_own():
+    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02).to_json()
+    assert made["ratio_of_geometric_means"]["value"] == pytest.approx(scipy_stats.gmean(CP3) / scipy_stats.gmean(CP1))
+    assert made["ratio"]["value"] == pytest.approx(np.mean(CP3) / np.mean(CP1)) and made["method"] == "logarithms"
+
+
+def test_the_interval_that_a_campaign_sealed_decides():
+    sealed = Estimate(1.2, 1.1, 1.3, 0.95, 8)
+    made = compare.compare(group("a", CP1), group("b", CP3), 0.95, 0.02, sealed=sealed)
+    assert made.ratio == sealed and made.verdict == DIFFERENT and made.method == compare.SEALED
 
 
 def test_sides_that_never_vary_have_no_t():

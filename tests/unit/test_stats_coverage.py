@@ -35,6 +35,13 @@ def test_the_ratio_of_skewed_trials_covers():
         assert coverage("ratio of means", LOGNORMAL, n, 0.95, SAMPLES) >= 0.95 - slack(0.95)
 
 
+def test_the_ratio_of_sides_of_different_form_covers():
+    """A skewed side over a normal one: a ratio of typical values would be another one (83 % at n = 15)."""
+    for n in (3, 6, 15):
+        assert coverage("ratio of means, to a normal side", LOGNORMAL, n, 0.95, SAMPLES) >= 0.95 - slack(0.95)
+    assert coverage("ratio of geometric means", LOGNORMAL, 6, 0.95, SAMPLES) >= 0.95 - slack(0.95)
+
+
 def test_too_few_trials_give_no_interval_of_the_median():
     assert coverage("median (order statistics)", NORMAL, 5, 0.95, 20) is None
 

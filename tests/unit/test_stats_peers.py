@@ -13,7 +13,7 @@ from statsmodels.stats.anova import anova_lm
 from statsmodels.stats.multitest import multipletests
 
 from iosonde.core.table import table_of
-from iosonde.stats.estimate import compare, multiple, rank_tests, summarise
+from iosonde.stats.estimate import multiple, rank_tests, ratio, summarise
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
 
@@ -160,7 +160,7 @@ def test_fieller_by_the_bootstrap_of_its_pivot(seed):
     """From 20 trials: the interval's ends are the ratios at which the t test of a - ratio·b just speaks."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(100, 10, 40), rng.normal(80, 12, 30)
-    made = compare.ratio_of_means(compare.side(a), compare.side(b), 0.95)
+    made = ratio.ratio_of_means(ratio.side(a), ratio.side(b), 0.95)
     for end in (made.low, made.high):
         test = scipy_stats.ttest_ind(a, end * b, equal_var=False)
         assert test.pvalue == pytest.approx(0.05, abs=2e-3)

@@ -160,3 +160,8 @@ def test_coefficient_of_variation_never_fails_and_holds_its_value(values):
         assert found.warnings
     else:
         assert found.low <= found.value <= found.high
+
+
+def test_values_whose_squares_overflow_are_refused_in_words():
+    with pytest.raises(DataError, match=r"squares of 1e\+308 cannot be computed with"):
+        summarise.mean([1.0, 1e308, -1e308], 0.95)

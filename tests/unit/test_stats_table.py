@@ -27,7 +27,7 @@ from iosonde.stats.overview.cells import cells_of, hidden_factors
         ("ranks_per_node", "ranks_per_node", ""),
         ("status", "status", ""),
         ("iops", "iops", "iops"),
-        ("mib_s", "mib_s", "mib/s"),
+        ("mib_s", "mib_s", "MiB/s"),
         ("MBps", "MBps", "MB/s"),
         ("Bandwidth, MiB/s", "Bandwidth", "MiB/s"),
         ("rate (MB/sec)", "rate", "MB/s"),

@@ -1,5 +1,6 @@
 """Values become Arrow arrays and come back without pandas; a store reads a run.json once, as long as it is the same."""
 
+import os
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pytest
 import stats_sample
 
-from iosonde.store import Store, arrays, rundir
+from iosonde.store import Store, arrays, query, rundir
 
 
 @pytest.mark.parametrize("values", [[], [1, None, -(2**63)], [2**63 - 1], [None, None, 3, 4, 5, 6, 7, 8, 9, None]])
@@ -30,11 +31,72 @@ def test_truth_and_numbers():
     assert arrays.float64([1.5, None, -0.0]).to_pylist() == [1.5, None, -0.0]
 
 
+@pytest.mark.parametrize("values", [[], ["é", None, ""], [1, None, -(2**63)], [1.5, None], [True, None, False]])
+def test_each_value_is_repeated_as_often_as_asked(values):
+    times = [3, 0, 2][: len(values)]
+    made = arrays.repeated(query.column(values), times)
+    assert made.type == query.column(values).type
+    assert made.to_pylist() == [value for value, n in zip(values, times, strict=True) for _ in range(n)]
+    made.validate(full=True)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(5, 2)], ids=str)
+def test_numbers_of_every_kind_are_floats(kind):
+    values, absent = arrays.numbers(pa.chunked_array([pa.array([2.0, None, 100.0]).cast(kind)]))
+    assert values.dtype == np.float64 and np.array_equal(values, [2, np.nan, 100], equal_nan=True)
+    assert absent.tolist() == [False, True, False]
+
+
 def test_numbers_come_back_with_their_gaps_from_any_piece():
     column = pa.chunked_array([pa.array([1, None, 3, 4, None]).slice(1, 3), pa.array([None, 6])])
     values, absent = arrays.numbers(column)
     assert absent.tolist() == [True, False, False, True, False]
     assert np.isnan(values).tolist() == absent.tolist() and values[~absent].tolist() == [3.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.float64(), [1.5, None, float("inf"), -0.0]),
+        (pa.float64(), [1, 2.5, None]),
+        (pa.float64(), [None, None]),
+        (pa.int64(), [1, None, -(2**63)]),
+        (pa.int64(), [np.int64(3), 4]),
+        (pa.int64(), []),
+        (pa.string(), ["", None, "é"]),
+        (pa.bool_(), [True, None]),
+    ],
+)
+def test_values_of_a_kind_are_as_arrow_makes_them(kind, values):
+    assert arrays.of(kind, values).equals(pa.array(values, kind))
+    arrays.of(kind, values).validate(full=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [(pa.float64(), ["1.5"]), (pa.float64(), [2**60 + 1]), (pa.int64(), [2**63]),
+     (pa.int64(), ["1"]), (pa.string(), [1])],
+)  # fmt: skip
+def test_a_value_of_another_kind_is_refused(kind, values):
+    with pytest.raises((pa.ArrowException, TypeError, OverflowError)):
+        arrays.of(kind, values)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.int64, np.uint64, np.float64])
+def test_numbers_of_every_width(kind):
+    values = np.array([(0, 1), (7, 2), (3, 100)], [("a", kind), ("b", kind)])["b"]
+    assert arrays.plain(values).equals(pa.array(np.ascontiguousarray(values)))
+    assert len(arrays.plain(values[:0])) == 0
+
+
+@pytest.mark.slow
+def test_writing_a_store_does_not_import_pandas(tmp_path):
+    code = (
+        "import sys, stats_sample; stats_sample.store(sys.argv[1], repetitions=2); "
+        "s = stats_sample.Store.open(sys.argv[1]); [*s.runs()]; assert 'pandas' not in sys.modules"
+    )
+    where = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True, env={**os.environ, **where})
 
 
 @pytest.mark.slow

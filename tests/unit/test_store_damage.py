@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,42 @@ def test_a_damaged_marker_is_one_sentence(store: Store, content: str) -> None:
     (store.path / "store.json").write_text(content)
     with pytest.raises(DataError, match="store.json is damaged"):
         Store.open(store.path)
+
+
+def test_empty_directories_that_git_did_not_carry_are_made_again(store: Store) -> None:
+    for name in ("runs", "experiments", "notes"):
+        shutil.rmtree(store.path / name)
+    carried = Store.open(store.path)
+    assert (carried.run_ids(), carried.experiments(), carried.problems()) == ([], [], [])
+    carried.append(store_samples.run("one"))
+    shutil.rmtree(store.path / "runs")
+    carried.append_many([store_samples.run("two")])
+    carried.save_experiment(store_samples.experiment())
+    carried.notes.change("two", add=["good"])
+    assert carried.run_ids() == ["two"] and len(carried.experiments()) == 1
+    assert carried.notes.tags("two") == ["good"]
+
+
+def test_a_store_that_was_removed_meanwhile_is_not_made_again(store: Store) -> None:
+    shutil.rmtree(store.path)
+    for write in (
+        lambda: store.append(store_samples.run("one")),
+        lambda: store.append_many([store_samples.run("one")]),
+        lambda: store.save_experiment(store_samples.experiment()),
+        lambda: store.notes.change("one", add=["good"]),
+    ):
+        with pytest.raises(SystemFaultError, match="No such file or directory"):
+            write()
+    assert not store.path.exists()
+
+
+@pytest.mark.parametrize("name", ["runs", "experiments", "notes"])
+def test_a_file_in_place_of_a_stores_directory_is_one_sentence(store: Store, name: str) -> None:
+    shutil.rmtree(store.path / name)
+    (store.path / name).touch()
+    for look in (Store.open, Store.create):
+        with pytest.raises(DataError, match=f"{name} is not a directory"):
+            look(store.path)
 
 
 def test_what_is_no_store(tmp_path: Path) -> None:

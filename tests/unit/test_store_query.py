@@ -34,12 +34,12 @@ def test_results_are_joined_with_factors(store: Store) -> None:
     table = store.results()
     assert table.column_names == [
         *("run", "experiment", "started_at", "source", "complete"),
-        *("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes"),
-        *("nodes", "fs", "factor_repetition", "direct"),
+        *("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes"),
+        *("nodes", "fs", "repetition", "direct"),
     ]
     assert table["run"].to_pylist() == ["b", "b", "a", "a"]
     assert table["nodes"].to_pylist() == [1, 1, 2, 2]
-    assert table["factor_repetition"].to_pylist() == [0, 0, 1, 1]
+    assert table["repetition"].to_pylist() == [0, 0, 1, 1]
     assert table["direct"].to_pylist() == [None, None, True, True]
     assert table["rank"].to_pylist() == [None, 0, None, 0]
     assert table["value"].to_pylist() == [2.5e8, 1.2e8] * 2
@@ -59,7 +59,7 @@ def test_an_incomplete_run_counts_only_if_asked_for(store: Store) -> None:
         (["fs=nfs", "rank=0"], {"b"}),
         (["metric=bandwidth", "rank="], {"a", "b"}),
         (["value>2e8"], {"a", "b"}),
-        (["factor_repetition=1"], {"a"}),
+        (["repetition=1"], {"a"}),
         (["started_at<2026-11-21T10:30"], {"b"}),
         (["direct=true"], {"a"}),
         (["nodes=77"], set()),

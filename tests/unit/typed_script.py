@@ -10,6 +10,7 @@ from typing import Any, assert_type
 import pandas as pd
 
 import iosonde
+from iosonde.answers.against import PairVerdicts
 from iosonde.answers.compare import Comparisons
 from iosonde.answers.rank import Rankings
 from iosonde.answers.regress import LeastSquares
@@ -29,9 +30,10 @@ assert_type(ranking.plot(), Figure)
 
 assert_type(iosonde.regress(source, "y", ["a", "b"]).answer, LeastSquares)
 compared = iosonde.compare(source, "fs", ["nfs", "afs"], response="write").answer
-assert_type(compared, Comparisons)
+assert_type(compared, Comparisons | PairVerdicts)
+assert isinstance(compared, Comparisons)  # only a store of `run(…, against=…)` has pairs
 for item in compared.items:
-    assert_type(item.comparison.ratio, Estimate)
+    assert_type(item.comparison.ratio, Estimate | None)
 
 try:
     iosonde.run("sweep.yaml", target="/mnt/x", store="results")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
@@ -86,6 +87,9 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
         fixed["redundancy"] = "client"
     operation = str(fixed.get("operation", "write"))
     measured, notes = _measured(said.probe, operation, level) if said.probe else ({}, list[str]())
+    if said.probe and "disks" not in {*fixed, *columns} and "servers" not in {*fixed, *columns} and _alone(said, level):
+        fixed["disks"] = 1
+        notes.append("the disk that the probe measured is taken for the only one: --disks says otherwise")
     _check_idle({*fixed, *columns}, measured)
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns}:
         raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
@@ -170,6 +174,17 @@ def _measured(place: str, operation: str, level: float) -> tuple[dict[str, Ends]
     return found, notes
 
 
+def _alone(said: Said, level: float) -> bool:
+    """Whether the probe measured the disk of one node, on which the target lies: no server's, whose disks it cannot
+    count, and no memory."""
+    document = _document(said.probe or "", level)
+    nodes, notes = document.get("nodes") or [], document.get("warnings") or []
+    elsewhere = (
+        any("its 'disk' is" in note for note in notes) or document.get("filesystem") in MEMORY_TYPES | NETWORK_TYPES
+    )
+    return len(nodes) == 1 and bool(nodes[0].get("disk_write")) and not elsewhere
+
+
 def _slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
     slow = min(estimates, key=lambda one: one["value"])
     return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
@@ -200,7 +215,7 @@ def _of_store(place: str, level: float) -> Mapping[str, Any]:
     probes = hardware.stored(every)
     if probes:
         newest = [dict(run.facts) for run in probes if run.experiment == probes[-1].experiment]
-        return dict(hardware.to_json(hardware.summarise(newest, level)))
+        return {**hardware.to_json(hardware.summarise(newest, level)), "filesystem": probes[-1].filesystem}
     held = [run.facts.get("probe") for run in every]
     known = [dict(one) for one in held if one]
     if not known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.data.factors import told_apart
 from iosonde.data.responses import Response
@@ -26,6 +28,12 @@ def of_cells(response: Response) -> list[str]:
         told = "rank and regress tell them apart" if apart else "nothing here tells them apart"
         said.append(f"{name} changes with {twin} from cell to cell: {told}")
     return said
+
+
+def some(texts: Sequence[str], most: int = 4) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
 
 
 def of_ratios(response: Response) -> list[str]:

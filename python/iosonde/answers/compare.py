@@ -4,332 +4,213 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import lowest
 from iosonde.core.stored import plain
-from iosonde.core.table import Cell, Table
+from iosonde.core.table import Table
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
-from iosonde.data.responses import Response, responses
+from iosonde.data.choice import texts
+from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.stats.estimate import compare as estimates
-from iosonde.stats.estimate.compare import Comparison, Group
-from iosonde.stats.estimate.compare_words import called, sentence
+from iosonde.stats.estimate.compare import Comparison
+from iosonde.stats.estimate.within_cells import compare_within
 
-from .answer import Answer
-from .caveats import of_ratios
+from .against import PairVerdicts, against, sealed_pairs
+from .caveats import some
 from .columns import with_computed
+from .compare_asked import Sides
+from .compare_cells import InCells, adjusted
+from .compare_overall import overall
+from .compare_parts import ComparedPart, of_store, of_table, part_of, with_group
+from .compare_samples import ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .compare_two import DATA, of_two
+from .compared import WITHIN_RUN, ComparedCell, Comparisons
 
-WITHIN_RUN = "iterations within one run are compared: the noise of another execution is not seen"
-
-
-@dataclass(frozen=True)
-class ComparedCell:
-    """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
-    ``group`` is the column that tells A from B."""
-
-    cell: dict[str, Any]
-    comparison: Comparison
-    group: str | None = None
-    within_run: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """What the interval of the ratio says."""
-        return sentence(self.comparison, self.group)
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        """A and B as people say them: ``before``, but ``nodes=1``."""
-        return called(self.comparison.a.name, self.group), called(self.comparison.b.name, self.group)
-
-    @property
-    def warnings(self) -> list[str]:
-        """What speaks against it."""
-        return [*self.comparison.warnings, *([WITHIN_RUN] if self.within_run else [])]
+__all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
 
 
 @dataclass(frozen=True)
-class Comparisons(Answer):
-    """Each comparison; p is corrected over all of them (Holm). ``warnings`` are about all."""
+class _Found:
+    """What is to be compared: the pairs, why A is the base, what has one side only, and what is to be said of all."""
 
-    items: tuple[ComparedCell, ...]
-    group: str | None
-    level: float
-    warnings: tuple[str, ...] = ()
-
-    def content(self) -> dict[str, Any]:
-        """As ``iosonde compare --json``: of a single comparison the keys stand at the top, too."""
-        listed = [
-            {"by": one.cell, **one.comparison.to_json(), "warnings": one.warnings, "sentence": one.sentence}
-            for one in self.items
-        ]
-        only = listed[0] if len(listed) == 1 else {}
-        warnings = [*self.warnings, *only.get("warnings", [])]
-        return {"level": self.level, "group": self.group, **only, "warnings": warnings, "comparisons": listed}
-
-    def records(self) -> list[dict[str, Any]]:
-        """One row a comparison."""
-        return [
-            {**one.cell, "a": c.a.name, "b": c.b.name, "n_a": c.a.side.n, "n_b": c.b.side.n, "mean_a": c.mean_a.value,
-             "mean_b": c.mean_b.value, **c.ratio.flat("ratio"), "p": c.p, "p_holm": c.p_holm, "verdict": c.verdict}
-            for one in self.items
-            for c in [one.comparison]
-        ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Sides:
-    """What is compared: the ``levels`` of the column ``group``, the first of which is the base; or two columns.
-
-    ``by``: within each combination of these; of a store by default its other factors. ``pair``: columns whose equal
-    values pair a trial of A with one of B. ``a``, ``b``: published sides. ``margin``: what counts as equal.
-    """
-
-    levels: Sequence[str] = ()
-    group: str | None = None
-    by: tuple[str, ...] = ()
-    pair: tuple[str, ...] = ()
-    margin: float = 0.02
-    a: Group | None = None
-    b: Group | None = None
-
-    @property
-    def published(self) -> list[Group]:
-        """The sides that are published."""
-        return [side for side in (self.a, self.b) if side is not None]
-
-    def pairs(self, measured: Sequence[Group]) -> Iterator[tuple[Group, Group]]:
-        """Every pair of sides, a published one in its place."""
-        sides = [*self.published, *measured] if self.a is not None else [*measured, *self.published]
-        return combinations(sides, 2)
-
-
-def share_of(text: str) -> float:
-    """``2%`` or ``0.02`` → 0.02. Raises InputError."""
-    body, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
-    try:
-        share = float(body) / (100 if percent else 1)
-    except ValueError:
-        raise InputError(f"'{text}' is not a share", "write it like 2% or 0.02") from None
-    if not 0 <= share < 1:
-        raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
-    return share
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The rows of one cell and the column that is compared; ``warnings`` are about the response."""
-
-    cell: dict[str, Any]
-    rows: Table
-    column: str
-    within_run: bool = False
+    pairs: tuple[SidePair, ...]
+    base: str
+    left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons:
+def compare(source: Source | None, asked: Asked, sides: Sides) -> Comparisons | PairVerdicts:
     """Every comparison that is asked for; of a store of each response at each setting. Without DATA both sides are
-    published. Raises InputError, DataError."""
+    published. Pairs of ``run --against`` say what their sealed rule says. Raises InputError, DataError."""
+    if source is not None and source.where and not len(source.table):
+        said = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
+        raise DataError(f"{source.name}: no row fulfils {said}", "look at the values of these columns")
+    alone = source if sides.other is None else None
+    if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
+        return against(alone, asked, pairs, sides.levels)
+    return _made(_found(source, asked, sides), asked, sides)
+
+
+def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
     if source is None:
         if len(sides.published) != 2:
             hint = "name DATA, or both sides with --a-summary and --b-summary"
             raise InputError("there is nothing to compare", hint)
-        a, b = sides.published
-        return _made([(_Part({}, Table({}), ""), a, b)], asked, sides)
-    if sides.group is None and source.store is None:
-        return _made(list(_of_columns(source, asked, sides)), asked, sides)
-    parts = _of_store(source, asked, sides) if source.store is not None else _of_table(source, asked, sides)
-    wanted = [] if sides.group is None else _levels(source, sides.group, sides)
-    found = [(part, a, b) for part in parts for a, b in _sides(part, wanted, sides)]
-    return _made(found, asked, sides, _confounded(source, sides.group))
+        a, b = map(sample_of, sides.published)
+        return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), "it is given as A")
+    if sides.other is not None:
+        return _of_two(source, sides.other, asked, sides)
+    if source.store is None and sides.group is None:
+        why = "it is given first" if sides.a is None else "it is given as A"
+        return _Found(tuple(_of_columns(source, asked, sides)), why)
+    return _of_groups(source, asked, sides)
 
 
-def _made(
-    found: Sequence[tuple[_Part, Group, Group]], asked: Asked, sides: Sides, warnings: tuple[str, ...] = ()
-) -> Comparisons:
-    made = [
-        _cut(part, estimates.compare(a, b, asked.level, sides.margin, pairs=bool(sides.pair))) for part, a, b in found
-    ]
-    items = []
-    for (part, _, _), one in zip(found, estimates.with_holm(made), strict=True):
-        # The spread of iterations says nothing of how many trials would tell.
-        one = replace(one, n_needed=None) if part.within_run else one
-        items.append(ComparedCell(part.cell, one, sides.group, part.within_run))
-    said = dict.fromkeys(text for part, _, _ in found for text in part.warnings)
-    return Comparisons(tuple(items), sides.group, asked.level, (*said, *warnings))
+def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
+    made = of_two(a, b, asked, sides)
+    own = replace(sides, group=DATA)
+    pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
+    return _Found(pairs, "it is given first", made.left_out, made.warnings)
 
 
-def _cut(part: _Part, one: Comparison) -> Comparison:
-    """The comparison with intervals of means that end where a mean can be; those that were published stay."""
-    means = []
-    for side, estimate in ((one.a, one.mean_a), (one.b, one.mean_b)):
-        if side.values is None:
-            means.append(estimate)
-            continue
-        unit = part.rows.column(part.column or side.name).unit
-        means.append(estimate.within(low=lowest(unit, bool(np.all(side.values > 0)))))
-    return replace(one, mean_a=means[0], mean_b=means[1])
+def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:
+    if source.store is not None and sides.group is None and not sides.published:
+        raise InputError("--group is missing", _choices(source))
+    wanted = ChosenLevels((), "it is given as A") if sides.group is None else chosen_levels(source, sides.group, sides)
+    parts = list(of_store(source, asked, sides) if source.store is not None else of_table(source, asked, sides))
+    pairs, left_out = [], []
+    for part in parts:
+        found = list(pairs_of(part, wanted.levels, sides))
+        left_out += [] if found or not part.cell else [part]
+        pairs += found
+    return _Found(tuple(pairs), wanted.why, _one_sided(left_out, sides), _confounded(source, sides, wanted))
 
 
-# The cells of DATA
+def _choices(source: Source) -> str:
+    """How to say it."""
+    names = source.known.names
+    group = f"name a factor with --group: {', '.join(names)}; or give " if names else "give "
+    return f"{group}a second store: compare BASE OTHER"
 
 
-def _of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
-    assert sides.group is not None
-    if not asked.response:
-        raise InputError("--response is missing", f"name the column to compare: {', '.join(source.table.names)}")
-    table, names = with_computed(source, source.table, asked, (*sides.by, sides.group))
-    said = _of_ratios(source, asked, (*sides.by, sides.group))
-    for key, rows in table.groups(sides.by):
-        for name in names:
-            several = {"response": name} if len(names) > 1 else {}
-            cell = {**dict(zip(sides.by, key, strict=True)), **several}
-            yield _Part(cell, table.take(rows), name, warnings=said)
-
-
-def _of_ratios(source: Source, asked: Asked, by: Sequence[str]) -> tuple[str, ...]:
-    """What is to be said of columns whose ratios mean nothing."""
-    named = tuple(by) or source.table.names[:1]  # any: so that no factor is guessed
-    return tuple(text for one in responses(source, replace(asked, on=tuple(named))) for text in of_ratios(one))
-
-
-def _of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[_Part]:
-    """Each response at each setting of the other factors."""
-    known = source.known
-    if sides.group is None and not sides.published:
-        raise InputError("--group is missing", f"name the column that tells A from B: {', '.join(known.names)}")
-    own = [] if sides.group is None else [source.table.column(sides.group).name]
-    twins = [known.confounded.get(name) for name in own]
-    settings = sides.by or tuple(name for name in known.names if name not in (*own, *twins))
-    found = responses(source, replace(asked, on=(*sides.by, *own)))
-    for response in found:
-        said = (*response.warnings, *of_ratios(response))
-        for key, rows in response.rows.groups(settings):
-            cell = {**_kind(response, len(found) > 1), **dict(zip(settings, key, strict=True))}
-            part = response.rows.take(np.sort(rows))
-            yield _of_runs(_Part(cell, part, response.title, response.within_run, said), own)
-
-
-def _kind(response: Response, several: bool) -> dict[str, Any]:
-    """What tells a response from others in the cells."""
-    named = {"response": response.title} if response.measured or (several and not response.operation) else {}
-    if not response.operation:
-        return named
-    return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **named}
-
-
-def _of_runs(part: _Part, group: Sequence[str]) -> _Part:
-    """Iterations of single runs as they are; where a side has several runs, their means: the two never mix."""
-    if not part.within_run:
-        return part
-    sides = [part.rows.take(rows).groups(["run"]) for _, rows in part.rows.groups(group)]
-    if all(len(runs) == 1 for runs in sides):
-        return part
-    runs = [rows for _, rows in part.rows.groups(["run"])]
-    values = part.rows.numbers(part.column).copy()
-    for rows in runs:
-        values[rows[0]] = np.mean(values[rows])
-    column = replace(part.rows.column(part.column), values=values)
-    table = replace(part.rows, columns={**part.rows.columns, column.name: column})
-    return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)
-
-
-def _confounded(source: Source, group: str | None) -> tuple[str, ...]:
-    """What always changes with the group, so that nothing tells whose the difference is."""
-    if source.store is None or group is None:
+def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
+    """The cells of which one level alone was measured."""
+    if sides.group is None:
         return ()
-    own = source.table.column(group).name
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        there = ", ".join(str(level) for level in part.rows.column(sides.group).codes()[1])
+        cell = "/".join(f"{name}={value}" for name, value in part.cell.items() if name not in ("metric", "unit"))
+        said.setdefault(f"{sides.group}={there} alone has", []).append(cell)
+    return tuple(f"{who} {some(cells)}" for who, cells in said.items())
+
+
+def _confounded(source: Source, sides: Sides, wanted: ChosenLevels) -> tuple[str, ...]:
+    """What always changes with the group, so that nothing tells whose the difference is; the time, too."""
+    if source.store is None or sides.group is None:
+        return ()
+    own = source.table.column(sides.group).name
     twins = [(name, twin) for name, twin in source.known.confounded.items() if own in (name, twin)]
-    return tuple(f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in twins)
+    named = {name for pair in twins for name in pair}
+    twins += [(name, own) for name in with_group(source, own) if name not in named]
+    said = [f"{name} always changes with {twin}: nothing here tells them apart" for name, twin in twins]
+    return (*said, *_in_turn(source, own, wanted))
 
 
-# The sides of a cell
+def _in_turn(source: Source, own: str, wanted: ChosenLevels) -> Iterator[str]:
+    """ChosenLevels of which one was measured wholly before the other."""
+    whole = source.whole
+    starts = {}
+    codes, levels = whole.column(own).codes()
+    for level in wanted.levels:
+        times = texts(whole.take(codes == levels.index(level)), "started_at")
+        if len(times) and all(times):
+            starts[level] = (min(times), max(times))
+    if len(starts) < 2 or len(starts) < len(wanted.levels):
+        return
+    ordered = sorted(starts, key=lambda level: starts[level])
+    pairs = list(zip(ordered, ordered[1:], strict=False))
+    if all(starts[one][1] < starts[other][0] for one, other in pairs):
+        shown = ", then ".join(f"{level}" for level in ordered)
+        yield f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
 
 
-def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[tuple[_Part, Group, Group]]:
+def _of_columns(source: Source, asked: Asked, sides: Sides) -> Iterator[SidePair]:
     """Two columns of a wide table as A and B; with --response and a published side, that column."""
     wanted = tuple(sides.levels) or asked.response
     if len(wanted) + len(sides.published) < 2:
-        raise InputError("--group is missing", "name the column that tells A from B, or two columns as A and B")
-    asked = replace(asked, response=wanted)
-    table, names = with_computed(source, source.table, asked, sides.by)
-    said = _of_ratios(source, asked, sides.by)
+        raise InputError("--group is missing", "name the column that tells A from B, two columns as A and B, or a "
+                                               "second file: compare BASE OTHER")  # fmt: skip
+    table, names = with_computed(source, source.table, replace(asked, response=wanted), sides.by)
+    published = [sample_of(one) for one in sides.published]
+    first = responses(source, replace(asked, response=wanted[:1], on=sides.by or tuple(source.table.names[:1])))[0]
     for key, rows in table.groups(sides.by):
-        part = _Part(dict(zip(sides.by, key, strict=True)), table.take(rows), "", warnings=said)
-        for a, b in sides.pairs([_side(part.rows, name, table.column(name).name) for name in names]):
-            yield part, a, b
+        part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
+        measured = [sample(part.rows, name, table.column(name).name) for name in names]
+        yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
 
 
-def _sides(part: _Part, wanted: Sequence[Cell], sides: Sides) -> Iterator[tuple[Group, Group]]:
-    """The pairs of one cell; a level without a value is left out where there are several cells."""
-    if sides.group is None:
-        yield from sides.pairs([_side(part.rows, part.column, part.column)])
-        return
-    name = part.rows.column(sides.group).name
-    parts = [part.rows.take(_rows_of(part, name, level)) for level in wanted]
-    gone = [str(level) for level, rows in zip(wanted, parts, strict=True) if not len(rows)]
-    if gone and not part.cell:
-        raise DataError(
-            f"{part.rows.source}: no value of {part.column} where {name} is {', '.join(gone)}", "look at the data"
-        )
-    by_name = {str(level): rows for level, rows in zip(wanted, parts, strict=True) if len(rows)}
-    for a, b in sides.pairs([_side(rows, part.column, level) for level, rows in by_name.items()]):
-        yield _matched(by_name, a, b, name, part.column, sides.pair) if sides.pair else (a, b)
+# From pairs to an answer
 
 
-def _side(rows: Table, column: str, name: str) -> Group:
-    values = rows.numbers(column)
-    return estimates.group(name, values[~np.isnan(values)])
+def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
+    every = [adjusted(pair) for pair in found.pairs]
+    # Where nothing else is left, the estimator says what is missing.
+    ready = [one for one in every if not _single(one)] or every
+    made = estimates.with_holm([_compared(one, asked, sides) for one in ready])
+    items = tuple(_cell(one, comparison, sides) for one, comparison in zip(ready, made, strict=True))
+    said = dict.fromkeys(text for one in ready for text in (*one.pair.part.warnings, *one.warnings))
+    single = [] if len(ready) == len(every) else [_single(one) for one in every if _single(one)]
+    left_out = dict.fromkeys([*found.left_out, *single, *(text for one in ready for text in one.left_out)])
+    pairs = [one.pair for one in ready]
+    judged = None
+    several = len({item.sides for item in items}) > 1
+    if sides.gate is not None:
+        judged = sides.gate.judged([(item.name(several), item.comparison, item.metric) for item in items])
+    return Comparisons(
+        items, sides.group, asked.level, tuple(dict.fromkeys([*found.warnings, *said])), found.base, tuple(left_out),
+        overall(pairs, asked.level, sides.margin), judged,
+    )  # fmt: skip
 
 
-def _rows_of(part: _Part, name: str, level: Cell) -> Any:
-    """Rows of one level that have a response."""
-    codes, levels = part.rows.column(name).codes()
-    place = levels.index(level) if level in levels else -1
-    return (codes == place) & ~np.isnan(part.rows.numbers(part.column))
+def _single(one: InCells) -> str:
+    """That a side has a single trial there, and so no spread; '' where each has more."""
+    if one.cells:
+        return ""
+    few = [side.name for side in (one.pair.a, one.pair.b) if side.published is None and side.values.size < 2]
+    cell = "/".join(f"{name}={value}" for name, value in one.pair.part.cell.items() if name not in ("metric", "unit"))
+    return f"{cell or 'all'} has one trial of {listed(few)}" if few else ""
 
 
-def _levels(source: Source, group: str, sides: Sides) -> list[Cell]:
-    """The levels of the group that are meant: those given, in their order, else all, as the experiment declares."""
-    column = source.table.column(group)
-    name, known = column.name, [level for level in column.codes()[1] if level is not None]
-    declared = [str(level) for one in source.experiments for factor in one.factors
-                if factor.name == plain(name) for level in factor.levels]  # fmt: skip
-    known.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
-    by_text = {str(level): level for level in known}
-    by_text |= {f"{level:g}": level for level in known if not isinstance(level, str)}
-    unknown = next((text for text in sides.levels if text not in by_text), None)
-    shown = ", ".join(map(str, known[:20]))
-    if unknown is not None:
-        raise InputError(f"column '{name}' has no value '{unknown}'", f"its values: {shown}")
-    chosen: list[Cell] = [*(by_text[text] for text in sides.levels)] or [*known]
-    if len(chosen) + len(sides.published) < 2:
-        raise InputError(f"one value of '{name}' cannot be compared with anything", f"its values: {shown}")
-    return chosen
+def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:
+    part = one.pair.part
+    # The spread of iterations says nothing of how many trials would tell.
+    comparison = replace(comparison, n_needed=None) if part.within_run else comparison
+    group = None if sides.other is not None else sides.group
+    return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names)
 
 
-def _matched(
-    by_name: dict[str, Table], a: Group, b: Group, name: str, column: str, pair: Sequence[str]
-) -> tuple[Group, Group]:
-    """The trials of A and B that have a partner, in the same order. Raises DataError where a key is not unique."""
-    keyed: list[dict[tuple[Cell, ...], float]] = []
-    for one in (a, b):
-        if one.values is None:
-            raise InputError("a published side cannot be paired", "leave --pair out")
-        rows, values = by_name[one.name], by_name[one.name].numbers(column)
-        groups = rows.groups(pair)
-        twice = next(((key, at) for key, at in groups if at.size > 1), None)
-        if twice is not None:
-            shown = ", ".join(f"{k}={v}" for k, v in zip(pair, twice[0], strict=True))
-            raise DataError(f"{name}={one.name} has {twice[1].size} trials with {shown}: which one is the partner?",
-                            "add a column to --pair")  # fmt: skip
-        keyed.append({key: float(values[at[0]]) for key, at in groups})
-    common = [key for key in keyed[0] if key in keyed[1]]
-    matched_a, matched_b = (estimates.group(one.name, [side[key] for key in common])
-                            for one, side in zip((a, b), keyed, strict=True))  # fmt: skip
-    return matched_a, matched_b
+def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:
+    pair = one.pair
+    part = pair.part
+    if one.cells:
+        return compare_within((pair.a.name, pair.b.name), one.cells, asked.level, sides.margin, part.base)
+    made = estimates.compare(
+        pair.a.group(), pair.b.group(), asked.level, sides.margin, pairs=bool(sides.pair), base=part.base,
+        sealed=part.sealed,
+    )  # fmt: skip
+    return _cut(part, made)
+
+
+def _cut(part: ComparedPart, one: Comparison) -> Comparison:
+    """The comparison with intervals of means that end where a mean can be; those that were published stay."""
+    means = []
+    for group, estimate in ((one.a, one.mean_a), (one.b, one.mean_b)):
+        positive = group.values is not None and bool(np.all(group.values > 0))
+        means.append(estimate.within(low=lowest(part.unit, positive)))
+    return replace(one, mean_a=means[0], mean_b=means[1])

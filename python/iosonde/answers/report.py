@@ -20,6 +20,7 @@ from .page.content.page import Page
 from .page.experiment import Opener, open_chosen
 from .page.of_store import page_of_store
 from .page.of_table import page_of_table
+from .page.settings import settings_of
 
 if TYPE_CHECKING:
     from .page.advice import Choosing
@@ -31,8 +32,8 @@ class Wanted:
 
     ``response``: of a table; of a store it makes a table of its rows. ``by``: what makes the cells. ``on``: terms of
     the regressions, by default what varies. ``bound``: the hardware, as ``servers=4,net=117MB/s``, or a probe.
-    ``choosing``: settings to choose from. ``clock``: of a store's rates. ``again``: the words that make this page
-    again.
+    ``choosing``: settings to choose from. ``clock``: of a store's rates; ``metric``: which of its numbers. ``again``:
+    the words that make this page again.
     """
 
     data: str
@@ -45,6 +46,7 @@ class Wanted:
     where: tuple[str, ...] = ()
     level: float = 0.95
     clock: str = LAST_DONE
+    metric: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
 
 
@@ -57,8 +59,9 @@ def report(asked: Wanted, opened: Opener = open_data) -> Page:
 
 def _of_store(asked: Wanted, opened: Opener) -> Page:
     source, chosen = open_chosen(asked.data, asked.experiment, asked.where, opened)
-    cells = Asked((), asked.by or (), asked.clock, asked.level)
+    cells = Asked((), asked.by or (), asked.clock, asked.level, asked.metric)
     page = page_of_store(source, chosen, cells, asked.again, asked.on, asked.bound)
+    page = replace(page, settings=settings_of(source, cells))
     if asked.choosing is None:
         return page
     from .page.advice import advice_of_store
@@ -74,9 +77,10 @@ def _of_table(asked: Wanted, opened: Opener) -> Page:
         from .page.advice import advice_of_table
 
         page = replace(page, advice=advice_of_table(table, responses, by, asked.choosing, asked.level))
-    bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level))
+    bounding = start(source, asked.bound, Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric))
     visit(source, [bounding.losses])
-    return replace(page, bound=bounding.section())
+    settings = settings_of(source, Asked(asked.response, (), asked.clock, asked.level))
+    return replace(page, bound=bounding.section(), settings=settings)
 
 
 def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence[str] | None]:
@@ -84,7 +88,7 @@ def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence
     one operation and metric, unless terms or cells tell them apart."""
     rows = source.trials().rows
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
-    named = Asked(asked.response, asked.by or (), asked.clock, asked.level)
+    named = Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
     if not columns.issuperset(asked.response):
         if source.store is None:
             table, names = with_computed(source, rows, named, asked.by or ())

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 from iosonde.core.errors import InputError
+from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
+from iosonde.data import experiments
 from iosonde.store import Store
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import operations_of
@@ -49,8 +51,7 @@ class ChosenRuns:
 def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
     """The store opened. Raises InputError, DataError."""
     opened = Store.open(store)
-    opened.check_experiment(experiment)
-    return ChosenRuns(opened, run, experiment, tuple(where))
+    return ChosenRuns(opened, run, experiments.of_word(opened, experiment), tuple(where))
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Listing(Answer):
 class Detail(Answer):
     """One run: ``document`` is its run.json, ``notes`` its tags and notes."""
 
+    schema: ClassVar[int] = 2  # 2: `iteration` of a result, which was `repetition`
     run: Run
     document: Mapping[str, Any]
     notes: Mapping[str, list[Any]]
@@ -99,11 +101,14 @@ class Detail(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde show STORE RUN --json``."""
-        return {"run": self.document, "results": [vars(row) for row in self.run.observations], **self.notes}
+        return {"run": self.document, "results": self.records(), **self.notes}
 
     def records(self) -> list[dict[str, Any]]:
         """One row a result."""
-        return [dict(vars(row)) for row in self.run.observations]
+        return [
+            {shown: getattr(row, name) for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
+            for row in self.run.observations
+        ]
 
 
 def listing(chosen: ChosenRuns) -> Listing:

@@ -17,6 +17,7 @@ from iosonde.stats.overview.types import Overview
 from .answer import Answer
 from .columns import with_computed
 from .latencies import latencies
+from .tools import own_clock, told_by
 from .trials import measured
 
 Latencies = Mapping[str, Sequence[TrialPercentiles]]
@@ -24,10 +25,12 @@ Latencies = Mapping[str, Sequence[TrialPercentiles]]
 
 @dataclass(frozen=True)
 class Summary(Answer):
-    """``overview`` has a row for each cell. ``clock`` names the clock of a store's rates; '' for other columns."""
+    """``overview`` has a row for each cell. ``clock`` names the clock of the rates that our engine measured, '' for
+    other columns; ``told`` the tools whose own numbers are among them, each with what is inside its clock."""
 
     overview: Overview
     clock: str = ""
+    told: tuple[tuple[str, str], ...] = ()
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde summary --json``."""
@@ -51,7 +54,8 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
     if source.store is not None and not columns:
         return Summary(
             store_overview(source, replace(asked, on=tuple(by or ())), latencies(source, asked.level)),
-            "" if asked.response else asked.clock,
+            own_clock(source, asked),
+            told_by(source, asked),
         )
     if not asked.response:
         raise InputError("--response is missing", f"name the column to summarise: {', '.join(source.table.names)}")
@@ -61,7 +65,8 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
 def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:
     """The overview of a store's trials by the factors that are known, or by ``asked.on``. ``percentiles``: of the
     operations of each run."""
-    return overview.of_store(measured(source, asked), asked.level, source.runs, percentiles, pilot_of(source))
+    return overview.of_store(measured(source, asked), asked.level, source.runs, percentiles, pilot_of(source),
+                             source.units())  # fmt: skip
 
 
 def pilot_of(source: Source) -> int | None:

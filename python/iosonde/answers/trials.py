@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from iosonde.core.table import Table
 from iosonde.data.asked import Asked
+from iosonde.data.choice import texts
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
-from iosonde.data.stored import texts
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 
 from .caveats import of_cells
@@ -20,7 +20,7 @@ from .caveats import of_cells
 
 def measured(source: Source, asked: Asked) -> MeasuredCells:
     """The trials of a store as cells of the factors that are known, or of those of ``asked.on``."""
-    trials = source.trials(asked.clock)
+    trials = source.trials(asked.choice)
     if not len(trials.rows) and not asked.response:
         return MeasuredCells((), trials.rows, tuple(source.known.names), trials.warnings)
     found = responses(source, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from .words import level_text, levels_of, names
@@ -22,12 +23,21 @@ def levels(given: Any) -> Iterator[str]:
         yield from names(given, "set")
 
 
+def target_words(given: Any) -> list[str]:
+    """``{"nfs": "/mnt/n"}`` as what ``--target`` takes: ``nfs=/mnt/n``; one path, or several, stay as they are."""
+    if isinstance(given, Mapping):
+        return [f"{name}={path}" for name, path in given.items()]
+    return [str(path) for path in ([given] if isinstance(given, str | Path) else given)]
+
+
 def _options(word: str, value: Any) -> Iterator[str]:
     flag = f"--{word.replace('_', '-')}"
     if value is None or (value is False and word != "shared_writes"):
         return
     if word == "set":
         yield from (part for text in levels(value) for part in (flag, text))
+    elif word == "target":
+        yield from (part for text in target_words(value) for part in (flag, text))
     elif isinstance(value, bool):
         yield flag if value else flag.replace("--", "--no-", 1)
     else:

@@ -6,9 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from .result import Result
-from .words import DataOptions, Names, Setting, asked, levels_of, names, nothing, takes, texts
+from .words import (
+    DataOptions,
+    Names,
+    Setting,
+    asked,
+    levels_of,
+    names,
+    nothing,
+    one_experiment,
+    open,
+    takes,
+    texts,
+)  # fmt: skip
 
 if TYPE_CHECKING:
+    from iosonde.answers.against import PairVerdicts
     from iosonde.answers.check import Check, Noise
     from iosonde.answers.compare import Comparisons
     from iosonde.answers.doctor import Doctor
@@ -29,7 +42,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     by : str or sequence of str, optional
         The columns that make the cells; of a store by default the factors that its experiments declare.
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -43,7 +56,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     from iosonde.answers.summary import summary as answer
     from iosonde.report.text.summary import lines
 
-    source, wanted = asked(data, response, None, options)
+    source, wanted = one_experiment(data, response, by, options)
     return Result(answer(source, wanted, names(by, "by")), lines)
 
 
@@ -64,7 +77,7 @@ def check(
     bound : str or float, optional
         What the hardware can carry: ``"117MB/s"``, ``"1Gbit/s"``, or a number in the response's own unit.
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -75,7 +88,7 @@ def check(
     from iosonde.answers.check import check as answer
     from iosonde.report.text.check import lines
 
-    source, wanted = asked(data, response, None, options)
+    source, wanted = one_experiment(data, response, by, options)
     limit = None if bound is None else carried(str(bound), "bound")
     return Result(answer(source, wanted, names(by, "by"), limit), lines)
 
@@ -94,7 +107,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     by : str or sequence of str, optional
         The settings; by default those that are known of a store, or look like settings in a table.
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -104,7 +117,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     from iosonde.answers.check import noise as answer
     from iosonde.report.text.noise import lines
 
-    source, wanted = asked(data, response, None, options)
+    source, wanted = one_experiment(data, response, by, options)
     return Result(answer(source, wanted, names(by, "by")), lines)
 
 
@@ -116,7 +129,7 @@ def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
     ----------
     store : path or Source
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -137,51 +150,68 @@ class CompareOptions(DataOptions, total=False):
     response: Annotated[Names, None]
     by: Annotated[Names, None]
     pair: Annotated[Names, None]
+    adjust: Annotated[Names, None]
     margin: Annotated[str | float, 0.02]
+    fail_if: Annotated[Names, None]
+    strict: Annotated[bool, False]
+    markdown: Annotated[bool, False]
     a_summary: Annotated[Setting | None, None]
     b_summary: Annotated[Setting | None, None]
 
 
 @takes(CompareOptions)
 def compare(
-    data: Any = None, group: str | None = None, levels: Names = None, **options: Unpack[CompareOptions]
-) -> Result[Comparisons]:
+    data: Any = None, group: str | None = None, levels: Names = None, *, b: Any = None,
+    **options: Unpack[CompareOptions],
+) -> Result[Comparisons | PairVerdicts]:  # fmt: skip
     """Is B different from A, by how much, and can these data tell at all?
 
     Parameters
     ----------
     data : path, table or Source, optional
-        Not needed where both sides are published.
+        Not needed where both sides are published. With ``b`` it is the base.
     group : str, optional
         The column that tells A from B. Without it A and B are two columns of a wide table.
     levels : sequence of str, optional
         Those that are meant: the first is the base. Without them all pairs.
+    b : path, table or Source, optional
+        The other DATA: the two are matched setting by setting.
     **options
         ``response``: what is compared; of a store everything without it. ``by``: within each combination of these
         columns; of a store by default its other factors. ``pair``: columns whose equal values pair a trial of A with
-        one of B. ``margin``: what counts as practically equal, ``0.02`` or ``"2%"``. ``a_summary``, ``b_summary``: a
-        published side, as ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``clock``, ``experiment``,
-        ``level``.
+        one of B. ``adjust``: columns inside whose cells is compared, ``[]`` for none; by default every setting that
+        varies. ``margin``: what counts as practically equal, ``0.02`` or ``"2%"``. ``fail_if``: conditions as
+        ``"slower>5%"``, ``strict``: also where one cannot be told; ``.answer.problem`` is what they come to.
+        ``markdown``: its text is a Markdown table. ``a_summary``, ``b_summary``: a published side, as
+        ``{"mean": 177.1, "sd": 14.2, "n": 8}``. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
-    Result[Comparisons]
-        One row a comparison.
+    Result[Comparisons | PairVerdicts]
+        One row a comparison; of a store that ``run(…, against=…)`` measured what its sealed rule says.
 
     Examples
     --------
     >>> iosonde.compare("runs.csv", "version", ["before", "after"], response="bandwidth")
+    >>> iosonde.compare("store_before", b="store_after", fail_if="slower>5%").answer.problem
     """
-    from iosonde.answers.compare import Sides, share_of
+    from iosonde.answers.compare import Sides
     from iosonde.answers.compare import compare as answer
+    from iosonde.answers.gate import gate_of
+    from iosonde.core.units import parse_share
     from iosonde.report.text.compare import lines
+    from iosonde.report.text.compare_markdown import markdown
 
     source, wanted = asked(data, options["response"], None, options) if data is not None else nothing(options)
+    other = None if b is None else open(b, options["where"], options["experiment"])
+    adjust = None if options["adjust"] is None else names(options["adjust"], "adjust")
     sides = Sides(
         levels_of(levels, "levels"), group, names(options["by"], "by"), names(options["pair"], "pair"),
-        share_of(str(options["margin"])), _published(options["a_summary"], "a"), _published(options["b_summary"], "b"),
+        parse_share(str(options["margin"])), _published(options["a_summary"], "a"),
+        _published(options["b_summary"], "b"), other, adjust,
+        gate_of(names(options["fail_if"], "fail_if"), options["strict"]),
     )  # fmt: skip
-    return Result(answer(source, wanted, sides), lines)
+    return Result(answer(source, wanted, sides), markdown if options["markdown"] else lines)
 
 
 def _published(side: Setting | None, name: str) -> Group | None:

@@ -89,7 +89,7 @@ def bound(
         (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
         ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
         ``amount``: how much data, the ``--data`` of the command; ``client_memory``, ``server_memory``; ``unit`` of
-        the response. And ``where``, ``clock``, ``experiment``, ``level``.
+        the response. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def time_model(
         erase block): ``"10GB/s"``, ``"0.3us"``, a number in base units, several as ``["5GB/s", "numa=3GB/s"]``; or all
         as ``parts``, a file or a dict. ``size``: of the operation; ``observed``: what operations of that size took;
         ``state``: whether the device has to prepare (``"prepared"``, ``"sequential"``); ``only``: these conditions. And
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------

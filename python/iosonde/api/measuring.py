@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
-from .again import levels, run_command
-from .believe import summary
+from .again import levels, run_command, target_words
+from .believe import compare, summary
 from .result import Result
 from .words import Names, checked, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from iosonde.answers.against import PairVerdicts
+    from iosonde.answers.compare import Comparisons
     from iosonde.answers.summary import Summary
     from iosonde.campaign.plan import CampaignPlan
     from iosonde.campaign.probe import Probed
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 
 Counts = int | Sequence[int] | None
 Size = str | int | None
+Targets = str | Path | Sequence[str | Path] | Mapping[str, str | Path] | None
 Time = str | float | None
 # Word → what reads it; the others are taken as they are.
 _SIZES = ("small_size", "large_size", "transfer_size", "max_bytes")
 _TIMES = ("budget", "max_seconds", "trial_timeout", "idle_timeout")
 _COUNTS = ("nodes", "ranks_per_node")
-_PATHS = ("target", "hosts", "store", "spool")
+_PATHS = ("hosts", "store", "spool")
 
 
 class RunOptions(TypedDict, total=False):
@@ -44,11 +47,16 @@ class RunOptions(TypedDict, total=False):
     on: Annotated[str | None, None]
     parse: Annotated[str | None, None]
     set: Annotated[Mapping[str, Any] | Names, None]
-    target: Annotated[str | Path | None, None]
+    target: Annotated[Targets, None]
     nodes: Annotated[Counts, None]
     ranks_per_node: Annotated[Counts, None]
     repetitions: Annotated[int | None, None]
     until: Annotated[str | None, None]
+    against: Annotated[str | None, None]
+    a_name: Annotated[str | None, None]
+    b_name: Annotated[str | None, None]
+    margin: Annotated[str | float | None, None]
+    metric: Annotated[str | None, None]
     budget: Annotated[Time, None]
     quick: Annotated[bool, False]
     launcher: Annotated[str | None, None]
@@ -79,8 +87,8 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: it shows itself as its summary. ``outcome`` says how the campaign ended, and has its
-    experiment."""
+    """What was measured: it shows itself as its summary, two sides as their comparison. ``outcome`` says how the
+    campaign ended, and has its experiment."""
 
     outcome: CampaignOutcome
     level: float
@@ -96,19 +104,31 @@ class Measured:
         only = self.outcome.experiment.id if self.outcome.experiment else None
         return summary(self.store, experiment=only, level=self.level)
 
+    @cached_property
+    def comparison(self) -> Result[Comparisons | PairVerdicts]:
+        """What the pairs of ``against`` say."""
+        only = self.outcome.experiment.id if self.outcome.experiment else None
+        return compare(
+            self.store, experiment=only, level=self.outcome.pairs.level if self.outcome.pairs else self.level
+        )
+
+    @property
+    def _shown(self) -> Result[Any]:
+        return self.comparison if self.outcome.pairs else self.summary
+
     def __str__(self) -> str:
         """What the terminal shows."""
-        return str(self.summary)
+        return str(self._shown)
 
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` prints."""
-        return self.summary.to_dict()
+        return self._shown.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
         """One row a cell. Needs pandas."""
-        return self.summary.to_frame()
+        return self._shown.to_frame()
 
 
 @takes(RunOptions)
@@ -126,16 +146,18 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         The confidence of the summary's intervals.
     **options
         The words of ``iosonde run --help``: ``file``, ``native``, ``on``, ``parse``, ``set`` (``{"n": [1, 2]}``),
-        ``target``, ``nodes`` (``[1, 2, 4]``), ``ranks_per_node``, ``repetitions``, ``until`` (``"ci<5%"``),
-        ``budget`` (``"30min"``), ``quick``, ``launcher``, ``hosts``, ``reserve``, ``store``, ``name``, ``seed``,
-        ``small_files``, ``small_size``, ``large_files``, ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
+        ``target`` (several as a list, or as ``{"nfs": "/mnt/n"}``, are levels of a factor), ``nodes``
+        (``[1, 2, 4]``), ``ranks_per_node``, ``repetitions``, ``until`` (``"ci<5%"``), ``against``, ``a_name``,
+        ``b_name``, ``margin`` (``"5%"``), ``metric``, ``budget`` (``"30min"``), ``quick``, ``launcher``, ``hosts``,
+        ``reserve``, ``store``, ``name``, ``seed``, ``small_files``, ``small_size``, ``large_files``,
+        ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
         ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``spool``.
 
     Returns
     -------
     Measured
-        Its summary, and ``.store``, where the runs are.
+        Its summary (with ``against`` the comparison), and ``.store``, where the runs are.
 
     Raises
     ------
@@ -256,6 +278,8 @@ def _read(word: str, value: Any) -> Any:
         return parse_seconds(value)
     if word in _PATHS:
         return str(value)
+    if word == "target":
+        return tuple(target_words(value))
     return _counts(word, value) if word in _COUNTS else value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,10 +36,9 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """What ``--json`` prints: everything that the page shows."""
-        from iosonde.report.page.page import page_json
+        from iosonde.report.page.page import page_document
 
-        made: dict[str, Any] = json.loads(page_json(self.page))
-        return made
+        return page_document(self.page)
 
 
 class ReportOptions(TypedDict, total=False):
@@ -54,6 +52,7 @@ class ReportOptions(TypedDict, total=False):
     given: Annotated[Names, None]
     current: Annotated[Setting | None, None]
     where: Annotated[Names, None]
+    metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
@@ -75,7 +74,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         on, as ``["nodes", "log2(size)"]``, by default what varies. ``by``: what makes the cells.
         ``bound``: the hardware, as ``{"servers": 4, "net": "117MB/s"}`` (the words of :func:`bound`), or a probe of
         it. ``choose``: settings that one may choose; ``given``: the workload; ``current``: the setting in use, as
-        ``{"stripe_count": 4}``. And ``where``, ``clock``, ``experiment``, ``level``.
+        ``{"stripe_count": 4}``. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -90,7 +89,7 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
         source.name, names(options["response"], "response"), names(options["on"], "on"),
         None if options["by"] is None else names(options["by"], "by"), _hardware(options["bound"]), _choosing(options),
         options["experiment"] or source.experiment, names(options["where"], "where"), checked(options["level"]),
-        options["clock"], tuple(_again(source, output, options)),
+        options["clock"], names(options["metric"], "metric"), tuple(_again(source, output, options)),
     )  # fmt: skip
     page = report(wanted, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), render(page).encode()))
@@ -99,6 +98,9 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
 class PlotOptions(TypedDict, total=False):
     """What is drawn, in the words of ``iosonde plot``."""
 
+    x: Annotated[str | None, None]
+    color: Annotated[str | None, None]
+    panel: Annotated[Names, None]
     metric: Annotated[Names, None]
     bars: Annotated[bool, False]
     on: Annotated[Names, None]
@@ -112,18 +114,21 @@ class PlotOptions(TypedDict, total=False):
 
 @takes(PlotOptions)
 def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> Figure:
-    """The figures of the newest experiment of a store, or every response of a table against every factor.
+    """A figure of DATA: each metric by the settings that varied, or another kind.
 
     Parameters
     ----------
     data : path, table or Source
-    kind : {"bars", "latency", "timeline"}, optional
-        Of a store: bars by node count (the default), distributions of latency, timelines of the ranks.
+    kind : {"settings", "heatmap", "percentiles", "bars", "latency", "timeline"}, optional
+        Metrics by settings (the default), as lines, bars and panels; as fields of two factors; percentiles of
+        latencies by setting. Of a store and its newest experiment: bars by node count, distributions of latency,
+        timelines of the ranks.
     **options
-        ``metric``: only these operations or metrics, as ``"write_large"``. ``bars``: each total by node count, of a
-        store or of a results file (a path). ``on``: of a store or table, one panel for each response and factor, as
-        ``["fs", "log2(record)"]``, with ``response``, by default all that were measured, and ``together``: all
-        responses in one panel. And ``where``, ``clock``, ``experiment``, ``level``.
+        ``x``, ``color``, ``panel``: which factor goes along x, which by colour, which have a panel for each level.
+        ``metric``, ``response``: only these operations, metrics or columns, as ``"write_large"``; ``"all"`` for every
+        one. ``bars``: each total by node count, of a store or of a results file (a path). ``on``: of a store or
+        table, one panel for each response and factor, as ``["fs", "log2(record)"]``, and ``together``: all responses
+        in one panel. And ``where``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -131,20 +136,55 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
+    from iosonde.report.figures.kinds import BY_SETTINGS, KINDS
+
     level, on = checked(options["level"]), names(options["on"], "on")
-    if on and (kind or options["bars"] or options["metric"]):
-        raise InputError("on does not go with kind, bars and metric", "leave them out")
-    if not on and (options["response"] or options["together"]):
-        raise InputError("response and together go with on", "name factors, as on=['nodes']")
+    kind = kind if kind is None else one_of(kind, (*BY_SETTINGS, *KINDS), "kind")
+    _check(kind, on, options)
     if on:
         return _factors(data, on, options, level)
     if options["bars"]:
-        if kind:
-            raise InputError("bars and kind do not go together", "leave kind out")
-        if options["clock"] != LAST_DONE:
-            raise InputError("bars draws the sums that the ranks were timed for", "leave clock out")
         return _totals(data, options, level)
-    return _of_kind(open(data), kind or "bars", options, level)
+    if kind in (None, *BY_SETTINGS):
+        return _settings(data, kind or BY_SETTINGS[0], options, level)
+    return _of_kind(open(data), kind, options, level)
+
+
+def _check(kind: str | None, on: tuple[str, ...], options: PlotOptions) -> None:
+    """Raises InputError for words that say nothing together."""
+    from iosonde.report.figures.kinds import KINDS
+
+    by_settings = options["x"] or options["color"] or options["panel"]
+    if on and (kind or options["bars"] or by_settings):
+        raise InputError("on does not go with kind, bars, x, color and panel", "leave them out")
+    if not on and options["together"]:
+        raise InputError("together goes with on", "name factors, as on=['nodes']")
+    if options["bars"] and (kind or by_settings or options["response"]):
+        raise InputError("bars does not go with kind, response, x, color and panel", "leave them out")
+    if options["bars"] and options["clock"] != LAST_DONE:
+        raise InputError("bars draws the sums that the ranks were timed for", "leave clock out")
+    if kind in KINDS and (by_settings or options["response"]):
+        raise InputError(f"response, x, color and panel do not go with kind={kind!r}", "leave them out")
+
+
+def _settings(data: Any, kind: str, options: PlotOptions, level: float) -> Figure:
+    from iosonde.answers.plot.layout import PlotRoles
+    from iosonde.answers.plot.percentiles import percentiles_plot
+    from iosonde.answers.plot.settings import settings_plot
+    from iosonde.report.figures.kinds import by_settings, fits
+
+    source = open(data, options["where"], options["experiment"])
+    roles = PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel"))
+    metric = names(options["metric"], "metric")
+    asked = Asked(names(options["response"], "response"), (), options["clock"], level, metric)
+    made = (percentiles_plot if kind == "percentiles" else settings_plot)(source, asked, roles, fits(kind))
+    for why in made.left:
+        warn(f"not drawn: {why}")
+    return by_settings(kind, made)
+
+
+def _responses(options: PlotOptions) -> tuple[str, ...]:
+    return (*names(options["response"], "response"), *names(options["metric"], "metric"))
 
 
 def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float) -> Figure:
@@ -152,7 +192,7 @@ def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float)
     from iosonde.report.figures.factors import factors_figure
 
     source = open(data, options["where"], options["experiment"])
-    asked = Asked(names(options["response"], "response"), on, options["clock"], level)
+    asked = Asked(_responses(options), on, options["clock"], level)
     made = panels(source, asked, options["together"])
     for why in made.left:
         warn(f"not drawn: {why}")
@@ -174,9 +214,8 @@ def _totals(data: Any, options: PlotOptions, level: float) -> Figure:
 def _of_kind(opened: Source, kind: str, options: PlotOptions, level: float) -> Figure:
     from iosonde.answers.page.experiment import choose
     from iosonde.answers.page.of_store import figures_of_store
-    from iosonde.report.figures.kinds import KINDS, chosen, panels, why_missing
+    from iosonde.report.figures.kinds import chosen, panels, why_missing
 
-    one_of(kind, KINDS, "kind")
     if opened.store is None:
         raise InputError(f"{opened.name} is a table, and these figures are of a store", "name factors, as on=['nodes']")
     experiment = choose(opened.store, options["experiment"] or opened.experiment).experiment
@@ -220,7 +259,7 @@ def _again(source: Source, output: str | Path, options: ReportOptions) -> list[s
     given: dict[str, Any] = dict(options)
     words = ["iosonde", "report", source.name, "-o", str(output)]
     given["experiment"] = given["experiment"] or source.experiment
-    for name in ("response", "on", "by", "bound", "choose", "given", "current", "experiment"):
+    for name in ("response", "on", "by", "bound", "choose", "given", "current", "metric", "experiment"):
         words += [f"--{name}", _joined(name, given[name])] if given[name] else []
     words += ["--clock", given["clock"]] if given["clock"] != LAST_DONE else []
     words += ["--level", f"{given['level']:g}"] if given["level"] != 0.95 else []

@@ -38,7 +38,7 @@ def rank(
     blocks : mapping of str to sequence of str, optional
         Name → factors that are entered together, in order.
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def regress(
     robust : bool, optional
         Standard errors that allow unequal variance (HC3).
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def anova(
     contrasts : str or sequence of str, optional
         Differences of means, as ``"fs: nfs - afs"``.
     **options
-        ``where``, ``clock``, ``experiment``, ``level``.
+        ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def scale(
     **options
         ``of_time``: the response is the time of a fixed amount of work. ``bootstrap``: so many samples instead of
         profile likelihood, drawn from ``seed``. ``as_stations``: also what an operation of this size asks of client
-        and server. And ``where``, ``clock``, ``experiment``, ``level``.
+        and server. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from iosonde.core import levels
 from iosonde.core.errors import InputError, IosondeWarning
 from iosonde.core.table import tidy
 from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.source import Source, narrowed, open_data
+from iosonde.data.source import Source, by_itself, narrowed, open_data
 
 Names = str | Sequence[str] | None
 Setting = Mapping[str, Any]
@@ -26,11 +26,13 @@ _T = TypeVar("_T")
 class DataOptions(TypedDict, total=False):
     """What every function about DATA takes besides its own words.
 
-    ``where``: conditions as ``"fs=nfs"``; ``clock``: until when a store's rates count; ``experiment``: only this one of
-    a store; ``level``: the confidence of every interval.
+    ``where``: conditions as ``"fs=nfs"``; ``metric``: only these metrics of a store, or ``"all"``; ``clock``: until
+    when its rates count; ``experiment``: only this one of a store (``"last"``, ``"all"``); ``level``: the
+    confidence of every interval.
     """
 
     where: Annotated[Names, ()]
+    metric: Annotated[Names, None]
     clock: Annotated[str, LAST_DONE]
     experiment: Annotated[str | None, None]
     level: Annotated[float, 0.95]
@@ -112,7 +114,17 @@ def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[
     """DATA opened, and what the answers take of the words that all functions share."""
     level = checked(options["level"])
     source = open(data, options["where"], options["experiment"])
-    return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level)
+    metric = names(options["metric"], "metric")
+    return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
+
+
+def one_experiment(data: Any, response: Names, by: Names, options: DataOptions) -> tuple[Source, Asked]:
+    """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell."""
+    opened, wanted = asked(data, response, None, options)
+    source, note = by_itself(opened, options["experiment"], names(by, "by"))
+    if note:
+        warn(note)
+    return source, wanted
 
 
 def nothing(options: DataOptions) -> tuple[None, Asked]:

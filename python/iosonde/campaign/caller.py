@@ -17,6 +17,9 @@ class Progress(Protocol):
     def trial(self, trial: Trial, place: int, total: int) -> None:
         """``place`` trials of ``total`` are done, ``trial`` starts now."""
 
+    def expect(self, rest_s: float) -> None:
+        """All that is left is expected to take so long from now, as the trials so far tell."""
+
     def tick(self, beats: list[Any]) -> None:
         """About once a second; ``beats`` are the ranks' last words."""
 
@@ -35,6 +38,9 @@ class Silent:
     """A Progress and a Stop of nobody."""
 
     def trial(self, trial: Trial, place: int, total: int) -> None:
+        """Say nothing."""
+
+    def expect(self, rest_s: float) -> None:
         """Say nothing."""
 
     def tick(self, beats: list[Any]) -> None:

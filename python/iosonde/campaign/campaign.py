@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import decision
+from iosonde.core import deciding, decision
 from iosonde.core.decision import Decision
-from iosonde.core.types import Experiment
+from iosonde.core.pair_rule import PairRule
+from iosonde.core.types import Experiment, level_text
+from iosonde.core.units import percent
 from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
@@ -21,6 +24,7 @@ from iosonde.ranks import launch
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
+from iosonde.stats.estimate.sequential import LEAST
 
 from .caller import Caller
 from .document import KEPT_BESIDE, document
@@ -62,8 +66,9 @@ class Campaign:
         return known
 
     def _name(self) -> str:
-        """For people: the file's own, else the target's, else the file's name, else what is run first."""
-        if named := self.spec.name or (self.spec.target.name if self.spec.target else ""):
+        """For people: the file's own, else the targets', else the file's name, else what is run first."""
+        targets = ", ".join(name or path.name for name, path in self.spec.targets.items())
+        if named := self.spec.name or targets:
             return named
         if self.file:
             return Path(self.file["name"]).stem
@@ -75,6 +80,8 @@ class Campaign:
 
     def decision(self, level: float) -> Decision:
         """What is sealed before the first trial: the numbers that decide, the margin, and when measuring ends."""
+        if rule := self.pair_rule(level):
+            return decision.Decision(self.metrics()[0], rule.margin, level, pair_words(rule), rule.sealed())
         cell = "node count" if len(self.spec.factors) == 2 else "cell"
         stopping = f"{self.spec.repetitions} trials of every {cell}"
         if self.spec.until:
@@ -85,12 +92,33 @@ class Campaign:
 
     def metrics(self) -> list[str]:
         """The numbers that decide, in words."""
+        if self.spec.against:
+            return [self.spec.against.metric or deciding.WORDS]
         found = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
         parsed = [step.parse for step in self.spec.steps if isinstance(step, CommandStep) and step.parse]
         if parsed:
             also = ", else how long it takes" if set(parsed) == {"auto"} else ""
             found.append("every metric that is read from the commands' output" + also)
         return found or ["how long each command takes, until the last rank is done"]
+
+    def pair_rule(self, level: float) -> PairRule | None:
+        """How two sides are compared, None where none are."""
+        spec, against = self.spec, self.spec.against
+        if against is None:
+            return None
+        a, b = (level_text(side) for side in spec.levels(against.factor))
+        cells = math.prod(len(factor.levels) for factor in spec.factors) // 2
+        return PairRule(against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells)
+
+    @property
+    def margin(self) -> float:
+        """Differences below this fraction do not matter."""
+        return self.spec.against.margin if self.spec.against else MARGIN
+
+    @property
+    def first_repetitions(self) -> int:
+        """Of every cell, before a stopping rule is asked for the first time."""
+        return LEAST if self.spec.against else self.spec.repetitions
 
     def find_launcher(self) -> Launcher:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""
@@ -115,10 +143,19 @@ class Campaign:
             name=self._name(),
             factors=factors,
             settings=self.identity() | ({"file": self.file} if self.file else {}),
-            trials=design.trials(factors, self.spec.design, range(self.spec.repetitions), 0, seed),
+            trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
             seed=seed,
             created_at=now(),
         )
+
+
+def pair_words(rule: PairRule) -> str:
+    """When measuring pairs ends."""
+    cells = f" in each of {rule.cells} cells" if rule.cells > 1 else ""
+    return (
+        f"{LEAST} to {rule.most} pairs of {rule.factor}={rule.a} and {rule.b}{cells}, until the anytime-valid interval "
+        f"of the ratio excludes 1 or lies within ± {percent(rule.margin)}"
+    )
 
 
 def new_id() -> str:

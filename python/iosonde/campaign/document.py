@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
 
-from . import benchmarks
+from . import benchmarks, targets
 from .native import native_document
 from .request import Request
 from .spec import check, file
@@ -24,7 +24,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
 KEPT_BESIDE = (decision.KEY, "file")
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
-_KEYS = ("target", "nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
+_KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
          "idle_timeout")  # fmt: skip
 # So like the name of a factor that another one is a slip.
@@ -41,10 +41,12 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
     found = _source(asked, say)
     if "steps" not in found.data:
         found = file.modern(found)
+    _put_targets(found, asked.target)
     for key in _KEYS:
         if (value := getattr(asked, key)) is not None:
             _put(found, key, list(value) if isinstance(value, tuple) else value, key)
-    if asked.quick and asked.repetitions is None:
+    _put_against(found, asked)
+    if asked.quick and asked.repetitions is None and "against" not in found.data:
         _put(found, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
         if (value := getattr(asked, key)) is not None:
@@ -78,12 +80,11 @@ def _source(asked: Request, say: Callable[[str], None]) -> Document:
     if what is not None:
         if not what.strip():
             raise InputError("the command is empty", "give a command, an experiment file, or --target DIR alone")
-        step = {"command": what, "on": asked.on or "all", "parse": asked.parse or "auto"}
-        return Document(
-            {"steps": [step]}, "", {("steps", 0, "parse"): "--parse", ("steps", 0, "command"): "the command"}
-        )
+        step = {"command": what, "parse": asked.parse or "auto"} | ({"on": asked.on} if asked.on else {})
+        words = {"parse": "--parse", "on": "--on", "command": "the command"}
+        return Document({"steps": [step]}, "", {("steps", 0, key): said for key, said in words.items()})
     _only_for_commands(asked)
-    if asked.target is None:
+    if not asked.target:
         raise InputError("there is nothing to measure", "give --target DIR, an experiment file, or a command in quotes")
     return Document({"steps": [{"workload": "envelope"}]})
 
@@ -123,6 +124,16 @@ def _put(found: Document, key: str, value: Any, option: str) -> None:
     _came_from(found, (key,), option)
 
 
+def _put_targets(found: Document, words: tuple[str, ...] | None) -> None:
+    """A directory alone is the key ``target``; several, or one with a name, are ``targets``."""
+    if not words:
+        return
+    given = targets.read(words)
+    key, other = ("target", "targets") if "" in given else ("targets", "target")
+    found.data.pop(other, None)
+    _put(found, key, given.get("", given), "target")
+
+
 def _came_from(found: Document, path: yaml_text.Key, option: str) -> None:
     for old in [old for old in found.places if old[: len(path)] == path]:
         del found.places[old]
@@ -136,6 +147,22 @@ def _put_cache(found: Document, key: str, value: str) -> None:
         regime = {name: text for name, text in regime.items() if name == "before_reads"}
     found.data["cache"] = regime | {key: value}
     _came_from(found, ("cache", key), key)
+
+
+def _put_against(found: Document, asked: Request) -> None:
+    """``--against`` replaces the command that a file compares with; the other options what the file says beside it."""
+    beside = {
+        key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(asked, key)) is not None
+    }
+    given = found.data.get("against", {})
+    given = {"command": given} if isinstance(given, str) else given if isinstance(given, dict) else {}
+    if asked.against is not None:
+        given = {key: value for key, value in given.items() if key != "factor"} | {"command": asked.against}
+    if beside and not given:
+        option = next(iter(beside)).replace("_", "-")
+        raise InputError(f"--{option} is for two sides, and nothing is compared", "give --against 'COMMAND'")
+    if asked.against is not None or beside:
+        _put(found, "against", given | beside, "against")
 
 
 def _put_settings(found: Document, asked: Request) -> None:
@@ -190,8 +217,8 @@ def _check_label(found: Document, words: str, name: str, levels: int) -> None:
     factors = found.data["factors"]
     if slips := difflib.get_close_matches(name, factors, n=1, cutoff=_SLIP):
         raise InputError(f"--set {words}: there is no factor '{name}'", f"did you mean {slips[0]}?")
-    if name in _KEYS or name in _ENVELOPE or name in _ENVELOPE.values():
-        option = next((key for key, setting in _ENVELOPE.items() if setting == name), name)
+    if name in ("target", "targets", *_KEYS) or name in _ENVELOPE or name in _ENVELOPE.values():
+        option = next((key for key, setting in _ENVELOPE.items() if setting == name), name.replace("targets", "target"))
         raise InputError(f"--set {words}: {name} is not a factor", f"write --{option.replace('_', '-')}")
     if levels > 1 and found.name:
         hint = f"{nearest(name, factors) if factors else 'the file has none'}; a label has one level"

@@ -1,8 +1,9 @@
 """How long a campaign will take, before anything starts: from trials already measured, else from sizes and speeds.
 
-What is known of a cell, best first: the median of its own earlier trials; the speeds, corrected by how far earlier
-trials of other cells were off; the median of all earlier trials, where nobody knows what a trial moves; the speeds.
-Speeds that nobody measured are a guess, only as good as its numbers, so it is always shown with them.
+What is known of a cell, best first: the median of its own earlier trials; the speeds, corrected by what earlier trials
+of other cells took, a part of which may be the same for all, as commands that set a factor; the median of all earlier
+trials, where nobody knows what a trial moves; the speeds. Speeds that nobody measured are a guess, only as good as its
+numbers, so it is always shown with them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import linear_regression, median
 from typing import Any
 
 from iosonde.core import expression
@@ -82,12 +83,19 @@ def forecast(
     measured: Sequence[FinishedTrial],
     work: Callable[[Cell], TrialWork | None],
     speeds: Speeds | None = None,
+    besides: int = 0,
 ) -> Forecast:
     """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
-    knows what its commands move. ``speeds`` None: the guess."""
+    knows what its commands move. ``speeds`` None: the guess. ``besides``: commands that no speed tells of."""
     expected = estimator(measured, work, speeds)
     found = [expected(trial.factors) for trial in trials]
-    return Forecast([seconds for seconds, _ in found], _basis(Counter(why for _, why in found), len(measured), speeds))
+    counts = Counter(why for _, why in found)
+    words = _basis(counts, len(measured), speeds)
+    if besides and counts[GUESSED]:
+        words += (
+            f", without what {besides} command{'s' if besides > 1 else ''} of each trial take{'s' * (besides == 1)}"
+        )
+    return Forecast([seconds for seconds, _ in found], words)
 
 
 def estimator(
@@ -97,7 +105,7 @@ def estimator(
     used = speeds or Speeds()
     medians = _Medians(measured)
     known = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
-    off = median(trial.seconds / used.seconds(moved) for trial, moved in known) if known else None
+    learned = _learned([(used.seconds(moved), trial.seconds) for trial, moved in known])
 
     def expected(cell: Cell) -> tuple[float | None, str]:
         seconds = medians.of(cell)
@@ -106,12 +114,28 @@ def estimator(
         moved = work(cell)
         if moved is not None:
             guess = used.seconds(moved)
-            return (guess, GUESSED) if off is None else (guess * off, SCALED)
+            return (learned(guess), SCALED) if learned else (guess, GUESSED)
         if measured:
             return median(trial.seconds for trial in measured), ALIKE
         return None, UNKNOWN
 
     return expected
+
+
+def _learned(known: Sequence[tuple[float, float]]) -> Callable[[float], float] | None:
+    """Guess → seconds, from (guess, seconds) of earlier trials: a line, whose height at 0 is what every trial takes
+    besides; where there is one guess alone, or the line makes no sense, the guess is off by a factor."""
+    by_guess: dict[float, list[float]] = {}
+    for guess, seconds in known:
+        by_guess.setdefault(guess, []).append(seconds)
+    if not by_guess:
+        return None
+    if len(by_guess) > 1:
+        slope, height = linear_regression(list(by_guess), [median(seconds) for seconds in by_guess.values()])
+        if slope >= 0 and height >= 0:
+            return lambda guess: height + slope * guess
+    off = median(seconds / guess for guess, seconds in known)
+    return lambda guess: guess * off
 
 
 def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:

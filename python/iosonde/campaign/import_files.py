@@ -13,7 +13,7 @@ from typing import Any
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.importers import importers, read, understand
-from iosonde.importers.paths import joined, manifest_factors, pattern_factors
+from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
 from iosonde.store import Store
 
@@ -46,9 +46,11 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of every file, in order. ``to_dict`` is its stable JSON form."""
+    """What became of every file, in order. ``warnings``: sources of factors that said nothing. ``to_dict`` is its
+    stable JSON form."""
 
     outcomes: tuple[FileOutcome, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def failed(self) -> list[FileOutcome]:
@@ -74,6 +76,7 @@ class Imported:
                 if not o.reason and not o.there
             ],
             "unknown": [{"file": one.file, "reason": one.reason} for one in self.failed],
+            "warnings": list(self.warnings),
         }
 
     def records(self) -> list[dict[str, Any]]:
@@ -102,20 +105,38 @@ class ImportPlan:
     sources: tuple[str, ...]
 
     def prepare(self) -> None:
-        """Check the options and make the store before any file is read. Raises InputError."""
+        """Check the options and the place of the store before any file is read. Raises InputError."""
         self.factors()
         if self.form is not None and self.form not in importers():
             raise InputError(f"there is no importer '{self.form}'", f"there are: {', '.join(importers())}")
+        Store.check_place(self.store)
+        Store.check_name(self.experiment)
+
+    def opened(self) -> Store:
+        """The store, which is made for the first runs: a file that nobody understands leaves nothing behind."""
         store = Store.create(self.store)
         if self.experiment not in {item.id for item in store.experiments()}:
             now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             store.save_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
+        return store
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
         """What paths and manifests say."""
-        return joined(
-            *(manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name) for name in self.sources)
-        )
+        return joined(*map(_source, self.sources))
+
+    def silent(self, files: Sequence[Found]) -> Iterator[str]:
+        """The sources of factors that say nothing of any of the files, in sentences."""
+        for name in self.sources:
+            of = _source(name)
+            if files and not any(of(found.relative) for found in files):
+                yield (
+                    f"--factors-from '{name}' matches none of the {len(files)} paths, as '{files[0].relative}': "
+                    "it is read from the end of a path, and '/...' at its end stands for what follows"
+                )
+
+
+def _source(name: str) -> Factors:
+    return manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name)
 
 
 def found_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
@@ -146,13 +167,13 @@ def _below(top: Path, store: Path) -> Iterator[Path]:
 
 def import_all(plan: ImportPlan, files: Sequence[Found], jobs: int | None = None) -> Imported:
     """Read and store all of them; outcomes in the order of ``files``."""
-    batches = list(_batches(files))
+    batches, silent = list(_batches(files)), tuple(plan.silent(files))
     processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
-        return Imported(tuple(outcome for batch in batches for outcome in import_batch(plan, batch)))
+        return Imported(tuple(outcome for batch in batches for outcome in import_batch(plan, batch)), silent)
     with ProcessPoolExecutor(processes) as pool:
         every = pool.map(import_batch, [plan] * len(batches), batches)
-        return Imported(tuple(outcome for outcomes in every for outcome in outcomes))
+        return Imported(tuple(outcome for outcomes in every for outcome in outcomes), silent)
 
 
 def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
@@ -170,8 +191,9 @@ def _batches(files: Sequence[Found]) -> Iterator[list[Found]]:
 
 def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
     """One batch, in whatever process."""
-    store, factors = Store.open(plan.store), plan.factors()
-    names = (entry.name.rsplit("-", 2) for entry in (plan.store / "runs").iterdir() if entry.name.count("-") >= 2)
+    factors, stored = plan.factors(), plan.store / "runs"
+    there = [entry.name for entry in stored.iterdir()] if stored.is_dir() else []
+    names = (name.rsplit("-", 2) for name in there if name.count("-") >= 2)
     known = {digest: form for form, digest, _ in names}
     outcomes: list[FileOutcome] = []
     runs: list[Run] = []
@@ -180,7 +202,8 @@ def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
         outcomes.append(outcome)
         runs += made
     # Another process may have stored the same content meanwhile: that is the same run.
-    store.append_many(runs)
+    if runs:
+        plan.opened().append_many(runs)
     return outcomes
 
 

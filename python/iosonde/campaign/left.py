@@ -14,7 +14,7 @@ from iosonde.store.lock import only_one
 
 def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
     """Remove it, but for what is of ``experiment`` itself, or being measured, or somebody else's."""
-    others = [one.id for one in store.experiments() if one.id != experiment and _target_of(one) == str(target)]
+    others = [one.id for one in store.experiments() if one.id != experiment and str(target) in _targets_of(one)]
     for old in keeper.left(target, others):
         try:
             with only_one(store.path, old):
@@ -24,5 +24,6 @@ def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Cal
             say(f"{target}/iosonde-{old} stays: {error.message}")
 
 
-def _target_of(experiment: Experiment) -> object:
-    return experiment.settings.get("probe", experiment.settings).get("target")
+def _targets_of(experiment: Experiment) -> list[object]:
+    settings = experiment.settings.get("probe", experiment.settings)
+    return [settings.get("target"), *settings.get("targets", {}).values()]

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
+from iosonde.core.pair_rule import pair_rule
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
 from iosonde.measure import spools, trial
+from iosonde.measure.rank import program
 from iosonde.measure.target.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
 from iosonde.ranks import leftovers, machine
+from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-from . import left, trials
+from . import left, mpi_steps, targets, trials
+from .against import Pairs
 from .caller import Caller, Progress, Stop
 from .campaign import Campaign
-from .needs import measured_trials
+from .needs import forecast, measured_trials
+from .pace import Pace
 from .preflight import Ready
 from .probe import attached
 from .resume import free_id, number_of, repetitions_needed
@@ -54,8 +61,12 @@ def measure(
     say = hands.caller.say
     if ready.launcher.note and wanted.max_ranks > 1:
         say(f"note: {ready.launcher.note}")
+    for job in ready.jobs:
+        say(f"note: {job.sentence()}")
+    for why in mpi_steps.warnings(wanted.spec):
+        say(f"warning: {why}")
     progress = hands.caller.progress(ready.expected_s)
-    workspace: KeptWorkspace | None = None
+    workspaces: dict[str, KeptWorkspace] = {}
     try:
         resumed = any(one.id == experiment.id for one in store.experiments())
         store.save_experiment(experiment)
@@ -63,26 +74,35 @@ def measure(
         if resumed and (why := _clean_nodes(wanted, ready, experiment, CLEAN_S)):
             say(f"note: {why}")
         leftovers.remove_remembered(_remember(store))
-        if wanted.spec.target:
-            left.remove(store, wanted.spec.target, experiment.id, hands.keeper, say)
-            workspace = hands.keeper.workspace(wanted.spec.target, experiment.id)
-            workspace.create(resumed=resumed, hold=not may_unmount(wanted))
+        for name, target in wanted.spec.targets.items():
+            with targets.said(name):
+                left.remove(store, target, experiment.id, hands.keeper, say)
+                workspaces[name] = hands.keeper.workspace(target, experiment.id)
+                workspaces[name].create(resumed=resumed, hold=not may_unmount(wanted))
 
         def on_tick(beats: list[Any]) -> None:
             hands.stop.check()
             progress.tick(beats)
 
-        bench = _bench(store, wanted, ready, experiment, hands.caller)
-        bench = replace(bench, workspace=workspace, on_tick=on_tick)
+        bench = replace(_bench(store, wanted, ready, experiment, hands.caller), on_tick=on_tick)
+        benches = _of_targets(bench, wanted, ready, workspaces)
         probes = hardware.stored(map(StoredRun, store.runs()))
 
         def one(which: Trial) -> Run:
             hands.stop.check()
-            run_id = free_id(store, experiment.id, which.index)
-            return attached(trial.run(bench, which, run_id, wanted.spec.trial_timeout_s), probes, level)
+            run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
+            with targets.said(name):
+                return attached(trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s), probes, level)
 
-        rules = _rules(store, wanted, experiment, ready.facts, level)
-        ended = _trials(store, bench, experiment, done, rules, one, progress)
+        def clear(made: Run) -> None:
+            name = wanted.spec.target_name(made.factors)
+            with targets.said(name):
+                trial.clear(benches[name], made)
+
+        rules = _rules(store, wanted, experiment, ready.node, level)
+        pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), say)
+        with contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext():
+            ended = _trials(store, Steps(one, clear, pace), experiment, done, rules, progress)
     except BaseException as error:
         progress.clear()
         if isinstance(error, KeyboardInterrupt):
@@ -90,11 +110,11 @@ def measure(
             hands.keeper.limit(INTERRUPTED_S)
         if why := _clean_nodes(wanted, ready, experiment, INTERRUPTED_S):
             say(why)
-        if fault := _cleaned(workspace):
+        if fault := _cleaned(workspaces):
             say(fault.message)
         raise
     progress.clear()
-    fault = _cleaned(workspace)
+    fault = _cleaned(workspaces)
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
 
 
@@ -110,52 +130,83 @@ def may_unmount(wanted: Campaign) -> bool:
     return any(asked) or len(spec.native) < len(spec.steps)
 
 
-def _cleaned(workspace: KeptWorkspace | None) -> TargetError | TargetFaultError | None:
-    """Remove what is ours; the error that says what is left, and why."""
-    try:
-        if workspace:
-            workspace.remove()
-    except (TargetError, TargetFaultError) as error:
-        return error
-    return None
+def _cleaned(workspaces: Mapping[str, KeptWorkspace]) -> TargetError | TargetFaultError | None:
+    """Remove what is ours from every target; the error that says what is left, and why."""
+    faults: list[TargetError | TargetFaultError] = []
+    for name, workspace in workspaces.items():
+        try:
+            with targets.said(name):
+                workspace.remove()
+        except (TargetError, TargetFaultError) as error:
+            faults.append(error)
+    if not faults:
+        return None
+    faults[0].details = (*faults[0].details, *(other.message for other in faults[1:]))
+    return faults[0]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is done of a trial: it is measured, and once its Run is kept its files are removed; ``pace`` learns how long
+    that takes."""
+
+    measure: Callable[[Trial], Run]
+    clear: Callable[[Run], None]
+    pace: Pace
 
 
 def _trials(
-    store: Store, bench: Bench, experiment: Experiment, done: set[int], rules: Rules, one: Callable[[Trial], Run],
-    progress: Progress,
-) -> Ended:  # fmt: skip
+    store: Store, steps: Steps, experiment: Experiment, done: set[int], rules: Rules, progress: Progress
+) -> Ended:
+    longest = experiment
+    started_s = time.monotonic()
+
+    def replan(longer: Experiment) -> None:
+        nonlocal longest
+        longest = longer
+        store.save_experiment(longer)
+
+    def on_trial(which: Trial, place: int, total: int) -> None:
+        nonlocal started_s
+        started_s = time.monotonic()
+        progress.expect(steps.pace.rest_s(which, [one for one in longest.trials if one.index not in done]))
+        progress.trial(which, place, total)
+
     def keep(made: Run) -> None:
         try:
             store.append(made)
         finally:
             trial.discard(made)
         try:
-            trial.clear(bench, made)
+            steps.clear(made)
         except TargetFaultError as error:
             store.notes.change(made.id, note=f"after the trial: {error.message}")
             raise
+        steps.pace.kept(made, time.monotonic() - started_s)
 
     return trials.run(
         experiment,
         done,
         rules,
-        one,
+        steps.measure,
         keep=keep,
-        replan=store.save_experiment,
-        on_trial=progress.trial,
+        replan=replan,
+        on_trial=on_trial,
     )
 
 
 def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment, caller: Caller) -> Bench:
-    spec, allocation = wanted.spec, wanted.allocation(ready.facts)
+    """What the trials on every target share; the rest is the first one's."""
+    spec, allocation = wanted.spec, wanted.allocation(ready.node)
     facts = {
-        "machine": ready.facts,
+        "machine": ready.node,
         "software": machine.software(Path.cwd()),
         "command": machine.redacted(caller.command),
         "launcher": ready.launcher.name,
         "allocation": allocation,
-        "target": str(spec.target) if spec.target else None,
+        "target": None,
         "steps": wanted.identity()["steps"],
+        **({"mpi_jobs": [job.to_json() for job in ready.jobs]} if ready.jobs else {}),
     }
     return trial.Bench(
         experiment=experiment.id,
@@ -168,12 +219,25 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
         set_up=spec.set_up,
         tear_down=spec.tear_down,
         controls=spec.controls,
+        servers=spec.servers,
         cache=spec.cache,
         parse=_parse,
         spool_parent=_spool(wanted),
         remember=_remember(store),
         allocation=number_of(allocation, store, experiment.id),
+        forked=ForkedRanks(program.__name__) if ready.launcher.name == "local" and not spec.native else None,
     )
+
+
+def _of_targets(
+    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace]
+) -> dict[str, Bench]:
+    """A bench for each target, by its name; one without a workspace where there is none."""
+    return {
+        name: replace(bench, workspace=workspace, facts=bench.facts
+                      | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])})
+        for name, workspace in workspaces.items()
+    } or {"": bench}  # fmt: skip
 
 
 def _spool(wanted: Campaign) -> Path | None:
@@ -214,4 +278,6 @@ def _rules(store: Store, wanted: Campaign, experiment: Experiment, facts: machin
 
     expected_s = max((trial.seconds for trial in measured_trials(store, wanted)), default=0.0)
     rule = (lambda: repetitions_needed(store, wanted, experiment, level)) if wanted.spec.until else None
-    return Rules(ends_at, because, rule, expected_s=expected_s)
+    pairs = pair_rule(experiment)
+    looks = Pairs(pairs, experiment, store) if pairs else None
+    return Rules(ends_at, because, rule, looks, expected_s=expected_s)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
+from iosonde.core.stored import TARGET
 from iosonde.core.types import Trial
 from iosonde.measure import workloads
 from iosonde.measure.design import Offer, offers
@@ -40,7 +44,18 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
-    return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign))
+    return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign))
+
+
+def _besides(campaign: Campaign) -> int:
+    """How many commands of a trial set factors and caches, or prepare and tidy up: a guess knows nothing of them,
+    unless the file says what a trial takes besides (``speeds: {start: …}``)."""
+    spec = campaign.spec
+    if "start_s" in (campaign.terms.speeds or {}):
+        return 0
+    texts = [text for control in spec.controls for text in (control.set, control.read)]
+    texts += [spec.cache.unmount, spec.cache.mount, spec.cache.before_reads]
+    return len(spec.set_up) + len(spec.tear_down) + sum(map(bool, texts))
 
 
 def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], level: float) -> list[Offer]:
@@ -85,10 +100,26 @@ def _speeds(campaign: Campaign) -> Speeds | None:
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
-    """The complete trials of the same steps on the same target: what a campaign's length is predicted from."""
-    steps, target = campaign.identity()["steps"], str(campaign.spec.target)
-    return [
-        FinishedTrial(run["factors"], run["seconds"])
-        for run in (store.runs() if store else ())
-        if run["facts"].get("steps") == steps and run["facts"].get("target") == target and not run["missing"]
-    ]
+    """The complete trials of the same steps on the same targets, whatever these were called then, each with what is
+    done after it: what a campaign's length is predicted from."""
+    steps = campaign.identity()["steps"]
+    places = campaign.spec.targets.items()
+    named: dict[str | None, dict[str, str]] = {str(path): {TARGET: name} if name else {} for name, path in places}
+    named = named or {None: {}}
+    runs = [
+        run for run in (store.runs() if store else ())
+        if run["facts"].get("steps") == steps and run["facts"].get("target") in named and not run["missing"]
+    ]  # fmt: skip
+    after_s = _between(runs)
+    return [FinishedTrial(run["factors"] | named[run["facts"].get("target")], run["seconds"] + after_s) for run in runs]
+
+
+def _between(runs: Sequence[Mapping[str, Any]]) -> float:
+    """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
+    removed. The median, as between two of them a night may have passed."""
+    gaps = []
+    for one, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
+        if one["experiment"] == after["experiment"] and after["facts"]["order"] == one["facts"]["order"] + 1:
+            began, then = (datetime.fromisoformat(run["started_at"]) for run in (one, after))
+            gaps.append((then - began).total_seconds() - one["seconds"])
+    return max(median(gaps), 0.0) if gaps else 0.0

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.core.types import Experiment, FactorValue
-from iosonde.measure import design, placeholders, trial, workloads
+from iosonde.core.errors import IosondeError
+from iosonde.core.types import Experiment, FactorValue, count_of
+from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, trial, workloads
 from iosonde.measure.design import Cells, Offer
-from iosonde.measure.spec import SINGLE, CommandStep, Control, NativeStep, Step
+from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
 
-from . import preflight
+from . import mpi_steps, preflight
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
@@ -28,12 +29,16 @@ _RUN_ID = "ID"  # of the experiment, in paths of a campaign that has not begun
 @dataclass(frozen=True)
 class PlannedStep:
     """A step as the first trial does it: ``step`` with its names filled in, the ``settings`` of a native workload, and
-    the ``phases`` of its rank 0. ``stage`` is set_up, step or tear_down."""
+    the ``phases`` of its rank 0. ``stage`` is set_up, step or tear_down. Of an MPI job ``launch`` are the words before
+    its program, ``program`` is its name where it is a known one, ``problem`` why it cannot be started here."""
 
     stage: str
     step: Step
     settings: Any = None
     phases: tuple[PhasePlan, ...] = ()
+    launch: tuple[str, ...] = ()
+    program: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class CampaignPlan:
     unmount: str
     mount: str
     metrics: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -83,6 +89,7 @@ class CampaignPlan:
             "steps": [_step_json(one) for one in self.steps],
             "controls": [vars(control) for control in spec.controls],
             "cache": vars(spec.cache),
+            "warnings": list(self.warnings),
         }  # fmt: skip
 
     def records(self) -> list[dict[str, Any]]:
@@ -102,6 +109,8 @@ def plan(asked: Request, caller: Caller | None = None) -> CampaignPlan:
         measured = measured_trials(existing_store(wanted), wanted)
         expected = forecast(wanted, experiment.trials, measured)
         preflight.room(wanted, expected.total_s, facts, keeper)
+    for sentence in preflight.unchecked(wanted, expected):
+        caller.say(sentence)
     offers = smaller(wanted, experiment.seed, measured, LEVEL)
     return _plan(wanted, experiment, expected, tuple(offers))
 
@@ -123,12 +132,14 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         unmount=_filled(spec.cache.unmount, values),
         mount=_filled(spec.cache.mount, values),
         metrics=tuple(wanted.metrics()),
+        warnings=tuple(mpi_steps.warnings(spec)),
     )
 
 
 def first_values(wanted: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
     """What names stand for in the first trial; those that are known later stand for themselves."""
-    first, target = experiment.trials[0], wanted.spec.target
+    first = experiment.trials[0]
+    target = wanted.spec.target_of(first.factors)
     root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
     later: dict[str, FactorValue] = {name: f"${{{name}}}" for name in (*placeholders.TRIAL, *placeholders.RANK)}
     return later | placeholders.of_trial(first, root)
@@ -139,7 +150,9 @@ def _steps(wanted: Campaign, values: dict[str, FactorValue]) -> Iterator[Planned
     for stage, steps in (("set_up", spec.set_up), ("step", spec.steps), ("tear_down", spec.tear_down)):
         for step in steps:
             yield (
-                _native(stage, step, wanted, values) if isinstance(step, NativeStep) else _command(stage, step, values)
+                _native(stage, step, wanted, values)
+                if isinstance(step, NativeStep)
+                else _command(stage, step, wanted, values)
             )
 
 
@@ -149,11 +162,23 @@ def _native(stage: str, step: NativeStep, wanted: Campaign, values: dict[str, Fa
     return PlannedStep(stage, step, settings, tuple(phases))
 
 
-def _command(stage: str, step: CommandStep, values: dict[str, FactorValue]) -> PlannedStep:
+def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, FactorValue]) -> PlannedStep:
     """What differs from rank to rank stays a name, unless one rank runs it."""
-    if step.on == SINGLE:
-        values = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
-    return PlannedStep(stage, replace(step, command=_filled(step.command, values)))
+    known = values
+    if step.on in ONCE:
+        known = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
+    known = known | step.when
+    begins = mpi_program.first(step.command)
+    name = begins.name if begins and begins.is_tool else ""
+    planned = PlannedStep(stage, replace(step, command=_filled(step.command, known)), program=name)
+    if step.on != MPI:
+        return planned
+    nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
+    try:
+        words, _ = mpi_jobs.launch(wanted.find_launcher(), step.command, nodes, per_node, values)
+    except IosondeError as error:
+        return replace(planned, problem=error.message)
+    return replace(planned, launch=tuple(words))
 
 
 def _control(control: Control, values: dict[str, FactorValue]) -> Control:
@@ -168,5 +193,6 @@ def _filled(text: str, values: dict[str, FactorValue]) -> str:
 def _step_json(planned: PlannedStep) -> dict[str, Any]:
     step = planned.step
     if isinstance(step, CommandStep):
-        return {"stage": planned.stage, **vars(step), "expect": list(step.expect)}
+        launch = {"launch": list(planned.launch)} if step.on == MPI else {}
+        return {"stage": planned.stage, **vars(step), "expect": list(step.expect), **launch}
     return {"stage": planned.stage, "workload": step.workload, "settings": planned.settings.to_json()}

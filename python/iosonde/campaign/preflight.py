@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from iosonde.core.errors import InputError
 from iosonde.core.types import Trial
 from iosonde.core.units import format_size
+from iosonde.core.words import counted
 from iosonde.measure import trial
 from iosonde.measure.target.keeper import Keeper
-from iosonde.measure.target.space import Limits, Need, check_limits
+from iosonde.measure.target.space import Limits, Need, QuotaFree, check_limits
 from iosonde.ranks import machine, rollcall
 from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts
 
+from . import mpi_steps, targets
 from .campaign import Campaign
-from .forecast import FinishedTrial
+from .forecast import FinishedTrial, Forecast
 from .needs import forecast, space
 
 # What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
@@ -29,11 +31,20 @@ RANK_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Ready:
-    """What a campaign starts with. ``facts`` are the machine's, ``expected_s`` all trials that are ahead."""
+    """What a campaign starts with. ``facts`` are the machine's with each target's, by its name; ``expected_s`` is of
+    all trials that are ahead, ``jobs`` are the MPI jobs in them, whose launchers were tried; ``unchecked`` says which
+    limits could not be held against anything."""
 
     launcher: Launcher
-    facts: Facts
+    facts: Mapping[str, Facts]
     expected_s: float
+    jobs: tuple[mpi_steps.MpiJob, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def node(self) -> Facts:
+        """The machine's facts; what of them is a target's is of the first."""
+        return next(iter(self.facts.values()))
 
 
 def keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keeper:
@@ -43,26 +54,31 @@ def keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keepe
 
 def places(campaign: Campaign, keeper: Keeper) -> None:
     """Refuse a target that is none, and a store or a spool that lies on it; and commands in which a shell would take
-    the target's name apart. Raises InputError."""
-    target, store = campaign.spec.target, Path(campaign.store).resolve()
-    if target and _below(store, target):
-        raise InputError(
-            f"the store {campaign.store} lies on the target {target}",
-            "give another place with --store: keeping results must not disturb what is measured",
-        )
-    if target:
-        keeper.check(target, Need(0, 0), Limits())
+    a target's name apart. Raises InputError."""
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
-    if target and _below(spool, target):
-        raise InputError(
-            f"the ranks' temporary results would lie on the target: {spool}",
-            "give another place with --spool, as /dev/shm: keeping results must not disturb what is measured",
-        )
+    for name, target in campaign.spec.targets.items():
+        with targets.said(name):
+            _apart(campaign, target, spool)
+            keeper.check(target, Need(0, 0), Limits())
     if not spool.is_dir() or not os.access(spool, os.W_OK | os.X_OK):
         raise InputError(
             f"the ranks cannot leave results in {spool}", "name with --spool a directory that is there and yours"
         )
-    trial.check_names(campaign.spec, target, spool)
+    for place in campaign.spec.targets.values() or (None,):
+        trial.check_names(campaign.spec, place, spool)
+
+
+def _apart(campaign: Campaign, target: Path, spool: Path) -> None:
+    if _below(Path(campaign.store).resolve(), target):
+        raise InputError(
+            f"the store {campaign.store} lies on the target {target}",
+            "give another place with --store: keeping results must not disturb what is measured",
+        )
+    if _below(spool, target):
+        raise InputError(
+            f"the ranks' temporary results would lie on the target: {spool}",
+            "give another place with --spool, as /dev/shm: keeping results must not disturb what is measured",
+        )
 
 
 def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[FinishedTrial], keeper: Keeper) -> Ready:
@@ -75,36 +91,64 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
             f"{format_size(memory)}",
             "ask for fewer ranks, or for more hosts with --hosts FILE",
         )
-    expected_s = forecast(campaign, ahead, measured).total_s
+    expected = forecast(campaign, ahead, measured)
     facts = machine_facts(campaign, keeper)
-    room(campaign, expected_s, facts, keeper)
+    room(campaign, expected.total_s, facts, keeper)
     if launcher.name != "local":
-        rollcall.call(launcher, max(campaign.nodes))
-    return Ready(launcher, facts, expected_s)
+        rollcall.call(launcher, max(campaign.nodes), where=Path(campaign.spool) if campaign.spool else None)
+    jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
+    return Ready(launcher, facts, expected.total_s, jobs, tuple(unchecked(campaign, expected)))
 
 
-def machine_facts(campaign: Campaign, keeper: Keeper) -> Facts:
-    """The machine's facts; without a target nothing is said of a file system."""
-    target = campaign.spec.target
-    return {**machine.node_facts(), **(keeper.facts(target) if target else NO_TARGET)}
+def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
+    """Which limits were given and cannot be checked, a sentence each: of a command nothing is known before it ran."""
+    terms = campaign.terms
+    if terms.max_seconds is not None and expected.unknown:
+        yield f"--max-seconds is not checked: how long {counted(expected.unknown, 'trial')} will take is not known"
+    given = [name for name in ("max_bytes", "max_files") if getattr(terms, name) is not None]
+    if given and len(campaign.spec.native) < len(campaign.spec.steps):
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        verb = "does" if len(given) == 1 else "do"
+        yield f"{options} {verb} not cover the commands: what they write is not known"
 
 
-def room(campaign: Campaign, expected_s: float, facts: Facts, keeper: Keeper) -> None:
-    """Refuse what the target or the limits cannot hold. Raises InputError."""
+def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
+    """The machine's facts with those of each target, by its name; without any nothing is said of a file system."""
+    node, found = machine.node_facts(), {}
+    for name, target in campaign.spec.targets.items():
+        with targets.said(name):
+            found[name] = Facts(**{**node, **keeper.facts(target)})
+    return found or {"": Facts(**{**node, **NO_TARGET})}
+
+
+def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keeper: Keeper) -> None:
+    """Refuse what a target or the limits cannot hold. Raises InputError."""
     terms = campaign.terms
     limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
     need = Need(*space(campaign), expected_s)
-    if campaign.spec.target:
-        keeper.check(campaign.spec.target, need, limits, _quota_free(facts))
-    else:
+    if not campaign.spec.targets:
         check_limits(need, limits)
+    for name, target in campaign.spec.targets.items():
+        with targets.said(name):
+            keeper.check(target, need, limits, quota_free(facts[name]))
+
+
+def temporary_off(target: Path) -> None:
+    """Refuse a directory for temporary files that lies on the target. Raises InputError."""
+    place = Path(tempfile.gettempdir()).resolve()
+    if _below(place, target):
+        raise InputError(
+            f"the ranks' temporary results would lie on the target: {place}",
+            "give another place with TMPDIR, as /dev/shm: keeping results must not disturb what is measured",
+        )
 
 
 def _below(path: Path, target: Path) -> bool:
     return path == target or target in path.parents
 
 
-def _quota_free(facts: Facts) -> int | None:
-    """The least that any quota on the target leaves, in bytes; None if there is none that is known."""
-    free = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
-    return min(free, default=None)
+def quota_free(facts: Facts) -> QuotaFree:
+    """The least that any quota on the target leaves."""
+    n_bytes = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
+    n_files = [entry["free_files"] for entry in facts["quota"] or () if entry["free_files"] is not None]
+    return QuotaFree(min(n_bytes, default=None), min(n_files, default=None))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IncompleteError, InputError, TargetError
+from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.stored import StoredRun
@@ -18,7 +19,6 @@ from iosonde.measure.probe.local import TRANSFER
 from iosonde.measure.probe.repetition import ProbeBench
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
-from iosonde.measure.trial import NETWORK_TYPES
 from iosonde.ranks import launch, machine, rollcall
 from iosonde.ranks.launch import Launcher, mpirun
 from iosonde.stats.overview import hardware
@@ -36,7 +36,6 @@ JSON_VERSION = 1
 REPETITIONS = 6
 SIZE = 256 * 2**20
 # A file system in memory has no disk, and one behind a server shows the server and the network.
-_IN_MEMORY = ("tmpfs", "ramfs")
 
 
 @dataclass(frozen=True)
@@ -111,12 +110,14 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
         count = asked.nodes or found.max_nodes or 1
         launch.check_nodes(found, count)
         if place:
-            _check_target(keeper, place, Path(asked.store).resolve(), asked.size, count)
+            _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
         if found.name != "local":
             rollcall.call(found, count)
         facts: machine.Facts = {
             **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
         }  # fmt: skip
+        if place:
+            _check_room(keeper, place, facts, asked.size, count)
         experiment = _experiment(count, asked.repetitions, place, asked.size)
         bench = _bench(asked, experiment, found, count, place, facts, caller)
         runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
@@ -161,22 +162,27 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
         said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
     if not made["pairs"]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
-    if mount_type in _IN_MEMORY:
+    if mount_type in MEMORY_TYPES:
         said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
     if mount_type in NETWORK_TYPES:
         said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
     return said
 
 
-def _check_target(keeper: Keeper, target: Path, store: Path, size: int, nodes: int) -> None:
-    """Refuse a store on the target, and a target that lacks the space. Raises InputError, TargetError."""
+def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
+    """Refuse a store or temporary files on the target, and a target that is none. Raises InputError, TargetError."""
     if target == store or target in store.parents:
         raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
+    preflight.temporary_off(target)
     if size % TRANSFER or not size:
         raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
     keeper.check(target, Need(0, 0), Limits())
+
+
+def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, nodes: int) -> None:
+    """Refuse a target that lacks the space, or whose quota does. Raises TargetError."""
     try:
-        keeper.check(target, Need(nodes * size, 4 * nodes), Limits())
+        keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.quota_free(facts))
     except TargetError as error:
         raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Request:
     """One field an option of ``iosonde run`` (docs/commands/run.md); ``what`` is an experiment file, a command, or the
-    name of a benchmark, ``levels`` what ``--set`` says. Sizes in bytes, times in seconds."""
+    name of a benchmark, ``levels`` what ``--set`` says, ``target`` directories, with or
+    without ``NAME=`` before each. Sizes in bytes, times in seconds."""
 
     what: str | None = None
     spec_file: str | None = None
@@ -16,11 +17,16 @@ class Request:
     on: str | None = None
     parse: str | None = None
     levels: tuple[str, ...] = ()
-    target: str | None = None
+    target: tuple[str, ...] | None = None
     nodes: tuple[int, ...] | None = None
     ranks_per_node: tuple[int, ...] | None = None
     repetitions: int | None = None
     until: str | None = None
+    against: str | None = None
+    a_name: str | None = None
+    b_name: str | None = None
+    margin: str | None = None
+    metric: str | None = None
     budget: float | None = None
     quick: bool = False
     launcher: str | None = None

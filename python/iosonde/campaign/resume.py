@@ -6,10 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core import decision
+from iosonde.core.pair_rule import pair_rule
 from iosonde.core.types import Experiment
 from iosonde.stats.estimate import stopping
 from iosonde.store import Store
 
+from .against import Pairs
 from .campaign import Campaign
 
 
@@ -29,6 +31,8 @@ def resume_or_begin(
         assert store is not None
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         left = len(experiment.trials) - len(done)
+        if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
+            break
         if not left and not wants_more(store, wanted, experiment, level):
             break
         say(f"resuming {experiment.id}: {len(done)} trials are there, {left} are left")
@@ -66,6 +70,8 @@ def repetitions_of(experiment: Experiment) -> int:
 
 def wants_more(store: Store, wanted: Campaign, experiment: Experiment, level: float) -> bool:
     """Whether a campaign that was killed between its pilot and the rest has a rest."""
+    if rule := pair_rule(experiment):
+        return repetitions_of(experiment) < rule.most
     if wanted.spec.until is None or repetitions_of(experiment) > wanted.spec.repetitions:
         return False
     return wanted.spec.repetitions < repetitions_needed(store, wanted, experiment, level)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iosonde.core.errors import IncompleteError, InputError
 from iosonde.core.levels import check_level
+from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
@@ -27,17 +28,26 @@ from .trials import Ended
 @dataclass(frozen=True)
 class CampaignOutcome:
     """How a campaign ended, and where its runs are. ``job`` is the number of the batch job that will run it: then
-    nothing is measured yet, and ``experiment`` and ``ended`` are None."""
+    nothing is measured yet, and ``experiment`` and ``ended`` are None. ``others``: experiments of the store besides."""
 
     store: str
     experiment: Experiment | None = None
     ended: Ended | None = None
     job: str = ""
+    others: int = 0
+
+    @property
+    def pairs(self) -> PairRule | None:
+        """The sealed rule of a comparison pair by pair, None where nothing is compared."""
+        return pair_rule(self.experiment) if self.experiment else None
 
     def remarks(self) -> list[str]:
         """What its reader should know, in sentences."""
         said = [f"stored in {self.store}; the page: iosonde report {self.store}"]
         ended = self.ended
+        if self.experiment and self.others:
+            said.append(f"the summary is of {self.experiment.id} alone; {self.store} holds {self.others} more: "
+                        "iosonde show " + self.store)  # fmt: skip
         if ended and ended.capped:
             said.append(
                 f"the intervals may be wider than asked for: {ended.capped} repetitions would be needed, "
@@ -97,7 +107,10 @@ def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) ->
     experiment, done = resume_or_begin(existing, wanted, level, caller.say)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
     ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted), keeper)
+    for sentence in ready.unchecked:
+        caller.say(sentence)
     store = existing or Store.create(Path(wanted.store).resolve())
     with only_one(store.path, experiment.id), caller.stopping() as stop:
         ended = measure(store, wanted, ready, experiment, done, level, Hands(keeper, stop, caller))
-    return CampaignOutcome(wanted.store, experiment, ended)
+    others = sum(one.id != experiment.id for one in store.experiments())
+    return CampaignOutcome(wanted.store, experiment, ended, others=others)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from iosonde.core.errors import SystemFaultError, TargetError, TargetFaultError
 from iosonde.core.types import Experiment, Run, Trial
@@ -20,15 +21,27 @@ PATIENCE = 3
 _HOPELESS = ("No space left", "quota exceeded", "Read-only file system", "Permission denied", "not visible")
 
 
+class Looks(Protocol):
+    """A stopping rule that looks at every run, and may be asked as often as one likes."""
+
+    def add(self, run: Run) -> None:
+        """A run that was kept."""
+
+    def needed(self, experiment: Experiment) -> int:
+        """Repetitions of every cell in all, as far as is known now."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """When to stop. ``ends_at`` is time.monotonic(); None is no end. ``needed`` maps nothing to the number of
-    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``expected_s``
-    is how long a trial takes as far as it is known before the first."""
+    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``looks`` is a rule
+    that may look after every block; every cell matters to it, so that one which fails PATIENCE times in a row ends the
+    campaign. ``expected_s`` is how long a trial takes as far as it is known before the first."""
 
     ends_at: float | None = None
     ends_because: str = ""
     needed: Callable[[], int] | None = None
+    looks: Looks | None = None
     max_repetitions: int = 100
     expected_s: float = 0.0
 
@@ -64,15 +77,18 @@ def run(
     ``on_trial(trial, place, total)`` is told before each trial. KeyboardInterrupt goes through: what is kept
     stays kept. A TargetFaultError of ``measure`` (no run then) or ``keep`` (the run is kept) ends the campaign.
     """
-    measured = incomplete = in_a_row = 0
+    measured = incomplete = 0
+    failures = _Failures(by_cell=rules.looks is not None)
     longest_s = rules.expected_s
     asked, needed = False, 0
     while True:
         ahead = [trial for trial in experiment.trials if trial.index not in done]
         if not ahead:
-            if not asked and rules.needed is not None:
-                needed = rules.needed()
-            longer = None if asked else _extended(experiment, min(needed, rules.max_repetitions))
+            if rules.looks is not None:
+                longer = _extended(experiment, rules.looks.needed(experiment))
+            else:
+                needed = rules.needed() if rules.needed and not asked else needed
+                longer = None if asked else _extended(experiment, min(needed, rules.max_repetitions))
             asked = True
             if longer is None:
                 capped = needed if needed > rules.max_repetitions else 0
@@ -100,15 +116,31 @@ def run(
         except TargetFaultError as error:
             fault = error
         done.add(trial.index)
+        if rules.looks is not None:
+            rules.looks.add(run)
         longest_s = max(longest_s, time.monotonic() - started)
         measured += 1
-        in_a_row = 0 if run.complete else in_a_row + 1
+        in_a_row = failures.in_a_row(trial, run.complete)
         incomplete += 0 if run.complete else 1
         if fault:
             return Ended(fault.message, measured, incomplete, experiment, fault=fault)
         if not run.complete and (in_a_row >= PATIENCE or _is_hopeless(run)):
             why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
             return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
+
+
+class _Failures:
+    """Incomplete trials in a row: of all, or of the cell that just was measured, whatever came between."""
+
+    def __init__(self, by_cell: bool) -> None:
+        self._by_cell = by_cell
+        self._counts: dict[str, int] = {}
+
+    def in_a_row(self, trial: Trial, complete: bool) -> int:
+        """How many there are, this one included."""
+        cell = repr(trial.factors) if self._by_cell else ""
+        self._counts[cell] = 0 if complete else self._counts.get(cell, 0) + 1
+        return self._counts[cell]
 
 
 def _is_hopeless(run: Run) -> bool:

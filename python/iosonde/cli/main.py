@@ -22,6 +22,7 @@ def main() -> None:
         from iosonde.cli.group import run
 
         code = run()
+        gc.freeze()  # to look for cycles once more at the end, in all that was loaded, is a seventh of a summary
         _ignore_interrupts()  # all is said: while it ends, Python would let it die of the signal without a word
     except KeyboardInterrupt:
         _ignore_interrupts()  # whoever presses twice wants no traceback of the second

@@ -30,6 +30,7 @@ class Progress:
         self._first: int | None = None
         self._place = self._total = 0
         self._text = ""
+        self._rest_s, self._told = 0.0, 0.0
 
     def trial(self, trial: Trial, place: int, total: int) -> None:
         """``place`` trials of ``total`` are done, ``trial`` starts now."""
@@ -37,6 +38,10 @@ class Progress:
         self._place, self._total = place, total
         self._text = f"trial {place + 1}/{total}: {trial.factors['nodes']} nodes"
         self._draw("starting")
+
+    def expect(self, rest_s: float) -> None:
+        """All that is left is expected to take so long from now."""
+        self._rest_s, self._told = rest_s, time.monotonic()
 
     def tick(self, beats: list[Any]) -> None:
         """``beats`` are the ranks' last words."""
@@ -56,7 +61,9 @@ class Progress:
             sys.stderr.flush()
 
     def _left(self) -> str:
-        """From the trials done in this session; before the first is done, from what was expected."""
+        """As it is expected; else from the trials done in this session, or what was expected before the first."""
+        if self._rest_s:
+            return f"about {format_seconds(max(self._rest_s - (time.monotonic() - self._told), 1))}"
         gone_s, done = time.monotonic() - self._started, self._place - (self._first or 0)
         if not done:
             return f"about {format_seconds(max(self._expected_s - gone_s, 1))}"

@@ -30,8 +30,9 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def _slashed(unit: str) -> str:
-    """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``."""
-    return unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
+    """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``; ``mib_s``, which can mean nothing else, → ``MiB/s``."""
+    slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
+    return re.sub("^([kmgt])ib(?=/s$)", lambda found: f"{found[1].upper()}iB", slashed)
 
 
 def is_rate(unit: str) -> bool:

@@ -19,18 +19,21 @@ KEY = "decision"  # in Experiment.settings
 @dataclass(frozen=True)
 class Decision:
     """``metric`` decides, at confidence ``level``; differences below ``margin`` (a fraction) do not matter;
-    ``stopping`` says when measuring ends, as ``6 trials`` or ``ci<5%``."""
+    ``stopping`` says when measuring ends, as ``6 trials`` or ``ci<5%``; ``pairs`` is the ``PairRule`` of a comparison
+    that is looked at after every pair."""
 
     metric: str
     margin: float
     level: float
     stopping: str
+    pairs: dict[str, Any] | None = None
 
 
 def seal(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:
     """The decision as it is stored in the settings of this experiment, with the moment and the hash of it all."""
     moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    content = asdict(decision) | {"experiment": experiment, "sealed_at": moment}
+    content = {key: value for key, value in asdict(decision).items() if value is not None}
+    content |= {"experiment": experiment, "sealed_at": moment}
     return content | {"sha256": _digest(content)}
 
 

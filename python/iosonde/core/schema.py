@@ -39,6 +39,10 @@ STATUS_SHORT = 250  # fewer bytes than asked for, no errno
 STATUS_MISMATCH = 251  # verification: the content is not what was written
 
 RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes")
+# The same where they stand beside the factors of their run, whose own repetition has that name: a tool's inner one is
+# its iteration, in every table, condition and export.
+ITERATION = "iteration"
+ROW_COLUMNS = tuple(ITERATION if name == "repetition" else name for name in RESULT_COLUMNS)
 
 # Factors of a run that a measurement observes and does not set: they describe a trial, and split no cell.
 # ``allocation`` numbers the sets of nodes that a campaign ran on: a resume on other nodes is another block.

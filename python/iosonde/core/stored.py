@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,6 +52,16 @@ class StoredPhase:
     def is_command(self) -> bool:
         """Whether commands did it, and not the engine."""
         return "command" in self.document
+
+    @property
+    def command(self) -> str:
+        """As it was written, placeholders and all; '' where the engine did it."""
+        return str(self.document.get("command") or "").strip()
+
+    @property
+    def tool_versions(self) -> tuple[str, ...]:
+        """Those that the tools' outputs name."""
+        return tuple(str(one) for one in self.document.get("versions") or ())
 
     @property
     def measures(self) -> str | None:
@@ -122,6 +132,27 @@ class StoredPhase:
     def read_from_each(self) -> bool:
         """Whether the output of a command that all nodes ran was read: the tool's own operations are beside it."""
         return bool(self.document.get("parse")) and self.document.get("on") == "all"
+
+    @property
+    def on_all_ranks(self) -> bool:
+        """Whether every rank ran the command at the same time."""
+        return self.document.get("on") == "all"
+
+    @property
+    def mpi_tool(self) -> str:
+        """The MPI program whose outputs tell how many tasks it had; '' where none was looked at."""
+        return str((self.document.get("mpi") or {}).get("tool", ""))
+
+    @property
+    def tasks(self) -> tuple[int | None, ...]:
+        """Of each output of that program, as it says."""
+        return tuple((self.document.get("mpi") or {}).get("tasks") or ())
+
+    @property
+    def tasks_expected(self) -> int | None:
+        """How many one job of it should have had; None where that is not known."""
+        found = (self.document.get("mpi") or {}).get("expected")
+        return None if found is None else int(found)
 
     @property
     def unread(self) -> str:
@@ -214,6 +245,11 @@ class StoredRun:
                     one.get("action") or "")
             for one in self.document.get("findings") or ()
         )  # fmt: skip
+
+    @property
+    def headlines(self) -> Mapping[str, Sequence[str]]:
+        """Operation → the kinds of metric that its tool's users look at first; empty where the run does not say."""
+        return self.document.get("headlines") or {}
 
     @property
     def versions(self) -> Mapping[str, Any]:

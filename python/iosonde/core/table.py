@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
+from iosonde.core.units import size_of
 
 Cell = float | int | str | None
 _LARGEST = 1e140  # sums of a million squares stay finite
@@ -23,12 +24,13 @@ _LARGEST = 1e140  # sums of a million squares stay finite
 @dataclass(frozen=True)
 class Column:
     """One column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` as written in the
-    name."""
+    name. ``order`` has levels in the order that somebody gave them."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
     label: str = ""
     unit: str = ""
+    order: tuple[Cell, ...] = ()
 
     @property
     def numeric(self) -> bool:
@@ -44,8 +46,8 @@ class Column:
         return np.array([value is None for value in self.values], dtype=bool)
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
-        """(level number of each row, the levels): numbers ascending, text as first seen; a missing cell is
-        None, last."""
+        """(level number of each row, the levels): numbers and sizes (``64k``, ``1MiB``) ascending, other text in the
+        ``order`` given, then as first seen; a missing number is None, last."""
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             absent = bool(levels.size) and bool(np.isnan(levels[-1]))
@@ -53,7 +55,10 @@ class Column:
             return inverse.astype(np.intp), [*known, None] if absent else known
         first: dict[Cell, int] = {}
         codes = np.fromiter((first.setdefault(value, len(first)) for value in self.values), np.intp, len(self.values))
-        return codes, list(first)
+        ranked = _ranked(list(first), self.order)
+        place = np.empty(len(first), dtype=np.intp)
+        place[[first[level] for level in ranked]] = np.arange(len(first))
+        return place[codes] if len(first) else codes, ranked
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class Table:
 
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
         """The table of these rows only."""
-        columns = {n: Column(c.name, c.values[rows], c.label, c.unit) for n, c in self.columns.items()}
+        columns = {name: replace(column, values=column.values[rows]) for name, column in self.columns.items()}
         return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings)
 
     def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
@@ -155,6 +160,8 @@ def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) 
 def grouped(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> list[npt.NDArray[np.intp]]:
     """The row numbers of every combination of levels that occurs, in the order of the levels. ``coded``: as of
     ``joint_codes``."""
+    if not n_rows:
+        return []
     joint = joint_codes(coded, n_rows)
     order = np.argsort(joint, kind="stable")
     starts = np.flatnonzero(np.diff(joint[order], prepend=-1)).tolist()
@@ -195,6 +202,15 @@ def is_number(text: object) -> bool:
         return bool(np.isfinite(float(str(text)))) and "_" not in str(text)
     except ValueError:
         return False
+
+
+def _ranked(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
+    """Sizes by what they are; other levels in the order given, those that it does not name after them."""
+    sizes = {level: size_of(level) for level in levels if isinstance(level, str)}
+    if len(sizes) == len(levels) and all(size is not None for size in sizes.values()):
+        return sorted(levels, key=lambda level: sizes[str(level)] or 0)
+    given = {level: place for place, level in enumerate(order)}
+    return sorted(levels, key=lambda level: given.get(level, len(given)))
 
 
 def _is_plain(value: object) -> TypeGuard[float]:

@@ -160,7 +160,8 @@ class Run:
     ``factors`` are the values of the cell, the repetition number among them. ``facts`` are what the machine
     was like. ``operations`` is a NumPy structured array of dtype ``schema.OPERATION`` or None where nothing was
     recorded. ``raw`` maps file names to the foreign tool's own output, or to a file that holds it where it is large.
-    ``missing`` says, in words, what an incomplete run lacks. ``seed`` makes the same trial again.
+    ``missing`` says, in words, what an incomplete run lacks. ``seed`` makes the same trial again. ``headlines`` has, of
+    operations that another tool measured, the kinds of metric to look at first (``core.headlines``).
     """
 
     id: str
@@ -177,6 +178,7 @@ class Run:
     missing: list[str] = field(default_factory=list)
     raw: dict[str, bytes | Path] = field(default_factory=dict)
     seed: int | None = None
+    headlines: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

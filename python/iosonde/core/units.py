@@ -34,6 +34,17 @@ def parse_size(text: str | int) -> int:
     return int(size)
 
 
+def size_of(text: str) -> int | None:
+    """Bytes of a text that can only be a size, as ``64k`` or ``1MiB``; None for anything else, a plain number too."""
+    found = _SIZE.match(text)
+    if not found or not found.group(2):
+        return 0 if text == "0" else None
+    try:
+        return parse_size(text)
+    except InputError:
+        return None
+
+
 def parse_seconds(text: str | float | int) -> float:
     """Seconds of ``90``, ``90s``, ``30min``, ``1h30m``, ``250ms``. Raises InputError."""
     if isinstance(text, (int, float)):
@@ -168,6 +179,18 @@ def format_seconds(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def parse_share(text: str) -> float:
+    """``2%`` or ``0.02`` → 0.02. Raises InputError."""
+    body, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        share = float(body) / (100 if percent else 1)
+    except ValueError:
+        raise InputError(f"'{text}' is not a share", "write it like 2% or 0.02") from None
+    if not 0 <= share < 1:
+        raise InputError(f"'{text}' is not between 0 and 1", "write it like 2% or 0.02")
+    return share
 
 
 def percent(share: float) -> str:

@@ -82,12 +82,14 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
     """
     by_id = {one.id: one for one in experiments}
     found: dict[str, Factor] = {}
+    for one in experiments:  # what was set comes before what follows from it
+        found |= {factor.name: factor for factor in one.factors if factor.name == TARGET}
     measured = [run for run in runs if run.target is not None]
     for name, levels in (
         (FILESYSTEM, {run.filesystem for run in measured}),
         (TARGET, {run.target for run in measured}),
     ):
-        if len(levels) > 1:
+        if len(levels) > 1 and name not in found and not all(TARGET in run.factors for run in measured):
             found[name] = Factor(name)
     for run in runs:
         experiment = by_id.get(run.experiment)

@@ -14,16 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.headlines import SPEEDS
 from iosonde.core.metrics import metric_of
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
 
 from . import derived, factors, roles, stored
-from .asked import ALL, CLOCKS, Asked
+from .asked import CLOCKS, EVERY, Asked, MetricChoice
+from .choice import texts
 from .source import Source
 
 VALUE = "value"
-HEADLINES = ("bandwidth", "rate")  # of an operation that has several metrics under one clock
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _headline(found: Sequence[Response]) -> Response | None:
     """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
     if len({one.operation for one in found}) != 1 or not found[0].operation:
         return None
-    for kind in HEADLINES:
+    for kind in SPEEDS:
         chosen = [one for one in found if one.metric.name in {f"{kind}_{clock}" for clock in CLOCKS}]
         if len(chosen) == 1:
             others = ", ".join(one.metric.name for one in found if one is not chosen[0])
@@ -132,16 +133,16 @@ def _headline(found: Sequence[Response]) -> Response | None:
 
 def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
     if not asked.response:
-        made = source.trials(asked.clock)
+        made = source.trials(asked.choice)
         if not len(made.rows):
             raise DataError(f"{source.name} holds no complete trial", "iosonde show says what it holds")
-        yield from _metrics(source, asked, asked.clock, made)
+        yield from _metrics(source, asked, asked.choice, made)
         return
     for text in asked.response:
         yield from _named(source, text, asked)
 
 
-def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> Iterator[Response]:
+def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
     by = asked.on or source.known.names
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
@@ -149,7 +150,7 @@ def _metrics(source: Source, asked: Asked, clock: str, made: stored.Trials) -> I
         places = np.sort(places)
         rows, within = made.rows.take(places), False
         if single:
-            several = _iterations(source, clock, str(operation), str(metric))
+            several = _iterations(source, choice, str(operation), str(metric))
             if len(several) > len(rows):
                 rows, within = several, True
         yield _stored(str(operation), str(metric), rows, source, made.at[places], within, made.warnings)
@@ -172,24 +173,25 @@ def _stored(
 def _named(source: Source, text: str, asked: Asked) -> Iterator[Response]:
     """The responses that a name stands for: ``value``, a title, an operation, a metric, or a computed one."""
     table = source.table
-    operations, metrics = set(stored.texts(table, "operation")), set(stored.texts(table, "metric"))
+    operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
     if text == VALUE:
         yield _values(source, asked)
         return
     if text in metrics:
-        yield from _metrics(source, asked, text, source.trials(text))
+        choice = MetricChoice(metric=(text,))
+        yield from _metrics(source, asked, choice, source.trials(choice))
         return
     if text in operations or " " in text:
-        every = list(_metrics(source, asked, asked.clock, source.trials(asked.clock)))
+        every = list(_metrics(source, asked, asked.choice, source.trials(asked.choice)))
         every += (
-            list(_metrics(source, asked, ALL, source.trials(ALL))) if not any(_is(one, text) for one in every) else []
+            list(_metrics(source, asked, EVERY, source.trials())) if not any(_is(one, text) for one in every) else []
         )
         found = [one for one in every if _is(one, text)]
         if found:
             yield from found
             return
     if text in table.columns or any(column.label == text for column in table.columns.values()):
-        rows = source.trials(ALL).rows
+        rows = source.trials().rows
         stored.refuse_many_kinds(rows, ["operation", "metric"])
         yield _of_known(_column(rows, text, ()), source)
         return
@@ -230,10 +232,10 @@ def _values(source: Source, asked: Asked) -> Response:
     """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
     tells them apart. Raises InputError where there are several."""
     beside = [name for name in ("operation", "metric") if name not in asked.on]
-    rows = source.trials(ALL).rows
+    rows = source.trials().rows
     warnings: tuple[str, ...] = ()
     if len(rows.groups(beside)) > 1:
-        of_clock = source.trials(asked.clock)
+        of_clock = source.trials(asked.choice)
         rows, warnings = (of_clock.rows, of_clock.warnings) if len(of_clock.rows) else (rows, ())
         stored.refuse_many_kinds(rows, beside)
     return _of_known(_column(rows, VALUE, ()), source, warnings)
@@ -247,10 +249,10 @@ def _of_known(one: Response, source: Source, warnings: tuple[str, ...] = ()) -> 
                    warnings=warnings)  # fmt: skip
 
 
-def _iterations(source: Source, clock: str, operation: str, metric: str) -> Table:
+def _iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:
     """A tool's own iterations of one operation and metric."""
-    rows = stored.iterations(source.table, clock)
-    chosen = (stored.texts(rows, "operation") == operation) & (stored.texts(rows, "metric") == metric)
+    rows = source.iterations(choice)
+    chosen = (texts(rows, "operation") == operation) & (texts(rows, "metric") == metric)
     return rows.take(chosen)
 
 

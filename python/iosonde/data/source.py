@@ -13,14 +13,14 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
-from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.schema import ROW_COLUMNS
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import parse_where
 
-from . import factors, stored, tables
-from .asked import ALL
+from . import experiments, factors, headlines, stored, tables
+from .asked import EVERY, LAST_DONE, MetricChoice
 
 if TYPE_CHECKING:
     from iosonde.store import Store
@@ -80,16 +80,34 @@ class Source:
         shown = set(rows.columns["run"].values) if "run" in rows.columns else set()
         return factors.of_runs(rows, [run for run in self.runs if run.id in shown], self.experiments)
 
-    def trials(self, clock: str = ALL) -> stored.Trials:
-        """One row for each trial; of a store, each trial, operation and metric of the clock, by time.
+    def trials(self, choice: MetricChoice = EVERY) -> stored.Trials:
+        """One row for each trial; of a store, each trial, operation and metric of the choice, by time.
 
-        Raises InputError where only rows of single ranks are left.
+        Raises InputError where only rows of single ranks are left, DataError for an unknown clock or metric.
         """
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
-        if clock not in self._trials:
-            self._trials[clock] = stored.trials(self.whole, clock)
-        return self._trials[clock]
+        if choice not in self._trials:
+            self._trials[choice] = stored.trials(self.whole, choice, self._foreign(choice.clock))
+        return self._trials[choice]
+
+    def iterations(self, choice: MetricChoice) -> Table:
+        """As the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""
+        return stored.iterations(self.whole, choice, self._foreign(choice.clock))
+
+    @cached_property
+    def foreign(self) -> frozenset[str]:
+        """The operations of a store that another tool measured."""
+        if self.store is None:
+            return frozenset()
+        rows = self.whole.take(self._foreign("").rows)
+        return frozenset(str(one) for one in rows.columns["operation"].values) if len(rows) else frozenset()
+
+    def _foreign(self, clock: str) -> headlines.Foreign:
+        wanted = "" if clock == LAST_DONE or "," in clock else clock
+        if wanted not in self._foreigns:
+            self._foreigns[wanted] = headlines.of_rows(self.whole, self.runs, wanted)
+        return self._foreigns[wanted]
 
     @cached_property
     def whole(self) -> Table:
@@ -103,38 +121,50 @@ class Source:
         return rows
 
     @cached_property
-    def _trials(self) -> dict[str, stored.Trials]:
+    def _trials(self) -> dict[MetricChoice, stored.Trials]:
+        return {}
+
+    @cached_property
+    def _foreigns(self) -> dict[str, headlines.Foreign]:
         return {}
 
     def units(self) -> dict[str, str]:
-        """Factor → base unit, as the experiments of a store declare; a table's columns say it themselves."""
+        """Factor → base unit, as the experiments of a store declare, or as importers write sizes; a table's columns
+        say it themselves."""
         if self.store is None:
             return {name: column.unit for name, column in self.table.columns.items() if column.unit}
-        return {factor.name: factor.unit for one in self.experiments for factor in one.factors}
+        stated = {name: "bytes" for run in self.runs for name in run.factors if name.endswith("_size")}
+        return stated | {factor.name: factor.unit for one in self.experiments for factor in one.factors if factor.unit}
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
     """DATA (also a Store that is open) with the conditions applied. Raises InputError, DataError."""
-    from iosonde.store import Store
-
     conditions = tuple(parse_where(where))
+    path = Path(data) if isinstance(data, (str, Path)) else None
+    if path is not None and not path.is_dir():
+        return _of_file(path, str(data), conditions)
+    from iosonde.store import Store  # which a table does without
+
+    if path is not None:
+        return _of_store(Store.open(path), conditions, experiment)
     if isinstance(data, Store):
         return _of_store(data, conditions, experiment)
-    if not isinstance(data, (str, Path)):
-        table = tables.of_memory(data)
-        return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
-    path = Path(data)
+    table = tables.of_memory(data)
+    return Source(tables.filtered(table, conditions), table.source or "the table", where=conditions)
+
+
+def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
     if not path.exists():
-        raise InputError(f"{data} does not exist", "give a store, a .csv or a .parquet file")
-    if path.is_dir():
-        return _of_store(Store.open(path), conditions, experiment)
+        raise InputError(f"{name} does not exist", "give a store, a .csv or a .parquet file")
     if not stat.S_ISREG(path.stat().st_mode):
-        raise InputError(f"{data} is a pipe or a device and not a file", "write the table to a file first")
-    return Source(tables.filtered(tables.read_file(path), conditions), str(data), where=conditions)
+        raise InputError(f"{name} is a pipe or a device and not a file", "write the table to a file first")
+    return Source(tables.filtered(tables.read_file(path), conditions), name, where=tuple(conditions))
 
 
 def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
     """What was opened, with further conditions. Raises InputError, DataError."""
+    if source.store is not None and experiment in (experiments.LAST, experiments.ALL):
+        experiment = experiments.of_word(source.store, experiment)
     if not where and experiment in (None, source.experiment):
         return source
     conditions = (*source.where, *parse_where(where))
@@ -146,9 +176,19 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     return _of_store(source.store, conditions, experiment or source.experiment)
 
 
-def _of_store(store: Store, conditions: Conditions, experiment: str | None) -> Source:
-    data = str(store.path)
-    store.check_experiment(experiment)
+def by_itself(source: Source, word: str | None, cells: Sequence[str] = ()) -> tuple[Source, str]:
+    """The last experiment of a store alone, where nobody said which (``word``) and several would be in one cell, with a
+    line that says so. ``cells``: the columns that make them, by default the known factors."""
+    if source.store is None or word is not None or source.experiment is not None:
+        return source, ""
+    ids = experiments.measured(source.runs)
+    if len(ids) < 2 or not experiments.mixed(source.table, tuple(cells) or source.known.names):
+        return source, ""
+    return narrowed(source, (), ids[-1]), experiments.note(ids, ids[-1])
+
+
+def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
+    data, experiment = str(store.path), experiments.of_word(store, word)
     # The file system and the target are facts of runs, and can be asked for like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}
@@ -156,13 +196,14 @@ def _of_store(store: Store, conditions: Conditions, experiment: str | None) -> S
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
+    table = stored.in_order(table, store.experiments())
     damage = tuple(store.problems(contents=False))
     return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage)
 
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:
     """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
-    return [one for one in where if one[0] not in (*RESULT_COLUMNS, FILESYSTEM, TARGET)]
+    return [one for one in where if one[0] not in (*ROW_COLUMNS, FILESYSTEM, TARGET)]
 
 
 def label_of(column: str) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun
+from iosonde.core.errors import InputError
+from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
+from iosonde.core.types import Experiment, FactorValue, level_text
 
-from .asked import ALL, CLOCKS
-
-_SUM_OF_RANKS = "_sum_of_ranks"
-# The parts of a command's time: shown when they are asked for.
-_BESIDE = ("user_seconds", "system_seconds")
+from .asked import MetricChoice
+from .choice import choose, texts
+from .headlines import Foreign
 
 Rows = npt.NDArray[np.intp]
 
@@ -52,6 +50,20 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
     return replace(results, columns={**results.columns, **added}) if added else results
 
 
+def in_order(results: Table, experiments: Sequence[Experiment]) -> Table:
+    """With the levels of factors in the order in which their experiments declare them."""
+    declared: dict[str, dict[FactorValue, None]] = {}
+    for experiment in experiments:
+        for factor in experiment.factors:
+            declared.setdefault(factor.name, {}).update(dict.fromkeys(factor.levels))
+    columns = {
+        name: replace(column, order=tuple(level_text(one) for one in declared[plain(name)]))
+        if plain(name) in declared and not column.numeric else column
+        for name, column in results.columns.items()
+    }  # fmt: skip
+    return replace(results, columns=columns)
+
+
 def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
     """True for rows of the whole run; those of single ranks are parts of a trial and no trials."""
     if "rank" not in results.columns:
@@ -59,24 +71,23 @@ def whole_rows(results: Table) -> npt.NDArray[np.bool_]:
     return results.columns["rank"].missing
 
 
-def trials(results: Table, clock: str) -> Trials:
-    """One row for each trial, operation and metric of the ``clock``. Raises DataError for an unknown clock."""
-    at, warnings = _of_clock(results, clock)
-    rows, places = _of_runs(results.take(at))
+def trials(whole: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
+    """One row for each trial, operation and metric of the choice. ``whole``: rows of whole runs, which ``foreign`` is
+    about. Raises DataError for an unknown clock or metric."""
+    at, warnings = _chosen(whole, choice, foreign)
+    rows, places = _of_runs(whole.take(at))
     return Trials(rows, at[places], tuple(warnings))
 
 
-def iterations(results: Table, clock: str) -> Table:
+def iterations(whole: Table, choice: MetricChoice, foreign: Foreign) -> Table:
     """As ``trials``, with a row for each of a tool's own iterations."""
-    return results.take(_of_clock(results, clock)[0])
+    return whole.take(_chosen(whole, choice, foreign)[0])
 
 
-def _of_clock(results: Table, clock: str) -> tuple[Rows, list[str]]:
-    """The rows of whole runs that are of the clock, by time, and what was taken for it."""
-    whole = np.flatnonzero(whole_rows(results))
-    shown, warnings = _by_clock(results.take(whole), clock)
-    at = whole[shown]
-    return at[np.argsort(texts(results, "started_at")[at], kind="stable")], warnings
+def _chosen(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
+    """The rows of the choice, by time, and what was taken for it."""
+    at, warnings = choose(whole, choice, foreign)
+    return at[np.argsort(texts(whole, "started_at")[at], kind="stable")], warnings
 
 
 def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
@@ -86,13 +97,6 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
     if len(kinds) > 1:
         choice = " ".join(f"--where '{name}={value}'" for name, value in zip(columns, kinds[0], strict=True))
         raise InputError(f"the values are of {len(kinds)} operations and metrics", f"choose one, as {choice}")
-
-
-def texts(table: Table, name: str) -> npt.NDArray[Any]:
-    """A column as text, '' where it lacks a value or is not there."""
-    if name not in table.columns:
-        return np.full(len(table), "", dtype=object)
-    return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)
 
 
 def _of_runs(ordered: Table) -> tuple[Table, Rows]:
@@ -112,32 +116,3 @@ def _of_runs(ordered: Table) -> tuple[Table, Rows]:
     table = replace(ordered, columns={**ordered.columns, "value": replace(ordered.columns["value"], values=values)})
     places = np.sort(first)
     return table.take(places), places
-
-
-def _by_clock(whole: Table, clock: str) -> tuple[Rows, list[str]]:
-    """The rows that are of the clock."""
-    metrics = texts(whole, "metric")
-    if clock == ALL:
-        return np.arange(len(whole)), []
-    if clock in set(metrics):
-        return np.flatnonzero(metrics == clock), []
-    if clock not in CLOCKS:
-        known = ", ".join([*CLOCKS, ALL, *sorted(set(metrics))])
-        raise DataError(f"'{clock}' is neither a clock nor a metric of this store", f"known: {known}")
-    others = tuple(f"_{name}" for name in CLOCKS if name != clock)
-    keep = np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
-    # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
-    operations = texts(whole, "operation")
-    of_clocks, of_this = (
-        np.array([metric.endswith(ends) for metric in metrics], dtype=bool)
-        for ends in ((*others, f"_{clock}"), f"_{clock}")
-    )
-    without = sorted(set(operations[of_clocks]) - set(operations[of_this]))
-    if not without:
-        return np.flatnonzero(keep), []
-    fallback = np.array([m.endswith(_SUM_OF_RANKS) for m in metrics], dtype=bool) & np.isin(operations, without)
-    said = (
-        f"no {clock} rate of {', '.join(without)} (the nodes' clocks cannot be compared, or a tool's output does not "
-        "say enough): the sum of ranks is shown"
-    )
-    return np.flatnonzero(keep | fallback), [said] if fallback.any() else []

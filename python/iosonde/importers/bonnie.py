@@ -18,6 +18,7 @@ from .reading import PER_SECOND, number, size_bytes, whole_number
 from .text import Text
 
 NAME = "bonnie++"
+HEADLINE = ("bandwidth", "rate")
 
 _NEW = re.compile(r"(1\.9[3-9]\w?|2\.\d+\w?),([12]\.\d+\w?),([^,]*),(\d+),(\d*),([\dkKMGT]*(?::\w+)?),")
 _OLD = re.compile(r"([^,\s]+),(\d+(?:\.\d+)?[kMGT](?::\w+)?),(?:[\d.+]*,){20,}")

@@ -18,6 +18,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "dbench"
+HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*(?:\S+ \S+ )?([dt]bench) version (\S+)")
 _TOTAL = re.compile(

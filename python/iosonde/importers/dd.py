@@ -16,6 +16,7 @@ from .reading import number
 from .text import Text
 
 NAME = "dd"
+HEADLINE = ("bandwidth",)
 
 # In any language: bytes, what they are in MB, a word, seconds, and the rate; `transferred in` is BSD's.
 _COPIED = re.compile(

@@ -21,6 +21,7 @@ from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed
 from .text import Text
 
 NAME = "elbencho"
+HEADLINE = ("bandwidth", "rate", "access_rate", "access_latency_p99")
 
 _CSV = "ISO date,label,path type,paths,hosts,threads,"
 _LIVE = "Label,Phase,RuntimeMS,Rank,MixType,"

@@ -15,6 +15,7 @@ from .reading import number, whole_number
 from .text import Text
 
 NAME = "fileop"
+HEADLINE = ("rate",)
 
 _HEAD = re.compile(r"\s*\.\s+mkdir\s+\S+")
 _ROW = re.compile(r"([ABW])\s+\d+\s+\d")

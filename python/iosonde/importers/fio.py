@@ -20,6 +20,7 @@ from .parsed import CERTAIN, LIKELY, Claim, Parsed
 from .text import Text
 
 NAME = "fio"
+HEADLINE = ("bandwidth", "rate", "completion_latency_p99")
 
 
 def claims(text: Text) -> Claim | None:

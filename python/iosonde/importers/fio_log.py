@@ -22,6 +22,7 @@ from .parsed import LIKELY, WEAK, Claim, Parsed, Row
 from .text import Text
 
 NAME = "fio-log"
+HEADLINE = ("bandwidth_sample", "rate_sample", "latency_p99")
 
 _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
 _KIND = re.compile(r"_(clat_hist|clat|slat|lat|bw|iops)(?:\.\d+)*\.log", re.IGNORECASE)

@@ -17,6 +17,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "fs_mark"
+HEADLINE = ("rate",)
 
 _VERSION = re.compile(r"#?\s*Version (\S+), (\d+) thread\(s\) starting at (.*)$")
 _HEAD = re.compile(r"\s*FSUse%\s+Count\s+Size\s+Files/sec\s+App Overhead")

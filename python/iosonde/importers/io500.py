@@ -19,6 +19,7 @@ from .reading import iso_date, number, whole_number
 from .text import Text
 
 NAME = "io500"
+HEADLINE = ("bandwidth", "rate", "total")
 
 GIB = 1024.0**3
 _RESULT = re.compile(

@@ -31,6 +31,7 @@ from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
 
 NAME = "iozone"
+HEADLINE = ("bandwidth", "rate")
 
 _THROUGHPUT = re.compile(
     r"\s*(Children|Parent) sees? throughput for\s+(\d+)\s+(\S.*?)\s*=\s*(\S+)\s*(\S.*?)?\s*$", re.IGNORECASE

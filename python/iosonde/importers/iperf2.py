@@ -20,6 +20,7 @@ from .reading import number
 from .text import Text
 
 NAME = "iperf2"
+HEADLINE = ("bandwidth",)
 
 _CSV = re.compile(
     r"(\d{14}(?:\.\d+)?),([^,]*),(\d+),([^,]*),(\d+),(-?\d+),(\d+\.\d+)-(\d+\.\d+),(\d+),(\d+)((?:,[^,]*)*)$"

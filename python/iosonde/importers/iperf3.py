@@ -18,6 +18,7 @@ from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
 
 NAME = "iperf3"
+HEADLINE = ("bandwidth",)
 
 
 def claims(text: Text) -> Claim | None:

@@ -18,6 +18,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "md-workbench"
+HEADLINE = ("rate", "latency_p99")
 
 _HEAD = re.compile(r"MD-Workbench total objects: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
 _PHASE = re.compile(r"(precreate|benchmark|cleanup) process max:\s*(\S+?)s min:\s*(\S+?)s mean:\s*(\S+?)s (.*)$")

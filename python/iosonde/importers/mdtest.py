@@ -23,6 +23,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "mdtest"
+HEADLINE = ("rate",)
 
 _LAUNCHED = re.compile(r"\s*mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node")
 _SUMMARY = re.compile(r"\s*SUMMARY(?: (rate|time))?(?: \(in ([^)]*)\))?:? *(?:\(of (\d+) iterations\))?")

@@ -22,6 +22,7 @@ from .reading import BINARY, number
 from .text import Text
 
 NAME = "netperf"
+HEADLINE = ("bandwidth", "rate")
 
 _TEST = re.compile(r"\s*(?:MIGRATED )?([A-Za-z0-9/|_ -]+?) TEST from \S")
 _BITS = re.compile(r"10\^(\d+)bits/s(?:ec)?\b")

@@ -56,7 +56,7 @@ class Parsed:
 
     ``started_at`` is ISO 8601, without zone where the tool prints none, '' if unknown. ``operations`` is an array of
     dtype ``core.schema.OPERATION`` for logs of single operations, ``operation_names`` what its phases are called.
-    ``tool`` is the importer's name, put in by ``registry``.
+    ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; both put in by ``registry``.
     """
 
     version: str = ""
@@ -70,6 +70,7 @@ class Parsed:
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     tool: str = ""
+    headline: tuple[str, ...] = ()
 
     def warn(self, line: int, sentence: str) -> None:
         """Note something that a reader of the numbers should know; the same sentence only once."""
@@ -87,7 +88,8 @@ MAX_NOTES = 50
 
 
 class Importer(Protocol):
-    """The shape of an importer: a module or an object."""
+    """The shape of an importer: a module or an object. It may have ``HEADLINE``, the kinds of metric that the tool's
+    users look at first (``core.headlines``), as ``("bandwidth", "latency_p99")``."""
 
     NAME: str
 

@@ -103,7 +103,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     with _no_collection():
         runs = _call(name, text, lambda: importers()[name].parse(text))
     for run in runs:
-        run.tool = name
+        run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
     notes = list(text.notes)
     for other, also in others.items():
         if also.score >= claim.score:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.headlines import headlines
 from iosonde.core.types import FactorValue, Observation, Run
 
 from .parsed import Parsed, Row
@@ -97,6 +98,7 @@ def _run(
         observations=[_observation(row) for row in rows],
         facts={**parsed.facts, **counted, "import": _facts(understood, parsed, rows)},
         missing=[said(note) for note in parsed.missing],
+        headlines=headlines(((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline),
     )
     if parsed.operations is not None and len(parsed.operations):
         run.operations = parsed.operations

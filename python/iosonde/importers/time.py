@@ -19,6 +19,7 @@ from .reading import number
 from .text import Text
 
 NAME = "time"
+HEADLINE = ("real",)
 
 # With -h the times have units, as they have in mksh, which says `system`.
 _BSD = re.compile(

@@ -26,7 +26,8 @@ FILE = "assignment"
 class Assignment:
     """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
     ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
-    (empty: their host names), ``directory`` where commands run.
+    (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
+    were there before ours.
     """
 
     root: str
@@ -41,6 +42,7 @@ class Assignment:
     cache: dict[str, Any] = field(default_factory=dict)
     hosts: list[str] = field(default_factory=list)
     directory: str = ""
+    outside: list[str] = field(default_factory=list)
     only_collect: bool = False
 
     @property

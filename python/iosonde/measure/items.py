@@ -34,15 +34,20 @@ class Part(NamedTuple):
 def items(
     set_up: Iterable[Step], steps: Iterable[Step], tear_down: Iterable[Step], values: Mapping[str, FactorValue]
 ) -> list[Item]:
-    """All steps of one trial; settings of native workloads are filled in, commands are filled in by each rank."""
+    """All steps of one trial, without those for other levels of its factors; settings of native workloads are filled
+    in, commands are filled in by each rank."""
     made = []
     for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
-        made += [_item(stage, number, step, values) for number, step in enumerate(group, 1)]
+        made += [_item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)]
     wanted = [item["label"] for item in made]
     for place, item in enumerate(made):
         if wanted.count(item["label"]) > 1:
             item["label"] = f"{item['label']}-{wanted[: place + 1].count(item['label']):02d}"
     return made
+
+
+def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
+    return not isinstance(step, CommandStep) or step.is_for(values)
 
 
 def _item(stage: str, number: int, step: Step, values: Mapping[str, FactorValue]) -> Item:

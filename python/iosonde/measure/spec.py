@@ -7,16 +7,23 @@ workload settings as ``${NAME}`` (see ``placeholders``).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iosonde.core.stored import TARGET
 from iosonde.core.types import Factor, FactorValue, count_of
 
-# Where a command runs: always on the same first rank; on every rank after a barrier; rank after rank.
+# Where a command runs: always on the same first rank; on every rank after a barrier; rank after rank; as one MPI job
+# that has as many ranks as the trial, and that the first rank starts; on every server, where the first rank starts it.
 SINGLE = "single"
 ALL = "all"
 EACH = "each"
+MPI = "mpi"
+SERVERS = "servers"
+# The shell of the first rank alone runs these.
+ONCE = (SINGLE, MPI, SERVERS)
 
 # What is done between trials so that a trial does not read what the one before left in caches.
 CACHE_NONE = "none"
@@ -26,8 +33,9 @@ CACHE_REMOUNT = "remount"
 
 @dataclass(frozen=True)
 class CommandStep:
-    """A command for /bin/sh. ``on`` is SINGLE, ALL or EACH; ``parse`` names the importer that reads its output
-    ("auto": the one that recognises it; None: nobody); ``expect`` are the exit codes of success."""
+    """A command for /bin/sh. ``on`` is SINGLE, ALL, EACH, MPI or SERVERS; ``parse`` names the importer that reads its
+    output ("auto": the one that recognises it; None: nobody); ``expect`` are the exit codes of success. It is run in
+    trials where the factors of ``when`` have these levels."""
 
     command: str
     on: str = SINGLE
@@ -35,6 +43,11 @@ class CommandStep:
     timeout_s: float | None = None
     expect: tuple[int, ...] = (0,)
     name: str = ""
+    when: dict[str, FactorValue] = field(default_factory=dict)
+
+    def is_for(self, levels: Mapping[str, FactorValue]) -> bool:
+        """Whether it is run in a trial with these levels."""
+        return all(levels.get(factor) == level for factor, level in self.when.items())
 
 
 @dataclass(frozen=True)
@@ -75,16 +88,29 @@ class CacheRegime:
 
 
 @dataclass(frozen=True)
+class Against:
+    """The two levels of ``factor`` are compared pair by pair until the verdict is clear: the first is the base.
+    ``margin`` is the fraction that does not matter, ``metric`` the number that decides ('': the headline)."""
+
+    factor: str
+    margin: float
+    metric: str = ""
+
+
+@dataclass(frozen=True)
 class Spec:
     """One campaign. Sizes in bytes, times in seconds.
 
     ``factors`` include ``nodes`` and ``ranks_per_node`` (their series are their levels). ``design`` says which
     cells of them are measured and how they are ordered: ``{"kind": "full"}`` and its relatives in ``design``.
+    With ``against`` at most ``repetitions`` pairs are measured.
     ``until`` is the half-width of the interval as a fraction of the mean that ends the repetitions, or None.
-    Without a ``target`` there are only commands, and none of them says ``${TARGET}``.
+    ``targets`` are the directories that are measured, by their levels of the factor ``target``; a single one may have
+    no name, and there is no such factor then. Without any there are only commands, and none says ``${TARGET}``.
+    ``servers`` are the hosts of steps that run ``on: servers``.
     """
 
-    target: Path | None
+    targets: dict[str, Path]
     steps: tuple[Step, ...]
     factors: tuple[Factor, ...]
     name: str = ""
@@ -95,9 +121,11 @@ class Spec:
     design: dict[str, Any] = field(default_factory=lambda: {"kind": "full"})
     repetitions: int = 6
     until: float | None = None
+    against: Against | None = None
     seed: int | None = None
     launcher: str | None = None
     hosts: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
     reserve: str = ""
     trial_timeout_s: float | None = None
 
@@ -105,6 +133,14 @@ class Spec:
     def native(self) -> tuple[NativeStep, ...]:
         """The steps that our own engine runs."""
         return tuple(step for step in self.steps if isinstance(step, NativeStep))
+
+    def target_name(self, factors: Mapping[str, FactorValue]) -> str:
+        """Which of the targets a trial with these factors is on; empty if the only one has no name."""
+        return "" if self.targets.keys() <= {""} else str(factors[TARGET])
+
+    def target_of(self, factors: Mapping[str, FactorValue]) -> Path | None:
+        """The directory that a trial with these factors measures; None if there is none."""
+        return self.targets.get(self.target_name(factors))
 
     def levels(self, factor: str) -> tuple[FactorValue, ...]:
         """The levels of a factor, () where there is none of this name."""

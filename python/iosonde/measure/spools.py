@@ -45,7 +45,7 @@ def remove_on_nodes(launcher: Launcher, nodes: int, experiment: str, parent: Pat
         return ""
     place = _place(parent)
     program = [sys.executable, "-m", "iosonde.measure.spools", experiment, str(place)]
-    with temporary.directory("clean") as beats:
+    with temporary.directory("clean", parent) as beats:
         limits = watchdog.TimeLimits(limit_s, grace_s=0.5)
         ended = watchdog.watch(launcher.command(nodes, 1, program), heartbeat_dir=beats, limits=limits, ranks=nodes)
     if not ended.exit_code:

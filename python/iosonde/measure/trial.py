@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from iosonde.core.errors import TargetFaultError
+from iosonde.core.filesystems import NETWORK_TYPES
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
+from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
 
-from . import items, placeholders, spools
+from . import items, last_words, mpi_jobs, on_servers, placeholders, spools
 from .assignment import Assignment
 from .collect import assemble
 from .collect.commands import Parse
@@ -32,13 +34,6 @@ RESCUE_S = 60.0
 # What of the promised 10 s after the idle limit is left for a rescue: with ranks that ended when told to, and without.
 SOON_S, VERY_SOON_S = 5.0, 2.0
 SILENT_NODES = "nodes that did not answer"
-
-# File systems whose data lies behind a server, by the type that the mount table gives.
-NETWORK_TYPES = frozenset({
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "lustre", "ceph", "glusterfs", "beegfs", "gpfs", "orangefs",
-    "pvfs2", "panfs", "wekafs", "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs",
-    "fuse.s3fs", "fuse.mountpoint-s3",
-})  # fmt: skip
 
 
 class TrialDirectories(Protocol):
@@ -62,7 +57,8 @@ class Bench:
     """What all trials of one campaign share. ``facts`` are stored with each run; ``allocation`` numbers the set of
     nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
-    is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`).
+    is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
+    makes the rank of trials that have one, on this host.
     """
 
     experiment: str
@@ -75,12 +71,14 @@ class Bench:
     set_up: tuple[CommandStep, ...] = ()
     tear_down: tuple[CommandStep, ...] = ()
     controls: tuple[Control, ...] = ()
+    servers: tuple[str, ...] = ()
     cache: CacheRegime = CacheRegime()
     parse: Parse | None = None
     on_tick: Callable[[Any], None] | None = None
     spool_parent: Path | None = None
     allocation: int = 0
     remember: Path | None = None
+    forked: ForkedRanks | None = None
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -106,6 +104,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             limits=watchdog.TimeLimits(deadline_s, bench.idle_s),
             on_tick=bench.on_tick,
             ranks=ranks,
+            forked=bench.forked if ranks == 1 else None,
         )
         seconds = time.monotonic() - started
         places, unreached = _places(folder), []
@@ -152,6 +151,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         phases=collected.phases,
         missing=missing,
         raw=collected.raw,
+        headlines=collected.headlines,
     )
 
 
@@ -249,11 +249,13 @@ def _source(bench: Bench) -> str:
 def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> Assignment:
     nodes, per_node = _size(trial)
     values = placeholders.of_trial(trial, root)
+    made = items.items(bench.set_up, bench.steps, bench.tear_down, values)
+    made = on_servers.prepared(made, bench.servers)
     return Assignment(
         root=str(root or ""),
         spool=str(folder),
         ranks=nodes * per_node,
-        items=items.items(bench.set_up, bench.steps, bench.tear_down, values),
+        items=mpi_jobs.prepared(made, bench.launcher, values),
         seed=trial.seed,
         max_operations=bench.max_operations,
         ranks_per_node=per_node,
@@ -262,6 +264,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         cache=asdict(bench.cache),
         hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
+        outside=mpi_jobs.variables_here(),
     )
 
 
@@ -303,15 +306,7 @@ def _places(folder: Path) -> dict[str, Any]:
 
 def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
-    said = []
-    for path in sorted(folder.glob("error-*.json")):
-        try:
-            error = json.loads(path.read_text())
-        except ValueError:
-            said.append(f"a rank failed and could not say why: is {folder.parent} full?")
-            continue
-        said.append(f"{error['message']}. {error['hint']}".strip())
-    said += places.get("faults", [])
+    said = [*last_words.left(folder), *places.get("faults", [])]
     if outcome.timed_out:
         waited = "; ".join(outcome.sentences()[:5])
         said.append(f"ended by the watchdog ({outcome.reason}) after {outcome.seconds:.0f} s; {waited}")

@@ -86,13 +86,13 @@ class Ranks:
         """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
         self._comm.Barrier()
 
-    def wait_for_all(self) -> None:
+    def wait_for_all(self, look_s: float = POLL_S) -> None:
         """Wait for all ranks, sleeping: a rank that is done early leaves its core to those that still
-        measure.
+        measure. It looks every ``look_s``.
         """
         request = self._comm.Ibarrier()
         while not request.Test():
-            time.sleep(POLL_S)
+            time.sleep(look_s)
 
     def broadcast(self, value: _T, root: int = 0) -> _T:
         """``root``'s value, on every rank (pickled)."""

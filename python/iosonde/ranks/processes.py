@@ -30,15 +30,29 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> lis
     """
     wanted, found = f"{variable}={token}".encode(), []
     oldest = after if after <= _last_id() else 0  # ids began again from the smallest meanwhile
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) < oldest:
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) < oldest:
             continue
         try:
-            if wanted in Path(entry.path, "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
+            inherited = _bytes_of(f"/proc/{name}/environ")
         except OSError:
             continue  # it ended meanwhile, or belongs to somebody else
+        if wanted in inherited and wanted in inherited.split(b"\0"):
+            found.append(int(name))
     return found
+
+
+def _bytes_of(path: str) -> bytes:
+    """The content of a file of the kernel's. Every process of the host is looked at several times a trial: by the
+    plain calls that takes a third of the time.
+    """
+    descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
+    try:
+        while more := os.read(descriptor, 1 << 17):
+            content += more
+        return content
+    finally:
+        os.close(descriptor)
 
 
 def _last_id() -> int:
@@ -47,11 +61,12 @@ def _last_id() -> int:
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """CPU time that these processes have used, all their threads; those that have ended count nothing."""
+    """CPU time that these processes have used, all their threads, with the children that they waited for; others that
+    have ended count nothing."""
     ticks = 0
     for pid in pids:
-        fields = _stat(pid)
-        ticks += int(fields[11]) + int(fields[12]) if fields else 0  # utime, stime (proc_pid_stat(5))
+        fields = _stat(pid)  # utime, stime, and the same of children: proc_pid_stat(5)
+        ticks += sum(int(field) for field in fields[11:15])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

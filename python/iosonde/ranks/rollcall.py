@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import LaunchError
@@ -40,15 +41,20 @@ except IosondeError as error:
 """
 
 
-def call(launcher: Launcher, nodes: int, answer_s: float = ANSWER_S) -> tuple[str, ...]:
-    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer."""
-    outcome, answer = _start(launcher.command(nodes, 1, [sys.executable, "-c", _PROGRAM, str(nodes)]), answer_s)
+def call(
+    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None
+) -> tuple[str, ...]:  # fmt: skip
+    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer.
+
+    What they print lies in ``where`` meanwhile, or where temporary files are.
+    """
+    outcome, answer = _start(launcher.command(nodes, 1, [sys.executable, "-c", _PROGRAM, str(nodes)]), answer_s, where)
     if "hosts" in answer:
         _check_different(launcher, answer["hosts"], answer["node_of"])
         return tuple(answer["hosts"])
     if "error" in answer:
         raise LaunchError(answer["error"], answer["hint"])
-    silent = _silent(launcher.hosts[:nodes]) if isinstance(launcher, mpirun.MpiRun) else []
+    silent = _silent(launcher.hosts[:nodes], where) if isinstance(launcher, mpirun.MpiRun) else []
     if silent:
         shown = "; ".join(f"{host} ({why})" for host, why in silent[:SHOWN])
         more = f"; and {len(silent) - SHOWN} more" if len(silent) > SHOWN else ""
@@ -66,20 +72,20 @@ def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence
                               "name each node once")  # fmt: skip
 
 
-def _silent(hosts: Sequence[str]) -> list[tuple[str, str]]:
+def _silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
     """Those hosts that do not even start one process alone, each with the reason."""
 
     def why_not(host: str) -> str:
         alone = mpirun.MpiRun((host,)).command(1, 1, [sys.executable, "-c", _PROGRAM, "1"])
-        outcome, answer = _start(alone, ALONE_S)
+        outcome, answer = _start(alone, ALONE_S, where)
         return "" if "hosts" in answer else answer.get("error") or _why(outcome, ALONE_S)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return [(host, why) for host, why in zip(hosts, pool.map(why_not, hosts), strict=True) if why]
 
 
-def _start(command: Sequence[str], limit_s: float) -> tuple[watchdog.Outcome, dict[str, Any]]:
-    with temporary.directory("rollcall") as directory:
+def _start(command: Sequence[str], limit_s: float, where: Path | None) -> tuple[watchdog.Outcome, dict[str, Any]]:
+    with temporary.directory("rollcall", where) as directory:
         limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
         outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
         return outcome, _answer((directory / watchdog.STDOUT).read_text(errors="replace"))

@@ -18,16 +18,16 @@ from iosonde.ranks.processes import identity, is_gone
 
 
 @contextmanager
-def directory(what: str) -> Iterator[Path]:
-    """One for ``what`` ("rollcall"), removed at the end."""
-    sweep(what)
-    with tempfile.TemporaryDirectory(prefix=f"iosonde-{what}-{_as_name(identity())}-") as path:
+def directory(what: str, where: Path | None = None) -> Iterator[Path]:
+    """One for ``what`` ("rollcall"), removed at the end; in ``where``, or where temporary files are."""
+    sweep(what, where)
+    with tempfile.TemporaryDirectory(prefix=f"iosonde-{what}-{_as_name(identity())}-", dir=where) as path:
         yield Path(path)
 
 
-def sweep(what: str) -> None:
+def sweep(what: str, where: Path | None = None) -> None:
     """Remove this user's directories for ``what`` whose process has ended on this host."""
-    for path in Path(tempfile.gettempdir()).glob(f"iosonde-{what}-*"):
+    for path in (where or Path(tempfile.gettempdir())).glob(f"iosonde-{what}-*"):
         found = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
         try:
             if found and is_gone(_as_identity(found[1])) and path.lstat().st_uid == os.getuid():

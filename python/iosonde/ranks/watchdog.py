@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -20,9 +21,11 @@ from pathlib import Path
 from iosonde.core.errors import LaunchError
 from iosonde.ranks import leftovers
 from iosonde.ranks.beats import Beat, read_hosts, waited_for
+from iosonde.ranks.forked import CannotForkError, Child, ForkedRanks
 from iosonde.ranks.listener import Listener
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us, family, identity
 
+_PROGRAM = 3  # words before a rank's own: python -m MODULE
 TICK_S = 0.02  # how often the watchdog looks whether the command has ended
 BEATS_EVERY_S = 1.0
 DEADLINE, IDLE, LOST = "deadline", "idle", "lost"
@@ -92,6 +95,14 @@ class Outcome:
             return f"rank {rank} on {self.hosts[rank]}: had started, but could not be heard from {self.hosts[0]}"
         return f"rank {rank}: never started"
 
+    @property
+    def ours(self) -> str:
+        """What a rank of ours said as its last sentence; "" if none did."""
+        return next((line.partition(SAID)[2].strip() for line in self._lines() if SAID in line), "")
+
+    def _lines(self) -> list[str]:
+        return [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
+
     def last_words(self) -> str:
         """What a rank of ours said, else the last line of its errors that is not the launcher speaking of itself, which
         Hydra does in lines that begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its
@@ -99,11 +110,10 @@ class Outcome:
         """
         if self.bus_error:
             return self.bus_error
-        lines = [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
-        ours = [line.partition(SAID)[2] for line in lines if SAID in line]
-        if ours:
-            return ours[0]
-        others, boxed = [], False
+        if self.ours:
+            return self.ours
+        lines, boxed = self._lines(), False
+        others: list[str] = []
         for line in lines:
             if line.startswith("---"):
                 boxed = not boxed
@@ -121,20 +131,23 @@ def watch(
     env: Mapping[str, str] | None = None,
     on_tick: Callable[[list[Beat]], None] | None = None,
     ranks: int = 0,
+    forked: ForkedRanks | None = None,
 ) -> Outcome:
     """Run ``command`` to its end, or end it at one of its ``limits``.
 
     Its output goes to ``stdout.txt`` and ``stderr.txt`` in ``heartbeat_dir``. ``env`` is the whole
     environment (default: this process's). ``on_tick`` gets the ranks' last words about once a second;
-    ``ranks`` is their number, to name those that never spoke. Afterwards no process of the command is left,
-    also when the caller is interrupted (KeyboardInterrupt is raised again) or killed. Raises LaunchError if
-    it cannot be started.
+    ``ranks`` is their number, to name those that never spoke. ``forked`` makes the rank where ``command`` is Python
+    with the module that it is of; it begins anew after a rank that did not end well. Afterwards no process of the
+    command is left, also when the caller is interrupted (KeyboardInterrupt is raised again) or killed. Raises
+    LaunchError if it cannot be started.
     """
-    token = f"{identity()}:{time.monotonic_ns()}"
+    token = f"{identity()}:{time.monotonic_ns():020d}"
     environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
     heartbeat_dir.mkdir(parents=True, exist_ok=True)
     started, started_at = time.monotonic(), time.time()
-    process = _start(command, environment, heartbeat_dir)
+    process = _forked(command, environment, heartbeat_dir, forked) if forked else None
+    process = process or _start(command, environment, heartbeat_dir)
     listener = Listener(heartbeat_dir, heartbeat_dir / STDOUT, token, limits.idle_s)
     try:
         reason = _until_ended(process, listener, started, limits, on_tick)
@@ -151,6 +164,8 @@ def watch(
         leftovers.remove_recorded(heartbeat_dir, listener.held)
         if code:
             leftovers.remove_since(started_at)
+    if forked and (code or reason):
+        forked.close()
     beats = listener.beats if reason else listener.look()
     return Outcome(
         exit_code=128 - code if code < 0 else code,
@@ -167,6 +182,16 @@ def watch(
         bus_error=bus_error,
         held=tuple(held),
     )
+
+
+def _forked(
+    command: Sequence[str], environment: Mapping[str, str], directory: Path, forked: ForkedRanks
+) -> Child | None:
+    """The command as a rank that was forked; None where that cannot be."""
+    try:
+        return forked.start(command[_PROGRAM:], environment, (directory / STDOUT, directory / STDERR))
+    except CannotForkError:
+        return None
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
@@ -188,7 +213,7 @@ def _start(command: Sequence[str], environment: Mapping[str, str], directory: Pa
 
 
 def _until_ended(
-    process: subprocess.Popen[bytes],
+    process: Child,
     listener: Listener,
     started: float,
     limits: TimeLimits,
@@ -208,8 +233,21 @@ def _until_ended(
             return DEADLINE if late else IDLE
         if listener.was_lost():
             return LOST
-        time.sleep(TICK_S)
+        _wait_for_end(process.pid)
     return ""
+
+
+def _wait_for_end(pid: int) -> None:
+    """For a tick, or until it ends."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # a kernel before 5.3
+        time.sleep(TICK_S)
+        return
+    try:
+        select.select([descriptor], [], [], TICK_S)
+    finally:
+        os.close(descriptor)
 
 
 def _has_ended(pid: int) -> bool:
@@ -217,7 +255,7 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _terminate(process: subprocess.Popen[bytes], token: str, grace_s: float) -> None:
+def _terminate(process: Child, token: str, grace_s: float) -> None:
     """SIGTERM to the launcher's group (it passes it on), and time to follow it. A second Ctrl-C ends the
     grace.
     """

@@ -22,6 +22,7 @@ class Experiments:
         """Keep ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
         name = rundir.check_id("an experiment", experiment.id)
         try:
+            files.make_part(self._disk, self._directory)
             files.replace_file(self._disk, self._path(name), experiment_bytes(experiment))
         except OSError as error:
             raise SystemFaultError(

@@ -1,6 +1,6 @@
 """Results or operations of a store as CSV, JSON or Parquet, a batch at a time.
 
-CSV has a header line; a missing value is an empty cell. JSON is ``{"schema": 1, "rows": [{...}, ...]}``; a missing
+CSV has a header line; a missing value is an empty cell. JSON is ``{"schema": 2, "rows": [{...}, ...]}``; a missing
 value and NaN are null. Units are those of the store: bytes, ns, and for results the column ``unit``.
 """
 
@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from iosonde.core.schema import OPERATION
 
-from . import rundir, tables
+from . import arrays, rundir, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 FORMATS = ("csv", "json", "parquet")
-_SCHEMA = 1
+_SCHEMA = 2  # 2: `iteration` of a result, which was `repetition`
 _ROWS = 100_000
 
 
@@ -46,9 +48,9 @@ def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
         names = None
         for rows in store.operation_batches(run_id, _ROWS):
             names = names or tables.kinds_of(store.path / "runs" / run_id / rundir.OPERATIONS)
-            columns: list[Any] = [pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), [run_id])]
+            columns: list[Any] = [pa.DictionaryArray.from_arrays(arrays.plain(np.zeros(len(rows), np.int32)), [run_id])]
             for name in OPERATION.names or ():
-                values = pa.array(rows[name].copy())
+                values = arrays.plain(rows[name])
                 columns.append(
                     pa.DictionaryArray.from_arrays(values.cast(pa.int32()), names) if name == "kind" else values
                 )

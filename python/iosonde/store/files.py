@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _COPY_BYTES = 1 << 20
+MARKER = "store.json"  # a directory that holds it is a store
 TEMPORARY_PREFIX = ".tmp-"
 _TEMPORARY = re.compile(r"^\.tmp-.+-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$", re.DOTALL)
 # Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
@@ -77,7 +78,11 @@ class Disk:
         """syncfs: everything written so far to the file system that holds ``path`` is on disk afterwards."""
         from iosonde.engine._native import sync_file_system
 
-        sync_file_system(str(path))
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            sync_file_system(f"/proc/self/fd/{descriptor}")  # the engine takes names in UTF-8 only
+        finally:
+            os.close(descriptor)
 
     def rename(self, old: Path, new: Path) -> None:
         """Atomic rename; a directory replaces nothing but an empty directory."""
@@ -235,6 +240,13 @@ def make_directories(disk: Disk, path: Path) -> None:
     with contextlib.suppress(FileExistsError):
         disk.make_directory(path)
     disk.sync_directory(path.parent)
+
+
+def make_part(disk: Disk, directory: Path) -> None:
+    """Make a directory of a store that was empty, and that git or an archive therefore did not carry; none where the
+    whole store is gone."""
+    if not directory.is_dir() and (directory.parent / MARKER).exists():
+        make_directories(disk, directory)
 
 
 def remove_tree(disk: Disk, path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError, SystemFaultError
 
-from .files import Disk, read_plain, replace_file
+from .files import Disk, make_part, read_plain, replace_file
 from .runfile import decode, encode
 
 
@@ -70,7 +70,11 @@ class Notes:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """Two changes at once keep both. Where the file system has no locks, the later one may win."""
-        descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            make_part(self._disk, self._directory)
+            descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise SystemFaultError(f"cannot write in {self._directory}: {error.strerror}", "make room") from error
         try:
             with contextlib.suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from iosonde.core.schema import RESULT_COLUMNS
+from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.where import check_columns, matching_rows
 
 from . import arrays, tables
@@ -28,7 +26,7 @@ Conditions = Sequence[tuple[str, str, Any]]
 
 def factor_columns(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
     """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken."""
-    taken = {*RUN_COLUMNS, *_ASKED_ONLY, *RESULT_COLUMNS}
+    taken = {*RUN_COLUMNS, *_ASKED_ONLY, *ROW_COLUMNS}
     columns: dict[str, str] = {}
     for name in dict.fromkeys(name for document in documents for name in document["factors"]):
         column = tables.text(name)
@@ -53,7 +51,7 @@ def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) 
 def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
     """Conditions on runs and conditions on results. Raises InputError for a column that is neither."""
     known = list(columns)
-    check_columns(where, [*known, *(name for name in RESULT_COLUMNS if name not in known)])
+    check_columns(where, [*known, *(name for name in ROW_COLUMNS if name not in known)])
     return [item for item in where if item[0] in known], [item for item in where if item[0] not in known]
 
 
@@ -66,19 +64,19 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
     schema = tables.result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
     rows = pa.concat_tables([_as(part, schema) for part in parts]) if parts else schema.empty_table()
-    run_of_row = arrays.int64(np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
+    n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
-        name: column(values).take(run_of_row)
+        name: arrays.repeated(column(values), n_rows)
         for name, values in zip(RUN_COLUMNS, _run_values([document for _, document in runs]), strict=True)
     }
-    columns |= {name: rows[name] for name in RESULT_COLUMNS}
+    columns |= {shown: rows[name] for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
-        columns[title] = column([document["factors"].get(name) for _, document in runs]).take(run_of_row)
+        columns[title] = arrays.repeated(column([document["factors"].get(name) for _, document in runs]), n_rows)
     table = pa.table(columns)
     if not where:
         return table
     asked = {name: table[name].to_pylist() for name, _, _ in where}
-    return table.take(pa.array(matching_rows(asked, where), pa.int64()))
+    return table.take(arrays.int64(matching_rows(asked, where)))
 
 
 def _as(part: pa.Table, schema: pa.Schema) -> pa.Table:

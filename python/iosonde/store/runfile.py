@@ -41,6 +41,7 @@ def run_document(run: Run, files: dict[str, Any], versions: dict[str, str], stor
         "complete": run.complete,
         "files": files,
         "findings": plain([finding.to_json() for finding in run.findings]),
+        "headlines": plain(run.headlines),
         "operations": None if run.operations is None else len(run.operations),
         "schema_version": STORE_VERSION,
         "self_sha256": _ZEROS,
@@ -83,6 +84,7 @@ def run_from(document: dict[str, Any], observations: list[Observation], raw: dic
         **{name: from_plain(document[name]) for name in _FIELDS},
         observations=observations,
         findings=[_finding(item) for item in from_plain(document["findings"])],
+        headlines=from_plain(document.get("headlines") or {}),
         raw=raw,
     )
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .query import Conditions
 
-MARKER = "store.json"
+MARKER = files.MARKER
 _DIRECTORIES = ("runs", "experiments", "notes")
 
 
@@ -59,10 +59,7 @@ class Store:
                 disk.sync_directory(path)
                 disk.sync_directory(path.parent)
                 return store
-            if path.exists() and not path.is_dir():
-                raise InputError(f"{path} is a file, not a store", "name a new directory")
-            if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
-                raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
+            _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
             marker = {"iosonde_store": 1, "schema_version": STORE_VERSION, "created_at": _now()}
@@ -71,6 +68,23 @@ class Store:
         except OSError as error:
             raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
         return cls(path, disk)
+
+    @classmethod
+    def check_place(cls, path: str | Path) -> None:
+        """Raises InputError if no store is at ``path`` and none could be made, as ``create`` does; makes nothing."""
+        path = Path(path)
+        try:
+            if (path / MARKER).exists():
+                cls.open(path)
+            else:
+                _check_free(path)
+        except OSError as error:
+            raise InputError(f"cannot make a store at {path}: {error.strerror}", "name another directory") from error
+
+    @staticmethod
+    def check_name(experiment: str) -> None:
+        """Raises InputError if ``experiment`` cannot be an experiment's id."""
+        rundir.check_id("an experiment", experiment)
 
     @classmethod
     def open(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
@@ -90,6 +104,9 @@ class Store:
             ) from error
         if version > STORE_VERSION:
             raise SchemaTooNewError(*too_new(f"the store {path}", version))
+        for name in _DIRECTORIES:  # an empty one is absent after git or an archive carried the store
+            if (path / name).exists() and not (path / name).is_dir():
+                raise DataError(f"{path / name} is not a directory", "the store is damaged: restore it from a copy")
         return cls(path, disk or files.Disk())
 
     # Writing
@@ -117,6 +134,7 @@ class Store:
         there = [name for name in wanted if (directory / name).exists()]
         fills = {name: partial(_fill, run=run, now=now) for name, run in wanted.items() if name not in there}
         try:
+            files.make_part(self.disk, directory)
             files.clean_leftovers(self.disk, directory)
             return there + (files.new_directories(self.disk, directory, fills) if fills else [])
         except OSError as error:
@@ -130,6 +148,7 @@ class Store:
         if (runs / run_id).exists():
             raise _exists(run_id, self.path)
         try:
+            files.make_part(self.disk, runs)
             files.clean_leftovers(self.disk, runs)
             with files.new_directory(self.disk, runs / run_id) as directory:
                 fill(directory)
@@ -197,7 +216,7 @@ class Store:
     ) -> pa.Table:
         """All results joined with their run's columns and factors; one row for each Observation.
 
-        Columns: run, experiment, started_at, source, complete, those of ``schema.RESULT_COLUMNS``, then one
+        Columns: run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, then one
         for each factor (``factor_`` before a name that is taken). Incomplete runs are left out unless asked
         for.
         """
@@ -301,6 +320,14 @@ def _exists(run_id: str, path: Path) -> InputError:
     return InputError(
         f"run {run_id} is already in {path}", "a stored run is never changed; give the new one its own id"
     )
+
+
+def _check_free(path: Path) -> None:
+    """Raises InputError if something lies at ``path`` that is not the beginning of a store."""
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file, not a store", "name a new directory")
+    if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
+        raise InputError(f"{path} has files in it and is not a store", "name a new or empty directory")
 
 
 def _is_ours(name: str) -> bool:

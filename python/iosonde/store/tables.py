@@ -104,7 +104,7 @@ def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
         for first in range(0, len(operations), ROWS_PER_GROUP):
             part = slice(first, first + ROWS_PER_GROUP)
             rows = operations[part] if order is None else operations[order[part]]
-            columns = [pa.array(np.ascontiguousarray(rows[name])) for name in schema.names]
+            columns = [arrays.plain(rows[name]) for name in schema.names]
             writer.write_table(pa.table(columns, schema=schema), row_group_size=ROWS_PER_GROUP)
 
 
@@ -165,11 +165,9 @@ def text(value: str) -> str:
 
 
 def _column(values: list[Any], field: pa.Field) -> pa.Array:
-    import pyarrow as pa
-
     if field.name in _TEXT:
         values = [text(value) for value in values]
-    return pa.array(values, field.type)
+    return arrays.of(field.type, values)
 
 
 def _with_units(fields: list[tuple[str, Any]], units: dict[str, str], **more: str) -> pa.Schema:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
-from families import INTEL, MPICH, OPEN_MPI, over_agent
+from families import AGENTS, INTEL, MPICH, NETWORK, OPEN_MPI, over_agent
+
+from iosonde.ranks.launch import program
 
 every_family = pytest.mark.parametrize("family", [MPICH, OPEN_MPI, INTEL])
 
@@ -76,6 +79,29 @@ def test_a_campaign_on_hosts(cluster, family):
     found = [json.loads(line) for line in [*runs.replace("}\n{", "}\f{").split("\f")]]
     assert sorted(run["facts"]["hosts"] for run in found) == [["n1"], ["n1", "n2", "n3"]]
     assert not any(run["missing"] for run in found)
+    assert not list(cluster.target.iterdir())
+
+
+@pytest.mark.parametrize("family", [MPICH, OPEN_MPI])
+def test_an_mpi_program_is_one_job_over_the_hosts_by_the_launcher_of_its_own_mpi(cluster, family):
+    """IOR as Debian's Open MPI or another built it, whatever our own ranks have."""
+    if not shutil.which("ior"):
+        pytest.skip("ior is not on PATH")
+    theirs = program.library_of("ior").flavour
+    env = {
+        **over_agent(family, cluster),
+        **NETWORK.get(theirs, {}),
+        **dict.fromkeys(AGENTS.get(theirs, ()), cluster.agent),
+    }
+    store, hosts = cluster.local / f"ior-{family}", cluster.hostfile("n1", "n2", "n3")
+    words = ["run", "A=b ior -w -r -t 64k -b 256k -o ${TARGET}/f", "--nodes", "1,3", "--ranks-per-node", "2"]
+    words += ["--repetitions", "1", "--target", str(cluster.target), "--hosts", str(hosts), "--store", str(store)]
+    done = cluster.product("n1", *words, env={name: str(value) for name, value in env.items()})
+    assert not done.returncode, done.stderr
+    runs = cluster.run("n1", "sh", "-c", f"cat {store}/runs/*/run.json").stdout
+    found = [json.loads(line) for line in runs.replace("}\n{", "}\f{").split("\f")]
+    jobs = sorted((run["phases"][0]["mpi"]["tasks"], run["phases"][0]["settings"]["nodes"]) for run in found)
+    assert jobs == [([2], 1), ([6], 3)]
     assert not list(cluster.target.iterdir())
 
 

@@ -37,7 +37,7 @@ class Choosing:
 
 def advice_of_store(source: Source, shown: Sequence[Bars], choosing: Choosing, asked: Asked) -> Section[ResponseAdvice]:
     """One part for each operation and metric that the page shows."""
-    trials = source.trials(asked.clock).rows
+    trials = source.trials(asked.choice).rows
     rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
     varying = [factor.name for factor in source.known.factors if factor.role is Role.SET]
     named = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in shown)

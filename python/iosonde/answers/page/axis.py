@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.stored import StoredRun
+from iosonde.stats.overview.types import OverviewRow
 
 AXES = {"nodes": "node", "ranks": "rank", "ranks_per_node": "rank per node"}
 # In the order of a page: large files first, they are what most readers came for.
@@ -56,8 +58,30 @@ def title(operation: str) -> str:
 
 
 def metric_title(operation: str, metric: str) -> str:
-    """The heading of a metric: the operation alone where the clock is the usual one."""
-    return title(operation) + ("" if metric.endswith("_last_done") else f", {metric}")
+    """The heading of a metric: the operation alone where the clock is the usual one, or its unit says it all."""
+    return title(operation) + ("" if metric.endswith(("_last_done", "seconds")) else f", {metric_words(metric)}")
+
+
+def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
+    """(operation, metric) → its heading: the operation alone where it has one metric of its usual clock, as in the
+    table of ``summary``."""
+    keys = dict.fromkeys((row.operation, row.metric) for row in rows)
+    several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
+    return {key: _title_among(*key, key[0] in several) for key in keys}
+
+
+def metric_words(metric: str) -> str:
+    """``completion latency p99``; of the usual clock its name is left out."""
+    return metric.removesuffix("_last_done").replace("_", " ")
+
+
+def _title_among(operation: str, metric: str, several: bool) -> str:
+    if not operation:
+        return metric
+    if not several:
+        return metric_title(operation, metric)
+    comma = "," if operation in TITLES else ""
+    return f"{title(operation)}{comma} {metric_words(metric)}"
 
 
 def place(operation: str) -> tuple[int, str]:

@@ -9,13 +9,14 @@ from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .axis import Axis, is_part, metric_title, place, rest_of, said_of, title
+from .axis import Axis, is_part, place, rest_of, said_of, title, titles_of
 from .content.bars import Bars, Cell
 from .content.tables import DataTable, Section
 
 
 def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
     """One for each operation, metric and setting besides the axis; parts of an operation are left to the clocks."""
+    titles = titles_of([row for row in overview.rows if not is_part(row.operation)])
     trials, includes = _trials(source, overview.by)
     efficiency = {
         (e.operation, e.metric, rest_of(e.by, axis), e.size): e.efficiency
@@ -38,7 +39,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             )
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
-        name = metric_title(operation, metric) + said_of(rest)
+        name = titles[operation, metric] + said_of(rest)
         inside = includes.get((operation, metric), "")
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
     return tuple(sorted(bars, key=lambda one: place(one.operation)))
@@ -88,6 +89,6 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
         lost = runs[-1].missing
         why = f" The last one lacks: {'; '.join(lost)}." if lost else ""
         return Section(missing=(f"None of the {len(runs)} trials is complete.{why}",))
-    if len({cell.nodes for one in bars for cell in one.cells}) == 1:
-        return Section(tuple(bars), ("Only one size was measured: scaling cannot be told. Try --nodes 1,2,4.",))
+    if len({(cell.nodes, one.title) for one in bars for cell in one.cells}) == len({one.operation for one in bars}):
+        return Section(tuple(bars), ("Only one setting was measured: scaling cannot be told. Try --nodes 1,2,4.",))
     return Section(tuple(bars))

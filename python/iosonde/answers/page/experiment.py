@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iosonde.core.hardware import SOURCE
+from iosonde.core.stored import StoredRun
+from iosonde.data import experiments
 from iosonde.data.source import Source, open_data
 from iosonde.store import Store
 
@@ -32,17 +33,12 @@ def open_chosen(
 
 
 def choose(store: Store, experiment: str | None) -> Chosen:
-    """The experiment asked for, or the newest. Raises InputError for an unknown id."""
-    store.check_experiment(experiment)
-    runs = store.runs()
-    # A probe measures the hardware: it is no experiment to report on, unless there is nothing else.
-    every = list(dict.fromkeys(run["experiment"] for run in runs))
-    ids = list(dict.fromkeys(run["experiment"] for run in runs if run["source"] != SOURCE)) or every
-    saved = {one.id: one for one in store.experiments()}
-    note = ""
-    if experiment is None and len(every) > 1:
-        experiment = ids[-1]
-        if len(ids) > 1:
-            note = f"The store holds {len(ids)} experiments; this is the newest one ({experiment})."
+    """The experiment asked for, or the last. Raises InputError for an unknown id."""
+    runs = [StoredRun(document) for document in store.runs()]
+    ids, saved = experiments.measured(runs), {one.id: one for one in store.experiments()}
+    several = len({run.experiment for run in runs}) > 1  # also a probe beside the one that is measured
+    shown = experiments.of_word(store, experiments.LAST if experiment is None and several else experiment)
+    note = f"Of {experiments.note(ids, shown)[3:]}." if experiment is None and shown and len(ids) > 1 else ""
+    experiment = shown
     seeds = [saved[one].seed for one in (ids if experiment is None else [experiment]) if one in saved]
     return Chosen(experiment, seeds[-1] if seeds else None, note)

@@ -53,7 +53,8 @@ def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
     for pairs in found.values():
         title, first = pairs[0]
         others = [other for other, _ in pairs[1:]]
-        same = f"; the same is said of {', '.join(others)}" if others else ""
-        sentence = f"{title}: {first.sentence}{same}" if several else f"regression: {first.sentence}"
-        said.append(Finding(first.code, first.severity, sentence, first.evidence, first.action))
+        who = f"{title} and {counted(len(others), 'other')}" if others else title
+        sentence = f"{who if several else 'regression'}: {first.sentence}"
+        evidence = {**first.evidence, **({"said of": ", ".join([title, *others])} if others else {})}
+        said.append(Finding(first.code, first.severity, sentence, evidence, first.action))
     return said

@@ -102,7 +102,7 @@ def _figure(
         operation,
         f"{title(operation)}: {kind}{said_of(rest)}",
         tuple(sorted(series, key=lambda one: one.nodes)),
-        "; ".join(f"~ {warning}" for warning in dict.fromkeys(unsure.values())),
+        f"~ cannot be told: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )
 
 

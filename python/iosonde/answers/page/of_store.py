@@ -8,15 +8,18 @@ from dataclasses import dataclass, replace
 from iosonde.answers.latencies import Percentiles
 from iosonde.answers.operations import visit
 from iosonde.answers.summary import store_overview
+from iosonde.answers.tools import own_clock, told_by
 from iosonde.answers.trials import measured
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.data.asked import ALL, Asked
+from iosonde.core.words import counted
+from iosonde.data.asked import ALL, Asked, MetricChoice
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
+from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
-from .axis import Axis, axis_of, metric_title
+from .axis import Axis, axis_of, is_part, place, titles_of
 from .bars import bars_of, bars_section, clocks_of
 from .bound import start
 from .content.bars import Bars
@@ -26,10 +29,11 @@ from .content.tables import Section
 from .content.timeline import Timeline
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
-from .first_screen import first_screen, target_of
+from .first_screen import clock_of, first_screen
 from .influences import influences_of_store
 from .latency import Shapes, latencies_of
 from .machine import facts_of
+from .measured import target_of
 from .regressions import models_of_store
 from .reproduce import reproduce_of
 from .summaries import summaries_of
@@ -51,8 +55,9 @@ def page_of_store(
     overview = store_overview(source, asked, percentiles.found)
     axis = axis_of(overview.by, runs)
     bars = bars_of(overview, source, axis)
-    titles = {(one.operation, one.metric): (metric_title(one.operation, one.metric), one.unit) for one in bars}
-    trials = source.trials(asked.clock).rows
+    titles = titles_by_key(overview, runs)
+    told = told_by(source, asked)
+    trials = source.trials(asked.choice).rows
     models = models_of_store(overview, trials, on, level, titles)
     findings = findings_of(overview, runs, source.damage, at_the_top(models))
     target = target_of(runs, source.name)
@@ -63,24 +68,50 @@ def page_of_store(
         target=target,
         measured=_period(runs),
         level=level,
-        answers=first_screen(target, runs, bars, overview, findings, axis, chosen),
+        answers=first_screen(target, runs, overview, findings, axis, chosen, clock_of(own_clock(source, asked), told)),
         findings=findings,
         bars=bars_section(bars, runs),
         latencies=latencies,
         timelines=lines,
-        trials=trials_of(runs, axis),
+        trials=trials_of(runs, overview, axis),
         facts=facts_of(runs),
         reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
+        clocks=None if told else clocks_of(store_overview(source, replace(asked, clock=ALL), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
-        summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()}),
+        summary=summaries_of(overview, {key: title for key, (title, _) in titles.items()},
+                             {} if told else {(one.operation, one.metric): one.includes for one in bars}),
         models=models,
         influences=influences_of_store(
             trials, columns_of(on, trials) if on else _scattered(source, trials, overview.by), level, titles
         ),
         bound=bounding.section(),
+        more=_more(source, asked) if told else "",
+    )  # fmt: skip
+
+
+def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:
+    """(operation, metric) → (heading, unit) of everything that has sections of its own, in the order of a page: what a
+    tool says of itself before what its command took."""
+    steps = {phase.operation for run in runs[-1:] for phase in run.phases if phase.is_command}
+    kept = [row for row in overview.rows if not is_part(row.operation)]
+    rows = sorted(kept, key=lambda row: (row.operation in steps, place(row.operation)[0]))
+    units = {(row.operation, row.metric): row.unit for row in rows}
+    return {key: (title, units[key]) for key, title in titles_of(rows).items()}
+
+
+def _more(source: Source, asked: Asked) -> str:
+    """How many numbers the tools gave besides, and how to see them."""
+    every, shown = (
+        {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
+        for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(asked.choice).rows)
+    )
+    rest = len(every - shown)
+    return (
+        f"{counted(rest, 'other metric')} {'was' if rest == 1 else 'were'} measured; --metric all shows them"
+        if rest
+        else ""
     )
 
 
@@ -116,9 +147,10 @@ def _scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
 
 
 def _period(runs: Sequence[StoredRun]) -> str:
-    if not runs:
+    known = [run.started_at[:16].replace("T", " ") for run in runs if run.started_at]
+    if not known:
         return ""
-    first, last = (run.started_at[:16].replace("T", " ") for run in (runs[0], runs[-1]))
+    first, last = known[0], known[-1]
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"

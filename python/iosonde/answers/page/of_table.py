@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from iosonde.core.estimate_text import estimate_text
+from iosonde.core.level_text import setting_text
 from iosonde.core.table import Table
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
@@ -16,13 +17,14 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
-from iosonde.stats.overview.types import Overview, OverviewRow
+from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
 from .content.page import Page
 from .content.tables import Section
 from .content.words import FirstScreen, Reproduce
 from .findings import at_the_top, said, wrong
+from .first_screen import interval_words
 from .influences import influences_of_table
 from .regressions import models_of_table
 from .summaries import summaries_of
@@ -95,8 +97,9 @@ def _answers(
         ),
         what=("; ".join(parts) + ".",),
         fast="",
-        sure=tuple(sentence for sentence in (made.sentence, _not_seen(unseen)) if sentence),
+        sure=tuple(sentence for sentence in (interval_words(made), _not_seen(unseen)) if sentence),
         wrong=wrong(findings, True),
+        sentence=made.sentence,
     )
 
 
@@ -110,12 +113,9 @@ def _headline(made: Overview, response: str, of: str) -> str:
     if len(least.by) > _NAMED:
         ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
-    return f"{response}{of}: {_at(least)} to {_at(most)}"
-
-
-def _at(row: OverviewRow) -> str:
-    where = ", ".join(f"{name}={value}" for name, value in row.by.items())
-    return f"{estimate_text(row.mean, row.unit)} at {where}"
+    ends = " to ".join(f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, made.units)}"
+                       for row in (least, most))  # fmt: skip
+    return f"{response}{of}: {ends}"
 
 
 def _not_seen(unseen: Sequence[str]) -> str:

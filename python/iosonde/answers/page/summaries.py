@@ -2,29 +2,48 @@
 
 from __future__ import annotations
 
-from iosonde.core.table import show
+from collections.abc import Mapping
+from typing import Any
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.types import Estimate
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .content.models import ResponseSummary, SummaryRow
 
+Key = tuple[str, str]
 
-def summaries_of(made: Overview, titles: dict[tuple[str, str], str] | None = None) -> tuple[ResponseSummary, ...]:
-    """Every cell by response; ``titles`` names (operation, metric), by default the metric."""
-    found: dict[tuple[str, str], list[OverviewRow]] = {}
+
+def summaries_of(
+    made: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
+) -> tuple[ResponseSummary, ...]:
+    """Every cell by response; ``titles`` names (operation, metric), by default the metric; ``includes``: what is
+    inside the clock of each."""
+    found: dict[Key, list[OverviewRow]] = {}
     for row in made.rows:
         found.setdefault((row.operation, row.metric), []).append(row)
-    order = list(titles or found)
+    efficiency = _efficiencies(made)
     return tuple(
         ResponseSummary(
-            (titles or {}).get(key, key[1]),
-            found[key][0].unit,
-            made.by,
-            tuple(
-                SummaryRow(tuple(show(row.by.get(name)) for name in made.by), row.mean, row.median, row.sd, row.cv,
-                           row.harmonic_mean)
-                for row in found[key]
-            ),
+            (titles or {}).get(key, key[1]), found[key][0].unit, made.by,
+            tuple(_row(row, made, efficiency) for row in found[key]), (includes or {}).get(key, ""),
         )
-        for key in order
+        for key in titles or found
         if key in found
     )  # fmt: skip
+
+
+def _row(row: OverviewRow, made: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+    setting = tuple(row.by.get(name) for name in made.by)
+    shown = tuple(level_shown(row.by.get(name), made.units.get(name, "")) for name in made.by)
+    return SummaryRow(shown, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
+                      efficiency.get((row.operation, row.metric, setting)))  # fmt: skip
+
+
+def _efficiencies(made: Overview) -> dict[tuple[Any, ...], Estimate]:
+    """(operation, metric, setting) → how the size of this cell scales."""
+    found = {}
+    for one in made.efficiency:
+        by = {**one.by, one.factor: one.size}
+        found[(one.operation, one.metric, tuple(by.get(name) for name in made.by))] = one.efficiency
+    return found

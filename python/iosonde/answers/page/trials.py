@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.core.level_text import level_shown
 from iosonde.core.stored import StoredRun
+from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
-from .content.tables import DataTable
+from .content.tables import DataTable, Value
+
+_ALWAYS = ("run", "started", "state")
 
 
-def trials_of(runs: Sequence[StoredRun], axis: Axis) -> DataTable:
-    """Every trial in the order of time, complete or not."""
-    rows = tuple(
-        (run.id, axis.size(run.factors), run.factors.get("repetition"), run.started_at, run.document["seconds"],
-         "; ".join(run.missing) or "complete")
+def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
+    """Every trial in the order of time, complete or not, with its setting: what varied, and where nothing did how
+    large it was. What no trial has is left out, as the repetition of imported ones."""
+    by = overview.by or (axis.factor,)
+    rows: list[tuple[Value, ...]] = [
+        (run.id, *(_level(run, name, overview, axis) for name in by), run.factors.get("repetition"), run.started_at,
+         run.document["seconds"], "; ".join(run.missing) or "complete")
         for run in runs
+    ]  # fmt: skip
+    columns = ("run", *by, "repetition", "started", "length (s)", "state")
+    kept = [at for at, name in enumerate(columns) if name in (*_ALWAYS, *by) or any(row[at] for row in rows)]
+    return DataTable(
+        "In the order in which they were made." if rows else "The store holds no trials.",
+        tuple(columns[at] for at in kept), tuple(tuple(row[at] for at in kept) for row in rows),
     )  # fmt: skip
-    columns = ("run", axis.factor, "repetition", "started", "length (s)", "state")
-    return DataTable("In the order in which they were made." if rows else "The store holds no trials.", columns, rows)
+
+
+def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
+    if name == axis.factor:
+        return axis.size(run.factors)
+    return level_shown(run.level(name), overview.units.get(name, ""))

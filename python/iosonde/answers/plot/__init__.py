@@ -1,4 +1,4 @@
-"""What ``iosonde plot`` draws beside the figures of the page: responses against factors, totals by node count."""
+"""What ``iosonde plot`` draws beside the figures of the page: metrics by settings, by factors, totals by node count."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import factors, totals  # noqa: F401
+    from . import factors, layout, percentiles, settings, totals  # noqa: F401
 
 __getattr__ = modules_of(__name__)

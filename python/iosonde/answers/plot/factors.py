@@ -20,9 +20,9 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
 from iosonde.stats.regression.formula import TermFactor, parse_response, parse_terms
 from iosonde.stats.regression.regress import Regression, regress
+from iosonde.stats.regression.slopes import STEPS, Held, adjusted_slopes, said_of_held, said_of_levels, said_of_slope
 
-from .panel import FactorPanel, Held, PanelSeries
-from .slopes import STEPS, adjusted_slopes, said_of_held, said_of_levels, said_of_slope
+from .panel import FactorPanel, PanelSeries
 
 _LINE_POINTS = 60
 _MOST_TICKS = 8

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
-
-
-@dataclass(frozen=True)
-class Held:
-    """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
-
-    slope: Estimate
-    others: tuple[str, ...]
+from iosonde.stats.regression.slopes import Held
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
+from iosonde.core.stored import TARGET
 from iosonde.core.yaml_text import Document, Key, key_text
-from iosonde.measure import design, placeholders, workloads
-from iosonde.measure.spec import CACHE_REMOUNT, NativeStep, Spec
+from iosonde.measure import design, mpi_program, placeholders, workloads
+from iosonde.measure.spec import CACHE_REMOUNT, MPI, SERVERS, NativeStep, Spec
 from iosonde.measure.workloads.settings import SettingError
+from iosonde.ranks.launch.mpirun import HOST_NAME
 
-from .levels import read_levels
+from .levels import level_of, read_levels
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({
@@ -36,7 +38,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     """Everything wrong with a document that has the form of the schema."""
     found = list(_factors(document))
     found += [] if found else _unused(document)
-    found += [*_cache(document), *_target(document)]
+    found += [*_cache(document), *_target(document), *_targets(document), *_servers(document), *_when(document)]
     found += _commands(document, importers)
     for place, step in _native(document.data["steps"]):
         if step["workload"] not in workloads.names():
@@ -124,7 +126,32 @@ def _moves(document: Document, spec: Spec) -> Iterator[Problem]:
 
 def used_names(data: Mapping[str, Any]) -> set[str]:
     """The names that commands and settings of a document's data ask for."""
-    return _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
+    chosen = [step["when"] for _, step in _steps(data) if isinstance(step.get("when"), dict)]
+    named = _names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache")])
+    return named.union(*chosen)
+
+
+def _steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
+    """Every step that is written with keys, with its path; whatever else stands there is none."""
+    for stage in ("set_up", "steps", "tear_down"):
+        given = data.get(stage)
+        for place, step in enumerate(given if isinstance(given, list) else ()):
+            if isinstance(step, dict):
+                yield (stage, place), step
+
+
+def _when(document: Document) -> Iterator[Problem]:
+    """Levels that are none, of factors that are none."""
+    factors = document.data.get("factors", {})
+    for path, step in _steps(document.data):
+        for factor, level in step.get("when", {}).items() if "workload" not in step else ():
+            if factor not in factors:
+                yield _at(document, (*path, "when", factor), f"there is no factor '{factor}'", nearest(factor, factors))
+                continue
+            try:
+                level_of(factors[factor], level)
+            except InputError as error:
+                yield _at(document, (*path, "when", factor), error.message, error.hint)
 
 
 def _names_in(value: Any) -> set[str]:
@@ -156,7 +183,7 @@ def _cache(document: Document) -> Iterator[Problem]:
 
 def _target(document: Document) -> Iterator[Problem]:
     data = document.data
-    if "target" in data:
+    if "target" in data or "targets" in data:
         return
     for place, step in _native(data["steps"]):
         what = f"the workload {step['workload']} needs a target"
@@ -165,6 +192,39 @@ def _target(document: Document) -> Iterator[Problem]:
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
             what = "${TARGET} stands for nothing: there is no target"
             yield _at(document, path, what, "give the directory to measure: target, or --target DIR")
+
+
+def _targets(document: Document) -> Iterator[Problem]:
+    """Several targets are the levels of a factor that nobody else may declare."""
+    data = document.data
+    if "targets" not in data:
+        return
+    if "target" in data:
+        yield _at(document, ("target",), "there are both target and targets", "keep one of them")
+    if TARGET in data.get("factors", {}):
+        what = "targets makes a factor of this name"
+        yield _at(document, ("factors", TARGET), what, "choose another name")
+    if not all(name.strip() for name in data["targets"]):
+        yield _at(document, ("targets",), "a target has no name", "write each as NAME: DIR")
+
+
+def _servers(document: Document) -> Iterator[Problem]:
+    """Hosts of steps that run on servers: named, and all of them names that ssh takes for nothing else."""
+    data = document.data
+    there = [
+        (stage, place) for stage in ("set_up", "steps", "tear_down")
+        for place, step in enumerate(data.get(stage, ())) if isinstance(step, dict) and step.get("on") == SERVERS
+    ]  # fmt: skip
+    if "servers" not in data:
+        for stage, place in there:
+            what = "there are no servers for it to run on"
+            yield _at(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
+        return
+    for place, host in enumerate(data["servers"]):
+        if not HOST_NAME.fullmatch(host):
+            yield _at(document, ("servers", place), f"'{host}' is not a host name", "write each as ssh takes it")
+    if not there:
+        yield _at(document, ("servers",), "no step runs on them", "write on: servers in one, or leave the key out")
 
 
 def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
@@ -185,7 +245,7 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
 
 def _commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
     data = document.data
-    known = placeholders.of_commands(data.get("factors", {}))
+    known = placeholders.of_commands([*data.get("factors", {}), *([TARGET] if "targets" in data else [])])
     for path, text in _texts(data):
         also = (placeholders.LEVEL,) if path[0] == "factors" else ()
         try:
@@ -203,6 +263,8 @@ def _commands(document: Document, importers: Collection[str]) -> Iterator[Proble
             if isinstance(wanted, str) and wanted not in ("none", "auto", *importers):
                 what = f"there is no importer '{wanted}'"
                 yield _at(document, (stage, place, "parse"), what, nearest(wanted, ("none", "auto", *importers)))
+            if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
+                yield _at(document, (stage, place, "on"), *wrong)
 
 
 def _settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:

@@ -14,9 +14,11 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, SpecError
+from iosonde.core.stored import TARGET
 from iosonde.core.types import Factor
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.core.yaml_text import Document
+from iosonde.measure import mpi_program
 from iosonde.measure.spec import (
     ALL,
     CACHE_NONE,
@@ -30,8 +32,9 @@ from iosonde.measure.spec import (
     Terms,
 )
 
-from . import check, schema
-from .levels import read_levels
+from .. import targets
+from . import against, check, schema
+from .levels import level_of, read_levels
 
 # The least number of trials whose smallest and largest value hold the median at 95 %.
 DEFAULT_REPETITIONS = 6
@@ -55,24 +58,28 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     """
     _give_up(document, schema.problems(document))
     document = modern(document)
+    _give_up(document, against.problems(document))
+    document = against.expanded(document)
     _give_up(document, check.problems(document, importers))
     data = document.data
-    hosts = _hosts(document)
+    hosts, levels, places = _hosts(document), data.get("factors", {}), _targets(document, resolve)
     spec = Spec(
-        target=resolve(Path(data["target"])) if "target" in data else None,
-        steps=tuple(_step(step) for step in data["steps"]),
+        targets=places,
+        steps=tuple(_step(step, levels) for step in data["steps"]),
         factors=_factors(data),
         name=data.get("name", ""),
         controls=_controls(data.get("factors", {})),
-        set_up=tuple(_command(step, SINGLE) for step in data.get("set_up", ())),
-        tear_down=tuple(_command(step, SINGLE) for step in data.get("tear_down", ())),
+        set_up=tuple(_command(step, SINGLE, levels) for step in data.get("set_up", ())),
+        tear_down=tuple(_command(step, SINGLE, levels) for step in data.get("tear_down", ())),
         cache=_cache(data.get("cache", CACHE_NONE)),
         design=_design(data.get("design", "full")),
         repetitions=_repetitions(data),
         until=schema.parse_until(data["until"]) if "until" in data else None,
+        against=against.of_document(data),
         seed=data.get("seed"),
         launcher=data.get("launcher"),
         hosts=hosts,
+        servers=tuple(data.get("servers", ())),
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
     )
@@ -100,13 +107,12 @@ def modern(document: Document) -> Document:
 def to_document(spec: Spec) -> dict[str, Any]:
     """The experiment as a document: plain data that ``build`` reads back as the same ``Spec``."""
     series = {name: list(spec.levels(name)) for name in _SERIES}
+    keys = series if spec.targets.keys() <= {""} else {*series, TARGET}
     written: dict[str, Any] = {
         "name": spec.name or None,
-        "target": str(spec.target) if spec.target else None,
+        **_targets_document(spec),
         **series,
-        "factors": {
-            factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in _SERIES
-        },
+        "factors": {factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in keys},
         "set_up": [_command_document(step) for step in spec.set_up],
         "steps": [_step_document(step) for step in spec.steps],
         "tear_down": [_command_document(step) for step in spec.tear_down],
@@ -114,9 +120,11 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "design": spec.design,
         "repetitions": spec.repetitions,
         "until": f"ci<{100 * spec.until:.12g}%" if spec.until else None,
+        "against": dict(vars(spec.against)) if spec.against else None,
         "seed": spec.seed,
         "launcher": spec.launcher,
         "hosts": list(spec.hosts),
+        "servers": list(spec.servers),
         "reserve": spec.reserve or None,
         "trial_timeout": spec.trial_timeout_s,
     }
@@ -133,23 +141,24 @@ def _give_up(document: Document, found: list[Problem]) -> None:
         raise SpecError(document.name, found)
 
 
-def _step(step: Any) -> Step:
+def _step(step: Any, factors: Mapping[str, Any]) -> Step:
     if isinstance(step, dict) and "workload" in step:
         return NativeStep(step["workload"], {key: value for key, value in step.items() if key != "workload"})
-    return _command(step, ALL)
+    return _command(step, ALL, factors)
 
 
-def _command(step: Any, on: str) -> CommandStep:
+def _command(step: Any, on: str, factors: Mapping[str, Any]) -> CommandStep:
     if isinstance(step, str):
-        return CommandStep(step, on)
+        return CommandStep(step, mpi_program.default_on(step, on))
     expect = step.get("expect", (0,))
     return CommandStep(
         command=step["command"],
-        on=step.get("on", on),
+        on=step.get("on") or mpi_program.default_on(step["command"], on),
         parse=parse_of(step.get("parse", False)),
         timeout_s=_seconds(step.get("timeout")),
         expect=tuple(expect) if isinstance(expect, (list, tuple)) else (expect,),
         name=step.get("name", ""),
+        when={factor: level_of(factors[factor], level) for factor, level in step.get("when", {}).items()},
     )
 
 
@@ -166,7 +175,8 @@ def _factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
     for name, given in data.get("factors", {}).items():
         levels, unit = read_levels(given)
         own.append(Factor(name, unit, levels))
-    return (*series, *own)
+    several = [Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []
+    return (*series, *own, *several)
 
 
 def _series(counts: int | list[int]) -> list[int]:
@@ -195,6 +205,29 @@ def _repetitions(data: Mapping[str, Any]) -> int:
     """With a stopping rule they are its pilot, which must not be smaller than the rule needs."""
     asked = int(data.get("repetitions", DEFAULT_REPETITIONS))
     return max(asked, DEFAULT_REPETITIONS) if "until" in data else asked
+
+
+def _targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, Path]:
+    """Name → directory; the name is empty where there is no factor of them."""
+    data = document.data
+    given = data["targets"] if "targets" in data else {"": data["target"]} if "target" in data else {}
+    found: dict[str, Path] = {}
+    for name, directory in given.items():
+        with targets.said(name):
+            path = resolve(Path(directory))
+        if same := next((other for other, known in found.items() if known == path), None):
+            what = f"'{same}' and '{name}' are one directory, {path}"
+            _give_up(
+                document, [Problem(document.place(("targets", name)), f"targets.{name}", what, "keep one of them")]
+            )
+        found[name] = path
+    return found
+
+
+def _targets_document(spec: Spec) -> dict[str, Any]:
+    if spec.targets.keys() <= {""}:
+        return {"target": next(map(str, spec.targets.values()), None)}
+    return {"targets": {name: str(path) for name, path in spec.targets.items()}}
 
 
 def _hosts(document: Document) -> tuple[str, ...]:
@@ -257,5 +290,6 @@ def _command_document(step: CommandStep) -> dict[str, Any]:
         "timeout": step.timeout_s,
         "expect": list(step.expect),
         "name": step.name or None,
+        "when": step.when or None,
     }
     return {key: value for key, value in written.items() if value is not None}

@@ -37,6 +37,17 @@ def read_levels(given: Any) -> tuple[tuple[FactorValue, ...], str]:
     return found, unit
 
 
+def level_of(given: Any, level: Any) -> FactorValue:
+    """The level of a factor that ``level`` means, written as the levels are or as they are read. Raises InputError."""
+    written = given["levels"] if isinstance(given, dict) else given
+    written = written if isinstance(written, (list, tuple)) else [written]
+    read, _ = read_levels(given)
+    for one, meant in zip(written, read, strict=True):
+        if level in (one, meant) and isinstance(level, bool) == isinstance(meant, bool):
+            return meant
+    raise InputError(f"'{level}' is not a level", f"there are: {', '.join(map(str, written))}")
+
+
 def _unit_of(levels: Sequence[Any]) -> str:
     for pattern, unit in ((_SIZE, BYTES), (_TIME, SECONDS)):
         if all(isinstance(level, str) and pattern.fullmatch(level) for level in levels):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
-from iosonde.core.units import parse_seconds, parse_size
+from iosonde.core.units import parse_seconds, parse_share, parse_size
 from iosonde.core.yaml_text import Document, Key, key_text, kind_of
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def _validator() -> Any:
     checker = FormatChecker(formats=())
     for name, parse in {"size": parse_size, "duration": parse_seconds, "until": parse_until}.items():
         checker.checks(name, raises=InputError)(_reads(parse))
+    checker.checks("share", raises=InputError)(_is_share)
     return Draft202012Validator(json.loads(schema_text()), format_checker=checker)
 
 
@@ -62,6 +63,12 @@ def _reads(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
         return True
 
     return reads
+
+
+def _is_share(value: Any) -> bool:
+    if isinstance(value, (str, int, float)):
+        parse_share(str(value))
+    return True
 
 
 def _sentences(error: ValidationError) -> Iterator[tuple[Key, str, str]]:
@@ -96,7 +103,7 @@ def _sentences(error: ValidationError) -> Iterator[tuple[Key, str, str]]:
             yield path, f"{value} is not more than {wanted}", f"it must be more than {wanted}"
         case "maximum":
             yield path, f"{value} is more than {wanted}", f"it must be at most {wanted}"
-        case "minItems" | "minLength":
+        case "minItems" | "minLength" | "minProperties":
             yield path, "it is empty", "give it a value, or leave the key out"
         case "maxLength":
             yield path, f"it has more than {wanted} characters", "shorten it"

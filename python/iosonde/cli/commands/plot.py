@@ -1,4 +1,4 @@
-"""``iosonde plot``: the figures of a store as PNG, SVG or PDF."""
+"""``iosonde plot``: the figures of DATA as PNG, SVG or PDF."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.report.figures.files import FORMATS, format_of
 
-KINDS = ("bars", "latency", "timeline")
+OF_PAGE = ("bars", "latency", "timeline")
+PAGE = "page"
+BY_SETTINGS = ("settings", "heatmap", "percentiles")
+KINDS = (*BY_SETTINGS, *OF_PAGE, PAGE)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Place:
         show([report.text.escape(figure.save(file))])
 
 
-@click.command(epilog="Example: iosonde plot results -o figures.pdf --kind bars --metric write_large")
+@click.command(epilog="Example: iosonde plot results -o figure.pdf --x nodes --metric write_large,create")
 @click.argument("data")
 @click.option(
     "-o",
@@ -43,42 +46,81 @@ class Place:
     metavar="DIR|FILE",
     default=".",
     show_default=True,
-    help="FILE.png, .svg or .pdf for one kind; a directory gets a PNG for each.",
+    help="FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.",
 )
-@click.option("--kind", type=click.Choice(KINDS), help="Only this kind of figure.")
+@click.option("--kind", type=click.Choice(KINDS), help="What is drawn [default: settings].")
+@click.option("--x", metavar="X", help="The factor along x [default: that of most levels].")
+@click.option("--color", metavar="X", help="The factor that colours tell apart.")
+@click.option("--panel", metavar="X,…", help="The factors with a panel for each level.")
+@click.option("--metric", metavar="NAME,…", help="Only these operations or metrics, as write_large; all for every one.")
+@click.option("--response", metavar="Y,…", help="The same, of a table its columns; log(Y), Y/nodes.")
 @click.option("--bars", is_flag=True, help="One bar plot per metric by node count; DATA may be a results file.")
-@click.option("--metric", metavar="NAME,…", help="Only these operations or metrics, as write_large.")
+@click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
+@click.option("--together", is_flag=True, help="With --on: all responses in one panel for each factor.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Of the files in a directory [default: png].")
-@click.option("--experiment", metavar="ID", help="This experiment instead of the newest.")
+@click.option("--experiment", metavar="ID", help="Only this experiment.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @clock_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
-@click.option("--on", metavar="X,…", help="One panel for each response and factor, as 'fs,log2(record)'.")
-@click.option("--response", metavar="Y,…", help="With --on: the responses [default: all that were measured].")
-@click.option("--together", is_flag=True, help="With --on: all responses in one panel for each factor.")
 def command(data: str, output: str, form: str | None, level: float, **given: Any) -> None:
-    """Draw the newest experiment in DATA, a store: bars by node count, latency distributions, timelines of the ranks.
+    """Draw DATA, a store or a table: each metric by the settings that varied, with intervals and trials.
 
-    With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With --on, of a
-    store or a table, every response against every factor, and whether a line describes it. Prints the files that it
-    wrote.
+    Without options one figure: the factor with most levels along x, others by colour and in panels. Other kinds:
+    heatmap (two factors), percentiles (of latencies, by setting), and of a store bars (by node count), latency
+    (distributions), timeline (of the ranks), and page: these three. With --bars one plot of each total by node count,
+    of a store or of what 'show --thesis-json' wrote. With --on every response against every factor, and whether a
+    line describes it. Prints the files that it wrote.
     """
     checked_level(level)
-    place = _place(Path(output), form)
-    names = split_names(given["metric"])
+    kind = given["kind"] or BY_SETTINGS[0]
+    _check(given)
+    place = _place(Path(output), form, kind if not (given["on"] or given["bars"]) else "")
     if given["on"] is not None:
         _factors(data, place, level, given)
-        return
-    if given["response"] or given["together"]:
-        raise InputError("--response and --together go with --on", "name factors, as --on nodes")
+    elif given["bars"]:
+        _totals(data, place, level, split_names(given["metric"]), given)
+    elif kind in BY_SETTINGS:
+        _settings(data, place, level, kind, given)
+    else:
+        _kinds(data, place, level, split_names(given["metric"]), given)
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Raises InputError for options that say nothing together."""
+    if given["on"] is not None:
+        _not_with(given, "on", "kind", "bars", "x", "color", "panel")
+    elif given["together"]:
+        raise InputError("--together goes with --on", "name factors, as --on nodes")
     if given["bars"]:
-        if given["kind"]:
-            raise InputError("--bars and --kind do not go together", "leave --kind out")
+        _not_with(given, "bars", "kind", "response", "x", "color", "panel")
         if given["clock"] != LAST_DONE:
             raise InputError("--bars draws the sums that the ranks were timed for", "leave --clock out")
-        _totals(data, place, level, names, given)
-        return
-    _kinds(data, place, level, names, given)
+    if given["kind"] in (*OF_PAGE, PAGE):
+        for name in ("response", "x", "color", "panel"):
+            if given[name]:
+                raise InputError(f"--{name} does not go with --kind {given['kind']}",
+                                 f"leave it out, or draw --kind {BY_SETTINGS[0]}")  # fmt: skip
+
+
+def _not_with(given: dict[str, Any], option: str, *names: str) -> None:
+    for name in names:
+        if given[name]:
+            raise InputError(f"--{option} and --{name} do not go together", f"leave --{name} out")
+
+
+def _settings(data: str, place: Place, level: float, kind: str, given: dict[str, Any]) -> None:
+    """Every metric by the settings that varied, in one figure."""
+    kinds = report.figures.kinds
+    roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", tuple(split_names(given["panel"])))
+    source = open_data(data, given["where"], given["experiment"])
+    asked = Asked(tuple(split_names(given["response"])), (), given["clock"], level, tuple(split_names(given["metric"])))
+    plots = answers.plot
+    drawn = plots.percentiles.percentiles_plot if kind == "percentiles" else plots.settings.settings_plot
+    made = drawn(source, asked, roles, kinds.fits(kind))
+    place.write(kinds.by_settings(kind, made), kind)
+    for sentence in (*made.sentences, *made.left, *made.notes):
+        for line in report.text.wrapped(report.text.escape(sentence)):
+            talk(line)
 
 
 def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> None:
@@ -86,10 +128,8 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
     on = split_names(given["on"])
     if not on:
         raise InputError("--on names no factor", "write --on nodes,fs")
-    for name in ("kind", "bars", "metric"):
-        if given[name]:
-            raise InputError(f"--on and --{name} do not go together", f"leave --{name} out")
-    asked = Asked(tuple(split_names(given["response"])), tuple(on), given["clock"], level)
+    names = [*split_names(given["response"]), *split_names(given["metric"])]
+    asked = Asked(tuple(names), tuple(on), given["clock"], level)
     made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
     figure = report.figures.factors.factors_figure(made.items, made.columns)
     for why in made.left:
@@ -111,12 +151,12 @@ def _totals(data: str, place: Place, level: float, names: Sequence[str], given: 
 
 def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
     """Figures of the page, by kind: one file holds one of them."""
-    kinds = (given["kind"],) if given["kind"] else KINDS if place.many else KINDS[:1]
+    kinds = OF_PAGE if given["kind"] == PAGE else (given["kind"],)
     source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
     shown = answers.page.of_store.figures_of_store(source, Asked(clock=given["clock"], level=level), kinds)
     drawn = 0
     sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
-    for kind, section in zip(KINDS, sections, strict=True):
+    for kind, section in zip(OF_PAGE, sections, strict=True):
         if kind not in kinds:
             continue
         items = report.figures.kinds.chosen(section.items, names)
@@ -129,12 +169,14 @@ def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: d
         raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
 
 
-def _place(path: Path, form: str | None) -> Place:
+def _place(path: Path, form: str | None, kind: str) -> Place:
     """Makes the directory where it is one. Raises InputError."""
     suffix = path.suffix[1:].lower()
     if suffix and not path.is_dir():
         if form and form != format_of(path):
             raise InputError(f"--format {form} and {path} do not agree", "leave --format out")
+        if kind == PAGE:
+            raise InputError(f"--kind {PAGE} is several figures, and {path} is one file", "name a directory with -o")
         return Place(path, format_of(path), False)
     try:
         path.mkdir(exist_ok=True)

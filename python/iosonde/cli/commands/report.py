@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, open_data, split_names
+from iosonde.cli.options.data import clock_option, metric_option, open_data, split_names
 from iosonde.cli.options.level import level_options
-from iosonde.cli.output import show, talk
+from iosonde.cli.output import show, show_json, talk
 from iosonde.core.errors import InputError
 from iosonde.core.pairs import pairs_of
 from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 
-_NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experiment")
+_NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "experiment")
 
 
 @click.command(epilog="Example: iosonde report results -o report.html")
@@ -35,8 +35,9 @@ _NAMED = ("response", "on", "by", "bound", "choose", "given", "current", "experi
 @click.option("--choose", metavar="A,…", help="Settings that one may choose: which is best, and what it gains.")
 @click.option("--given", metavar="C,…", help="For --choose: the workload; by default every other setting that varies.")
 @click.option("--current", metavar="A=V,…", help="For --choose: the setting in use, which the gain is then over.")
-@click.option("--experiment", metavar="ID", help="Store: this experiment instead of the newest.")
+@click.option("--experiment", metavar="ID|all", help="Store: this experiment instead of the last.")
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
+@metric_option
 @clock_option
 @level_options
 def command(output: str, as_json: bool, **given: Any) -> None:
@@ -47,7 +48,7 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     """
     page, layout = answers.report.report(_wanted(given, output), open_data), report.page.page
     if as_json:
-        show([layout.page_json(page)])
+        show_json(layout.page_document(page))
         return
     path = replace_file(Path(output), layout.render(page, talk).encode())
     show([report.text.escape(page.answers.headline)])
@@ -66,6 +67,7 @@ def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:
         where=given["where"],
         level=given["level"],
         clock=given["clock"],
+        metric=tuple(split_names(given["metric"])),
         again=tuple(_command(given, output)),
     )
 

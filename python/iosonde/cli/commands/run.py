@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from iosonde import campaign
+from iosonde import answers, campaign
 from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
 from iosonde.data.asked import LAST_DONE
 
-from . import summary
+from . import compare, summary
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -33,6 +33,8 @@ def command(asked: Request, level: float, as_json: bool) -> None:
     SPEC is a .yaml, .yml or .json file (docs/experiment.md); an option overrides the key of its name. COMMAND is
     for the shell; ${NODENAME}, ${TARGET} and the like are filled in.
 
+    With --against 'B' pairs of COMMAND and B are measured in random order until the verdict is clear; it is printed.
+
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
@@ -41,8 +43,13 @@ def command(asked: Request, level: float, as_json: bool) -> None:
         show([f"job {outcome.job}: this command runs when Slurm has the nodes; the runs go to {outcome.store}"])
         return
     with suppress(BrokenPipeError):
-        only = outcome.experiment.id
-        summary.show(DataOptions(outcome.store, (), (), (), (), LAST_DONE, only, level, as_json))
+        only, pairs = outcome.experiment.id, outcome.pairs
+        level = pairs.level if pairs else level
+        asked_for = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
+        if pairs:
+            compare.show(asked_for, answers.compare.Sides())
+        else:
+            summary.show(asked_for)
     for remark in outcome.remarks():
         talk(remark)
     outcome.check()

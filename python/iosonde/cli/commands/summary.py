@@ -15,18 +15,19 @@ from iosonde.cli.output import emit, tell
     on=None,
     by="Columns to group by. A store needs none: its factors are known.",
 )
-def command(asked: DataOptions) -> None:
+@click.option("--all", "every", is_flag=True, help="Every cell on a line of its own, with its median.")
+def command(asked: DataOptions, every: bool) -> None:
     """Mean, median and spread of every cell of DATA with their intervals over trials.
 
     DATA is a store, a .csv or a .parquet. For a store also the percentiles of operations, the efficiency of
     scaling, and findings about the data. n counts trials: ranks and operations inside one are not repetitions.
     """
-    show(asked)
+    show(asked, every)
 
 
-def show(asked: DataOptions) -> None:
+def show(asked: DataOptions, every: bool = False) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
-    source = asked.open()
+    source = asked.open_one()
     tell("summary", source.table)
     made = answers.summary.summary(source, asked.asked, asked.by)
-    emit(made, report.text.summary.lines(made), asked.as_json)
+    emit(made, report.text.summary.lines(made, every), asked.as_json)

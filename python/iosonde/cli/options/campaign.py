@@ -12,21 +12,31 @@ from iosonde import campaign
 
 from .types import Counts, Duration, SizeType, Until
 
-ON = ("single", "all", "each")
+ON = ("single", "all", "each", "mpi")
 OPTIONS = [
     click.argument("what", metavar="[SPEC|'COMMAND']", required=False),
     click.option("--file", "spec_file", metavar="FILE", help="An experiment file, whatever its name ends in."),
     click.option("--native", is_flag=True,
                  help="Do what COMMAND (of ior, mdtest or iozone) would do with our own engine."),
-    click.option("--on", type=click.Choice(ON), help="Where COMMAND runs [default: all]."),
+    click.option("--on", type=click.Choice(ON),
+                 help="Where COMMAND runs [default: all; ior, mdtest, md-workbench and io500: mpi]."),
     click.option("--parse", metavar="auto|none|TOOL", help="What reads COMMAND's output [default: auto]."),
     click.option("--set", "levels", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),
-    click.option("--target", metavar="DIR", help="Directory to measure (must exist)."),
+    click.option("--target", metavar="[NAME=]DIR", multiple=True, callback=lambda *given: given[-1] or None,
+                 help="Directory to measure (must exist); several are levels of the factor target (repeatable)."),
     click.option("--nodes", type=Counts(), metavar="1,2,4", help="Series of node counts [default: 1]."),
     click.option("--ranks-per-node", type=Counts(), metavar="K", help="Ranks on each node [default: 1]."),
-    click.option("--repetitions", type=click.IntRange(1), metavar="N", help="Trials of each cell [default: 6]."),
+    click.option("--repetitions", type=click.IntRange(1), metavar="N", 
+                 help="Trials of each cell [default: 6]; with --against at most so many pairs [default: 100]."),
     click.option("--until", type=Until(), metavar="'ci<5%'",
                  help="Add repetitions until the interval of every mean is this narrow (Stein's two stages)."),
+    click.option("--against", metavar="'COMMAND'",
+                 help="Compare with this command: pairs in random order, until the verdict is clear."),
+    click.option("--a-name", metavar="NAME", help="What COMMAND is called [default: itself if short, else A]."),
+    click.option("--b-name", metavar="NAME", help="The same for that of --against."),
+    click.option("--margin", metavar="5%", help="Of --against: differences below it do not matter [default: 5%]."),
+    click.option("--metric", metavar="NAME",
+                 help="Of --against: the number that decides [default: bandwidth, else a rate, else the time]."),
     click.option("--budget", type=Duration(), metavar="30min", help="Start no trial that would end later."),
     click.option("--quick", is_flag=True, help="A look: 2 repetitions, small sizes."),
     click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits]."),

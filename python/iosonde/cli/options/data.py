@@ -35,6 +35,7 @@ class DataOptions:
     by: tuple[str, ...]
     where: tuple[str, ...]
     clock: str
+    metric: tuple[str, ...]
     experiment: str | None
     level: float
     as_json: bool
@@ -42,12 +43,21 @@ class DataOptions:
     @property
     def asked(self) -> Asked:
         """What the answers take."""
-        return Asked(self.response, self.on, self.clock, self.level)
+        return Asked(self.response, self.on, self.clock, self.level, self.metric)
 
     def open(self, data: str | None = None) -> Source:
         """DATA (or another one) with the conditions applied; a damaged store is said to be. Raises InputError,
         DataError."""
         return open_data(str(data or self.data), self.where, self.experiment)
+
+    def open_one(self) -> Source:
+        """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one."""
+        from iosonde.data.source import by_itself
+
+        source, note = by_itself(self.open(), self.experiment, self.by)
+        if note:
+            talk(note)
+        return source
 
 
 def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:
@@ -78,8 +88,8 @@ def data_options(
                 talk(warning(level))
             asked = DataOptions(
                 given.pop("data"), _names(given.pop("response", None)), _names(given.pop("on", None)),
-                _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), given.pop("experiment"), level,
-                given.pop("as_json"),
+                _names(given.pop("by", None)), given.pop("where"), given.pop("clock"), _names(given.pop("metric")),
+                given.pop("experiment"), level, given.pop("as_json"),
             )  # fmt: skip
             return command(asked=asked, **given)
 
@@ -99,8 +109,16 @@ def split_names(text: str | None) -> list[str]:
 def clock_option(command: Command) -> Command:
     """``--clock``, handed to the command as ``clock``."""
     return click.option(
-        "--clock", default=LAST_DONE, show_default=True, metavar="CLOCK",
-        help="Store: last_done, first_done, sum_of_ranks, overlap, all, or the name of a metric.",
+        "--clock", default=LAST_DONE, show_default=True, metavar="CLOCK,…",
+        help="Store: until when our engine's rates count: last_done, first_done, sum_of_ranks, overlap, all.",
+    )(command)  # fmt: skip
+
+
+def metric_option(command: Command) -> Command:
+    """``--metric``, handed to the command as ``metric``."""
+    return click.option(
+        "--metric", metavar="NAME,…",
+        help="Store: only these metrics (bandwidth, iops, p99, …), or all [default: each tool's headline].",
     )(command)  # fmt: skip
 
 
@@ -118,8 +136,9 @@ def _options(response: str | None, on: str | None, by: str | None) -> list[Calla
         *made,
         click.option("--where", multiple=True, metavar="COND",
                      help="Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable."),
+        metric_option,
         clock_option,
-        click.option("--experiment", metavar="ID", help="Store: only this experiment."),
+        click.option("--experiment", metavar="ID|last|all", help="Store: only this experiment."),
         click.option("--level", type=float, default=0.95, show_default=True,
                      help="Confidence level of every interval."),
         click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout."),

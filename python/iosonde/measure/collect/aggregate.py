@@ -8,12 +8,13 @@ another room.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from iosonde.core.headlines import COMMAND
 from iosonde.core.types import FactorValue, Observation
-from iosonde.measure.spec import EACH, SINGLE
+from iosonde.measure.spec import EACH, ONCE
 
 # A metric's kind and when its clock stopped: of these one is the rank's own.
 _RATES = ("bandwidth", "rate", "iops")
@@ -27,10 +28,12 @@ Key = tuple[str, str]  # operation, kind of metric
 
 @dataclass
 class Totals:
-    """Rows of single ranks and of the whole; ``factors`` are settings that every row of every rank shares."""
+    """Rows of single ranks and of the whole; ``factors`` are settings that every row of every rank shares;
+    ``headlines`` the kinds of metric of each operation that the tool's users look at first."""
 
     observations: list[Observation] = field(default_factory=list)
     factors: dict[str, FactorValue] = field(default_factory=dict)
+    headlines: dict[str, list[str]] = field(default_factory=dict)
 
 
 def totals(
@@ -43,9 +46,8 @@ def totals(
     """
     found = Totals(factors=_shared(parsed))
     varying = _varying(parsed)
-    if on == SINGLE:
-        rows = [row for execution in parsed.get(0, ()) for row in _named(execution, prefix, varying)]
-        found.observations = [_observation(row, name) for name, row in rows]
+    if on in ONCE:
+        found.observations = list(_once(parsed.get(0, ()), prefix, varying))
         return found
     own: dict[Key, list[tuple[float, str, str]]] = {}
     for rank, executions in sorted(parsed.items()):
@@ -60,6 +62,20 @@ def totals(
             found.observations += _whole(operation, kind, parts, len(parsed), on)
         found.observations += _last_done(parsed, on, prefix, label, span_s, varying)
     return found
+
+
+def _once(executions: Sequence[Any], prefix: str, varying: set[str]) -> Iterator[Observation]:
+    """The rows of one command. Where it executed its tool several times at the same settings, these are iterations
+    inside the trial."""
+    seen: dict[tuple[str, str, int | None], int] = {}
+    for execution in executions:
+        last = dict(seen)
+        for name, row in _named(execution, prefix, varying):
+            key = name, row.metric, row.rank
+            iteration = (row.iteration or 0) + seen.get(key, 0)
+            last[key] = max(last.get(key, 0), iteration + 1)
+            yield replace(_observation(row, name), repetition=iteration)
+        seen = last
 
 
 def _whole(
@@ -124,7 +140,7 @@ def _last_done(
     if not total:
         return []
     operation = next(iter(operations)) if len(operations) == 1 else label
-    return [Observation(operation, "bandwidth_last_done", total / span_s, "bytes/s", None, 0, None, "command")]
+    return [Observation(operation, "bandwidth_last_done", total / span_s, "bytes/s", None, 0, None, COMMAND)]
 
 
 def bytes_of(execution: Any) -> dict[str, float]:

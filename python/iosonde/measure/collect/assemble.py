@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.headlines import merged
 from iosonde.core.types import FactorValue, Observation
 from iosonde.measure import spool
-from iosonde.measure.items import COMMAND, NATIVE, Part
+from iosonde.measure.items import COMMAND, NATIVE, STEP, Part
 from iosonde.measure.rank import cache
-from iosonde.measure.spec import SINGLE
+from iosonde.measure.spec import ONCE
 from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, phase_entry, rates
+from . import commands, one_job, phase_entry, rates
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -29,7 +30,7 @@ class Collected:
     """All that a trial left, before the parent adds what it knows itself (id, factors, facts).
 
     ``client_cache`` is empty where no cache was looked at; ``factors`` are settings that a tool's output tells;
-    ``raw`` is what commands printed.
+    ``raw`` is what commands printed, ``headlines`` what users of the tools look at first.
     """
 
     observations: list[Observation] = field(default_factory=list)
@@ -39,6 +40,7 @@ class Collected:
     client_cache: str = ""
     factors: dict[str, FactorValue] = field(default_factory=dict)
     raw: dict[str, bytes | Path] = field(default_factory=dict)
+    headlines: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def _command(
 ) -> list[tuple[str, list[int]]]:
     """One command step into ``gathered``; the ranks that did not come to its end."""
     item, index = part.item, part.first
-    expected = [0] if item["on"] == SINGLE else list(range(source.ranks))
+    expected = [0] if item["on"] in ONCE else list(range(source.ranks))
     found = [spool.read(source.folder, rank, frames[rank][index]) for rank in expected if index in frames[rank]]
     absent = [rank for rank in expected if index not in frames[rank]]
     gathered.raw |= commands.raw(source.folder, item, index, expected)
@@ -127,19 +129,26 @@ def _command(
     gathered.phases.append(entry)
     if not absent and not wrong:
         gathered.observations += commands.seconds(item, found, times)
+    said: dict[str, list[str]] = {}
     if item["parse"] and source.parse is not None:
         well = [one for one in found if one.stopped == "count"]
         executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
-        gathered.missing += unread
-        whole = not (unread or wrong or absent or nobody)
+        entry["mpi"] = one_job.of_outputs(item, executions, source.ranks)
+        apart = one_job.broken(item, entry["mpi"])
+        gathered.missing += unread + apart
+        whole = not (unread or wrong or absent or nobody or apart)
         totals = commands.results(item, executions, prefix, times, whole)
         gathered.observations += totals.observations
         entry["unread"] = nobody or None
         entry["tools"] = sorted({one.tool for several in executions.values() for one in several if one.tool})
         entry["settings"] = totals.factors
         entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
+        said = totals.headlines
         if not prefix:
             gathered.factors |= totals.factors
+    # Beside what the tool itself says, the time of its command, with its start inside, is no headline.
+    own = {item["label"]: [] if any(said.values()) else ["seconds"]} if item["stage"] == STEP else {}
+    gathered.headlines = merged([gathered.headlines, said, own])
     return [(item["label"], absent)] if absent else []
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, UnknownFormatError
+from iosonde.core.headlines import headlines
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
 from iosonde.measure import spool
 from iosonde.measure.items import STEP, Item
 from iosonde.measure.rank import command
-from iosonde.measure.spec import SINGLE
+from iosonde.measure.spec import ONCE
 from iosonde.measure.spool import RankPhase
 
 from . import aggregate, phase_entry, rates
@@ -103,6 +104,7 @@ def entry(
         "command": item["command"],
         "on": item["on"],
         "parse": item["parse"],
+        "launch": item.get("launch"),
         "measures": None,
         "shared": False,
         "distinct_bytes": None,
@@ -190,6 +192,10 @@ def results(
 ) -> aggregate.Totals:
     """The tool's numbers of every rank and, where no rank is missing, of the whole."""
     span_s = times.span_ns / 1e9 if times.comparable else None
-    if item["on"] == SINGLE and not whole:
+    if item["on"] in ONCE and not whole:
         return aggregate.Totals()
-    return aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
+    made = aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
+    kinds = dict.fromkeys(kind for several in found.values() for one in several for kind in one.headline)
+    rows = ((row.operation, row.metric) for row in made.observations if row.rank is None)
+    made.headlines = headlines(rows, tuple(kinds))
+    return made

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -19,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, LaunchError
+from iosonde.measure import last_words
 from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
 from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
-from iosonde.ranks.hosts import this_host
 
 from . import local, network, tcp
 
@@ -31,8 +30,6 @@ from . import local, network, tcp
 PARENT_MARK = "parent"
 BEATS = "beats"
 RESULT = "result.json"
-# How a rank begins its last sentence on stderr: the parent does not see the files of other nodes.
-SAID = "iosonde: "
 
 
 @dataclass(frozen=True)
@@ -177,22 +174,10 @@ def main() -> None:
         ranks = mpi.connect(assignment.ranks)
         run(assignment, ranks)
     except Exception as error:
-        _leave(Path(assignment.folder), error)
+        last_words.leave(Path(assignment.folder), error)
         if ranks:
             ranks.abort(3)
         raise
-
-
-def _leave(folder: Path, error: Exception) -> None:
-    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_one_line(error), "")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"error-{this_host().name}-{os.getpid()}.json"
-    path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
-    os.write(2, f"{SAID}on {this_host().name}: {message}. {hint}\n".encode(errors="replace"))
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 if __name__ == "__main__":

@@ -17,11 +17,12 @@ from typing import Any
 
 from iosonde.core.hardware import SOURCE
 from iosonde.core.types import Observation, Run
+from iosonde.measure import last_words
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
 from . import network
-from .program import BEATS, PARENT_MARK, RESULT, SAID, ProbeAssignment
+from .program import BEATS, PARENT_MARK, RESULT, ProbeAssignment
 
 FACT = "probe"
 CLEAN_S = 60.0
@@ -162,17 +163,11 @@ def _why(folder: Path, outcome: watchdog.Outcome, finished: bool) -> list[str]:
     """In words, why the ranks did not come to their end; empty if they did."""
     if finished and not outcome.exit_code:
         return []
-    for path in sorted(folder.glob("error-*.json")):
-        try:
-            error = json.loads(path.read_text())
-        except ValueError:
-            return [f"a rank failed and could not say why: is {folder.parent} full?"]
-        return [f"{error['message']}. {error['hint']}".strip()]
+    if said := last_words.left(folder):
+        return said[:1]
     if outcome.timed_out:
         return [f"no rank got on for {outcome.seconds:.0f} s; {'; '.join(outcome.sentences()[:5])}"]
-    lines = [line.strip() for line in outcome.stderr_tail.splitlines() if line.strip()]
-    if ours := [line for line in lines if line.startswith(SAID)]:
-        return [ours[0].removeprefix(SAID)]
-    told = [line for line in lines if not line.startswith(("[mpiexec@", "[proxy:", "=", "--"))] or lines
+    if outcome.ours:
+        return [outcome.ours]
     how = f"signal {outcome.signal}" if outcome.signal else f"exit code {outcome.exit_code}"
-    return [f"the ranks ended with {how}: {(told or ['no message'])[-1][:200]}"]
+    return [f"the ranks ended with {how}: {outcome.last_words()}"]

@@ -42,6 +42,8 @@ _OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL
              "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_COMMAND", "OMPI_ARGV",
              "OMPI_FILE_LOCATION", "OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix", "PRTE_LAUNCHED",
              "PRTE_MCA_ess")  # fmt: skip
+# All that MPI libraries and schedulers say in variables: what a launcher gives its ranks, and what a user sets.
+OF_LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "HYDI_", "I_MPI_", "MPIR_CVAR_", "SLURM_")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class ShellCommand:
 
     ``cpus``: where it runs (None: where this thread may). ``left_behind`` is what becomes of what it leaves in the
     background: a mount's daemon has to outlive it. It is ended after ``timeout_s`` (None: the default) or when it has
-    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM.
+    printed more than ``output_bytes``, with ``grace_s`` to follow SIGTERM. ``outside`` are names of `OF_LAUNCHERS` that
+    were there before our launcher: it gets no others (None: all but those that tell a rank's number).
     """
 
     text: str
@@ -62,6 +65,7 @@ class ShellCommand:
     timeout_s: float | None = None
     output_bytes: int = OUTPUT_BYTES
     grace_s: float = GRACE_S
+    outside: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,9 @@ def _end(alive: set[int], value: str, variable: str) -> None:
 
 def _environment(command: ShellCommand) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RANKS)}
+    if command.outside is not None:
+        ours = {name for name in kept if name.startswith(OF_LAUNCHERS)} - command.outside
+        kept = {name: value for name, value in kept.items() if name not in ours}
     if command.left_behind == OUTLIVES:
         kept.pop(WATCHDOG_VARIABLE, None)  # else it would be ended with the trial
     if command.step_id:

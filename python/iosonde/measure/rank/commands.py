@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.types import FactorValue
-from iosonde.measure import placeholders, spool
+from iosonde.measure import mpi_program, on_servers, placeholders, spool
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import SET_UP, Part
-from iosonde.measure.spec import EACH, SINGLE
+from iosonde.measure.spec import EACH, MPI, ONCE
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 from iosonde.ranks.pulse import Pulse
@@ -18,6 +19,8 @@ from . import command
 from .phases import start_together
 
 MACHINEFILE = "machinefile"
+# How often ranks look whether an MPI job is over, which has as many tasks as there are ranks, and needs the cores.
+LOOK_S = 0.01
 
 
 def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
@@ -56,13 +59,29 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
                 well = _here(part, assignment, ranks, heart, cpus)
             ranks.wait_for_all()
         return well
-    if where == SINGLE:
+    if where in ONCE:
         if ranks.rank == 0:
             well = _here(part, assignment, ranks, heart, cpus)
     else:
         well = _here(part, assignment, ranks, heart, cpus, lambda: start_together(ranks))
-    ranks.wait_for_all()
+    ranks.wait_for_all(LOOK_S if where == MPI else mpi.POLL_S)
     return well
+
+
+def filled(item: dict[str, Any], known: Mapping[str, FactorValue]) -> str:
+    """The command of an item as the shell gets it: of an MPI job with the launcher's words before its program; of one
+    on servers with what starts it on each."""
+    if "servers" in item:
+        return on_servers.script(placeholders.fill(item["command"], known), item["servers"], known)
+    if "launch" not in item:
+        return placeholders.fill(item["command"], known)
+    before, behind = item["command"][: item["at"]], item["command"][item["at"] :]
+    return placeholders.fill(before, known) + mpi_program.quoted(item["launch"]) + placeholders.fill(behind, known)
+
+
+def _outside(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
+    """Names of launchers' variables that a command of the first rank alone may have; of others those of its rank."""
+    return frozenset(assignment.outside) if item["on"] in ONCE else None
 
 
 def _here(
@@ -78,12 +97,13 @@ def _here(
     step_id = f"{assignment.spool}:{part.first}:{ranks.rank}"
     heart.enter(item["label"], RUNNING, pulse=Pulse(f"{command.STEP_VARIABLE}={step_id}"))
     asked = command.ShellCommand(
-        placeholders.fill(item["command"], known),
+        filled(item, known),
         placeholders.as_environment(known) | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
         item["timeout_s"],
+        outside=_outside(item, assignment),
     )
     result = command.run(asked, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)

@@ -12,16 +12,15 @@ import json
 import os
 import shutil
 import sys
-import traceback
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import IosondeError, LaunchError
-from iosonde.engine import _native
-from iosonde.measure import items, spool
+from iosonde.core.errors import LaunchError
+from iosonde.measure import items, last_words, spool
 from iosonde.measure.assignment import Assignment, Sealed
 from iosonde.measure.workloads import envelope
-from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target, watchdog
+from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.hosts import this_host
@@ -185,30 +184,13 @@ def main() -> None:
         ranks = mpi.connect(assignment.ranks)
         if isinstance(assignment, Sealed):
             assignment = assignment.opened(ranks)
+        tempfile.tempdir = str(Path(assignment.spool).parent)  # ours; of commands it stays as it was
         (rescue if assignment.only_collect else run)(assignment, ranks)
     except Exception as error:
-        _leave(Path(assignment.spool), error)
+        last_words.leave(Path(assignment.spool), error)
         if ranks:
             ranks.abort(3)
         raise
-
-
-def _leave(folder: Path, error: Exception) -> None:
-    message, hint = (error.message, error.hint) if isinstance(error, IosondeError) else (_in_words(error), "")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"error-{this_host().name}-{os.getpid()}.json"
-    path.write_text(json.dumps({"message": message, "hint": hint, "trace": traceback.format_exc()}))
-    if not (folder / PARENT_MARK).exists():
-        os.write(2, f"{watchdog.SAID}{this_host().name}: {message}. {hint}".strip().encode() + b"\n")
-
-
-def _in_words(error: Exception) -> str:
-    """Where and what, without Python's own spelling where the system spoke."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, _native.EngineError):
-        return f"the engine cannot do this workload: {error}"
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 if __name__ == "__main__":

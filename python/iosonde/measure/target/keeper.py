@@ -16,7 +16,7 @@ from iosonde.core.errors import TargetFaultError
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
 from iosonde.ranks.machine.fact_types import TargetFacts
 
-from .space import Limits, Need
+from .space import NO_QUOTA, Limits, Need, QuotaFree
 
 # For a target on which ranks just hung, perhaps so that even SIGKILL did not end them: it gets no more time than to
 # have come back.
@@ -54,10 +54,10 @@ class Keeper:
         whole = os.path.abspath(path)
         return Path(self._helper.call("resolve", whole, f"finding {whole}", path=whole))
 
-    def check(self, target: Path, need: Need, limits: Limits, quota_free_bytes: int | None = None) -> None:
+    def check(self, target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
         """See ``target.check``."""
         self._helper.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
-                          limits=asdict(limits), quota_free_bytes=quota_free_bytes)  # fmt: skip
+                          limits=asdict(limits), quota=asdict(quota))  # fmt: skip
 
     def facts(self, target: Path) -> TargetFacts:
         """What is known of the target's file system: mount, quota, devices, filesystem."""

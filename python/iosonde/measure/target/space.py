@@ -40,25 +40,41 @@ class Limits:
     max_seconds: float | None = None
 
 
-def check(target: Path, need: Need, limits: Limits, quota_free_bytes: int | None = None) -> None:
+@dataclass(frozen=True)
+class QuotaFree:
+    """What the quotas on the target leave; None where there is none that is known."""
+
+    bytes: int | None = None
+    files: int | None = None
+
+
+NO_QUOTA = QuotaFree()
+
+
+def check(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
     """Refuse a target that cannot hold ``need``. Raises TargetError or InputError, having written nothing."""
     _check_directory(target)
     check_limits(need, limits)
     space = _statvfs(target)
     free, inodes = mount.free_bytes(space), mount.free_inodes(space)
     if (
-        quota_free_bytes is not None
-        and quota_free_bytes < need.bytes * SPACE_MARGIN
-        and (free is None or quota_free_bytes < free)
+        quota.bytes is not None
+        and quota.bytes < need.bytes * SPACE_MARGIN
+        and (free is None or quota.bytes < free)
     ):
         raise TargetError(
-            f"{target}: the quota leaves {format_size(quota_free_bytes)}, a trial needs {format_size(need.bytes)}",
+            f"{target}: the quota leaves {format_size(quota.bytes)}, a trial needs {format_size(need.bytes)}",
             "choose smaller sizes (--large-size, --small-files) or free some of the quota",
         )
     if free is not None and free < need.bytes * SPACE_MARGIN:
         raise TargetError(
             f"{target}: {format_size(free)} free, a trial needs {format_size(need.bytes)}",
             "choose smaller sizes (--large-size, --small-files), fewer ranks, or another target",
+        )
+    if quota.files is not None and quota.files < need.files and (inodes is None or quota.files < inodes):
+        raise TargetError(
+            f"{target}: the quota leaves {quota.files} files, a trial needs {need.files}",
+            "choose fewer --small-files or free some of the quota",
         )
     if inodes is not None and inodes < need.files:
         raise TargetError(

@@ -23,9 +23,9 @@ def resolve(path: str) -> str:
     return str(Path(path).resolve())
 
 
-def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota_free_bytes: int | None) -> None:
+def check(path: str, need: dict[str, Any], limits: dict[str, Any], quota: dict[str, Any]) -> None:
     """See ``space.check``."""
-    space.check(Path(path), space.Need(**need), space.Limits(**limits), quota_free_bytes)
+    space.check(Path(path), space.Need(**need), space.Limits(**limits), space.QuotaFree(**quota))
 
 
 def facts(path: str) -> TargetFacts:

@@ -1,4 +1,5 @@
-"""Regression tree (CART: Breiman, Friedman, Olshen & Stone 1984), grown by scikit-learn, kept as nodes.
+"""Regression tree (CART: Breiman, Friedman, Olshen & Stone 1984), grown by scikit-learn (of one column: by ourselves),
+kept as nodes.
 
 A leaf predicts the mean of its measurements. ``depth`` limits the questions, ``min_leaf`` the measurements of a
 leaf; where ``min_leaf`` is 0, one in a thousand rows, so that a tree of many rows can still be read.
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iosonde.model.families import nodes
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.model.families import nodes, one_column
 from iosonde.model.fit.coding import factors_json
 from iosonde.model.fit.features import Array, Examples
 
@@ -19,14 +23,20 @@ OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0}
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"factors": […], "nodes": […]}``."""
-    from sklearn.tree import DecisionTreeRegressor
-
     factors = factors_json(examples.features)
     seen, _ = nodes.matrix_of(factors, examples.x)
-    grown = DecisionTreeRegressor(**limits(options, len(examples)), random_state=seed).fit(seen.ranks, examples.y)
-    tree = grown.tree_
-    leaves = [{"value": float(value)} for value in tree.value[:, 0, 0]]
+    tree = _grown(seen.ranks, examples.y, limits(options, len(examples)), seed)
+    leaves = [{"value": value} for value in tree.value.ravel().tolist()]
     return {"factors": factors, "nodes": nodes.read_out(tree, factors, seen, leaves)}
+
+
+def _grown(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
+    """By our own lines where they suffice."""
+    if one_column.is_simple(ranks):
+        return one_column.grow(ranks, y, limits)
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(**limits, random_state=seed).fit(ranks, y).tree_
 
 
 def limits(options: Mapping[str, Any], n: int) -> dict[str, Any]:

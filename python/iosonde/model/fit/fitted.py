@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from .features import Array, Examples, Feature, encode, outside
 from .repeats import ENOUGH, Repeats, repeats_of
 
 MOST_DESIGNS = 20_000
+MOST_BETWEEN = 3  # factors at a number between those that were tried: each doubles the neighbours
 
 
 @dataclass(frozen=True)
@@ -73,18 +74,19 @@ class Model:
 class Prediction:
     """One setting: the value with the interval for one new trial there, and whether it is beyond what was tried.
     ``n_alike``: of a tree, the measurements in the leaf that it comes from; None of other families. ``repeats``: the
-    trials of this very setting, where the interval is theirs."""
+    trials of this very setting, where the interval is theirs. ``between``: it is that of the tried numbers around."""
 
     at: Mapping[str, Cell]
     value: Estimate
     extrapolated: bool
     n_alike: int | None = None
     repeats: Repeats | None = None
+    between: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The stable form: fit, low, high, level, n, interval_of, repeats_mean, n_alike, extrapolated, warnings."""
         e = self.value
-        source = None if e.low is None else "repeats" if self.repeats else "settings"
+        source = None if e.low is None else "repeats" if self.repeats else "neighbours" if self.between else "settings"
         return {
             "at": dict(self.at), "fit": e.value, "low": e.low, "high": e.high, "level": e.level, "n": e.n,
             "interval_of": source, "repeats_mean": self.repeats.mean if self.repeats else None,
@@ -120,10 +122,54 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
             found.append(row)
             continue
         try:
-            found.append(_answer(model, setting, row, level, *next(said)))
+            made = _answer(model, setting, row, level, *next(said))
         except IosondeError as error:
             found.append(error)
+            continue
+        apart = [] if made.value.low is not None or made.extrapolated else _never_tried(model, row)
+        found.append(_of_neighbours(model, made, apart, level) if 0 < len(apart) <= MOST_BETWEEN else made)
     return found
+
+
+def _never_tried(model: Model, row: Array) -> list[Feature]:
+    """The factors whose number was never tried here, though others of it were often."""
+    return [
+        feature
+        for feature, value in zip(model.features, row, strict=True)
+        if feature.numeric and tidy(float(value)) not in feature.levels and 2 * len(feature.levels) <= model.settings
+    ]
+
+
+def _of_neighbours(model: Model, made: Prediction, apart: Sequence[Feature], level: float) -> Prediction:
+    """The model's value between numbers that were tried, with the intervals of these together: a response that only
+    rises or only falls between them is nowhere outside. As it was where one of them has no interval."""
+    sides = [neighbours(feature, made.at[feature.name]) for feature in apart]
+    corners = [
+        {**made.at, **dict(zip([feature.name for feature in apart], corner, strict=True))}
+        for corner in itertools.product(*sides)
+    ]
+    lows: list[float] = []
+    highs: list[float] = []
+    for said in ask_all(model, corners, level):
+        if isinstance(said, IosondeError) or said.value.low is None or said.value.high is None:
+            return made
+        lows.append(said.value.low)
+        highs.append(said.value.high)
+    value = made.value.value
+    if value is None:
+        return made
+    names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
+    why = f"the interval is that of {names} together: it holds if the response only rises or only falls between them"
+    whole = Estimate(value, min(*lows, value), max(*highs, value), level, made.value.n, (why,))
+    return replace(made, value=whole, between=True)
+
+
+def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
+    """The tried numbers next to one that lies between them."""
+    assert isinstance(value, (int, float))
+    below = [one for one in feature.levels if isinstance(one, (int, float)) and one < value]
+    above = [one for one in feature.levels if isinstance(one, (int, float)) and one > value]
+    return below[-1], above[0]
 
 
 def _row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
@@ -194,12 +240,7 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
     """Why there is no interval, with the cure; empty where there is one."""
     if beyond:
         return ("no interval: errors within what was tried say nothing of what lies beyond; measure there",)
-    between = [
-        feature.name
-        for feature, value in zip(model.features, row, strict=True)
-        if feature.numeric and tidy(float(value)) not in feature.levels and 2 * len(feature.levels) <= model.settings
-    ]
-    if between:
+    if between := [feature.name for feature in _never_tried(model, row)]:
         return (
             f"no interval: this {' and '.join(between)} was never tried; "
             f"validate --leave-out '{between[0]}' says how wrong models are at such levels",

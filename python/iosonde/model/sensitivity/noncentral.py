@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from iosonde.stats.estimate.distributions import (
     chi2_quantile,
-    noncentral_chi2_cdf,
+    noncentral_chi2,
     normal_quantile,
     t_critical,
 )
@@ -98,7 +98,7 @@ def _solve(x: float, df: int, p: float) -> float:
         return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
 
     def missing(noncentrality: float) -> tuple[float, float]:
-        below, further = (noncentral_chi2_cdf(x, k, noncentrality) for k in (df, df + 2))
-        return p - below, (below - further) / 2
+        below, slope = noncentral_chi2(x, df, noncentrality)
+        return p - below, -slope
 
     return increasing_root(missing, x, 0.0, (math.sqrt(x) + 10) ** 2)

@@ -14,7 +14,7 @@ from pathlib import Path
 from iosonde.ranks import reserve
 from iosonde.ranks.helper import OnWait
 
-from . import kernel, mpi, software, target_checks
+from . import kernel, mpi, mpi_jobs, software, target_checks
 from .ability import Ability
 
 CHECK_S = 40.0  # longer than any tool may take, so that only what truly hangs ends here
@@ -28,7 +28,14 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
     for. Raises TargetError if it is no directory, TargetFaultError if it does not answer at all.
     """
     of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
-    checks: list[Check] = [*software.CHECKS, *mpi.CHECKS, *of_the_job, *kernel.CHECKS, *software.TOOLS]
+    checks: list[Check] = [
+        *software.CHECKS,
+        *mpi.CHECKS,
+        *of_the_job,
+        *mpi_jobs.CHECKS,
+        *kernel.CHECKS,
+        *software.TOOLS,
+    ]
     of_target = target_checks.try_all(target, on_wait=on_wait) if target is not None else []
     return try_all(checks) + of_target
 

@@ -100,6 +100,9 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
     try:
         if not helper.call("is_directory", whole, f"looking at {whole}", path=whole):
             raise TargetError(f"{target} is not a directory", "give --target a directory that exists")
+        if not whole.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in whole):
+            return [Ability("target", False, f"the name of {target} is not UTF-8", "measuring it",
+                            "rename it, or mount it elsewhere (mount --bind)")]  # fmt: skip
         for check in CHECKS:
             name = check.__name__.replace("_", " ")
             try:

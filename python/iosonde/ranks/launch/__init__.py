@@ -12,6 +12,8 @@ from typing import Protocol
 
 from iosonde.core.errors import InputError
 
+from .mpiexec import Library
+
 NAMES = ("local", "mpirun", "slurm")
 
 
@@ -35,6 +37,10 @@ class Launcher(Protocol):
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
         """The words that start ``program`` on ``nodes`` × ``ranks_per_node`` ranks. Raises LaunchError."""
+
+    def job(self, nodes: int, ranks_per_node: int, library: Library, passed: Sequence[str]) -> list[str]:
+        """The words before an MPI program of the user's, which loads ``library``, that make it one job of so many
+        ranks; ``passed`` are variables that its ranks need. Empty where it needs none. Raises LaunchError."""
 
 
 def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, str] = os.environ) -> Launcher:

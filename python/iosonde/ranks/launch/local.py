@@ -26,6 +26,14 @@ class Local:
         count = nodes * ranks_per_node
         return list(program) if count == 1 else [*prefix(mpiexec.find(), count), *program]
 
+    def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
+        """The mpiexec that belongs to ``library``; nothing for one rank. Raises LaunchError where there is none."""
+        count = nodes * ranks_per_node
+        if count == 1:
+            return []
+        found = mpiexec.belonging(library, "the program")
+        return [*prefix(found, count), *mpiexec.yielding(found, count)]
+
 
 def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
     """mpiexec and its options for ``count`` ranks on this host, also inside a batch job, also more than

@@ -76,18 +76,29 @@ def library() -> Library:
 
 @functools.cache
 def find() -> Mpiexec:
-    """The mpiexec of that library: beside it first, then on PATH. Raises LaunchError if there is none."""
-    wanted = library()
+    """The mpiexec of that library. Raises LaunchError if there is none."""
+    return belonging(library(), "mpi4py")
+
+
+def belonging(wanted: Library, who: str) -> Mpiexec:
+    """The mpiexec of a library that ``who`` loads: beside it first, then on PATH; of an unknown one the first on PATH.
+    Raises LaunchError if there is none."""
+    return _belonging(wanted, who, os.environ.get("PATH", ""))
+
+
+@functools.cache
+def _belonging(wanted: Library, who: str, path: str) -> Mpiexec:
+    """``path`` is where it is looked for."""
     others = []
-    for path in _candidates(wanted):
-        found = describe(path)
-        if found and found.flavour == wanted.flavour:
+    for candidate in _candidates(wanted, path):
+        found = describe(candidate)
+        if found and wanted.flavour in ("", found.flavour):
             return found
         if found:
-            others.append(f"{path} is {found.version}")
+            others.append(f"{candidate} is {found.version}")
     if others:
         raise LaunchError(
-            f"no mpiexec belongs to {wanted.version}, which mpi4py loads ({'; '.join(others)})",
+            f"no mpiexec belongs to {wanted.version}, which {who} loads ({'; '.join(others)})",
             "put its bin directory first on PATH, or load one MPI module only",
         )
     raise LaunchError(f"there is no mpiexec on PATH for {wanted.version}", INSTALL)
@@ -116,6 +127,16 @@ def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
     return [word for name, value in _THROTTLE.items() for word in ("-genv", name, value)]
 
 
+def yielding(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
+    """Options that make waiting tasks of a user's program give way where there are more than cores, else none.
+
+    Open MPI does so by itself only where its host list has fewer slots than there are ranks, and ours has as many.
+    """
+    if launcher.flavour != OPEN_MPI or ranks_per_node <= len(os.sched_getaffinity(0)):
+        return []
+    return ["--mca", "mpi_yield_when_idle", "1"]
+
+
 def flavour_of(text: str) -> str:
     """The MPI family that a ``--version`` output or a library's version text speaks of; empty if unknown."""
     lower = text.lower()
@@ -135,8 +156,10 @@ def version_line(text: str) -> str:
     return lines[0] if lines else ""
 
 
-def _candidates(wanted: Library) -> list[str]:
+def _candidates(wanted: Library, path: str) -> list[str]:
     beside = [str(Path(file).parent.parent / "bin" / name) for file in wanted.paths for name in _NAMES[:3]]
-    on_path = [found for name in _NAMES if (found := shutil.which(name))]
+    # Everywhere on PATH: one MPI's program may hide another's of the same name.
+    folders = dict.fromkeys(os.path.realpath(folder) for folder in path.split(os.pathsep))
+    on_path = [found for name in _NAMES for folder in folders if (found := shutil.which(name, path=folder))]
     existing = [path for path in beside if os.access(path, os.X_OK)]
     return list(dict.fromkeys(existing + on_path))

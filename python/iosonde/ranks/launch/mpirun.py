@@ -50,6 +50,13 @@ class MpiRun:
         found = mpiexec.find()
         return [*prefix(found, self.hosts[:nodes], ranks_per_node), *program]
 
+    def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
+        """The mpiexec that belongs to ``library``, over the same hosts. Raises LaunchError where there is none."""
+        found = mpiexec.belonging(library, "the program")
+        exports = [word for name in passed for word in ("-x", name)] if found.flavour == mpiexec.OPEN_MPI else []
+        waiting = mpiexec.yielding(found, ranks_per_node)
+        return [*prefix(found, self.hosts[:nodes], ranks_per_node), *exports, *waiting]
+
 
 def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
     """mpiexec and its options for ``ranks_per_node`` ranks on each of ``hosts``."""

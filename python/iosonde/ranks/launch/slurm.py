@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,13 @@ class Slurm:
         pmi = choose_pmi(mpiexec.library().flavour, mpi_types(self.srun)) if nodes * ranks_per_node > 1 else "none"
         return [*prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi), *program]
 
+    def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
+        """srun beside the step that our ranks are, whose CPUs it shares. Raises LaunchError where it cannot start
+        ``library``; one that is not known gets what Slurm takes by itself."""
+        pmi = choose_pmi(library.flavour, mpi_types(self.srun)) if library.flavour else ""
+        words = prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi)
+        return [word for word in words if word != "--mpi="] + shared_cpus(self.srun)
+
 
 def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
     """srun and its options: neighbouring ranks share a node, and all are killed when one fails.
@@ -63,6 +71,16 @@ def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> li
         "--export=ALL",
         "--input=none",
     ]
+
+
+@functools.cache
+def shared_cpus(srun: str) -> list[str]:
+    """The option by which a step may run on CPUs that another has; before Slurm 20.11 it needs none."""
+    try:
+        done = subprocess.run([srun, "--help"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return ["--overlap"] if "--overlap" in done.stdout else []
 
 
 def from_environment(env: Mapping[str, str]) -> Slurm:

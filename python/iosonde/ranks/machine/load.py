@@ -40,9 +40,9 @@ class Sample:
 
 def shares(begin: Sample, end: Sample) -> dict[str, float | None]:
     """``busy_share`` (all but idle, iowait, steal), ``iowait_share``, ``steal_share``; ``own_share`` (the trial's
-    ranks and their launcher) and ``background_share`` (what was busy and not ours: other programs, and the
-    kernel's threads that write our dirty pages back); ``load_average`` over a minute. Shares are None over less
-    than SHORTEST_S.
+    ranks, their launcher and the commands that they waited for) and ``background_share`` (what was busy and not ours:
+    other programs, and the kernel's threads that write our dirty pages back); ``load_average`` over a minute. Shares
+    are None over less than SHORTEST_S.
     """
     spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
     capacity_s = sum(spent_s.values())

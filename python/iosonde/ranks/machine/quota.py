@@ -45,8 +45,7 @@ def quotas(target: Path, found: mount.Mount) -> list[Quota]:
     unset.
     """
     if found.type == "lustre":
-        user = pwd.getpwuid(os.getuid()).pw_name
-        return parse_lfs(reading.tool(["lfs", "quota", "-q", "-u", user, found.mount_point]) or "", os.getuid())
+        return _lustre(target, found.mount_point)
     if found.type.startswith("nfs"):
         return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
     if found.type in ("ceph", "fuse.ceph"):
@@ -75,15 +74,29 @@ def project_id(directory: Path) -> int | None:
     return struct.unpack_from("=IIII", answer)[3] or None
 
 
-def parse_lfs(content: str, uid: int) -> list[Quota]:
-    """``lfs quota -q -u``: mount point, KiB used, quota, limit, grace, files used, quota, limit, grace."""
+def _lustre(target: Path, mount_point: str) -> list[Quota]:
+    """Of the user, the group and the directory's project; what one question does not answer the next is not asked."""
+    asked = [("user", "-u", os.getuid(), pwd.getpwuid(os.getuid()).pw_name), ("group", "-g", os.getgid(), "")]
+    if (project := project_id(target)) is not None:
+        asked.append(("project", "-p", project, ""))
+    quotas: list[Quota] = []
+    for kind, option, number, name in asked:
+        said = reading.tool(["lfs", "quota", "-q", option, name or str(number), mount_point])
+        if said is None:
+            break
+        quotas += parse_lfs(said, number, kind)
+    return quotas
+
+
+def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
+    """``lfs quota -q -u`` (-g, -p): mount point, KiB used, quota, limit, grace, files used, quota, limit, grace."""
     words = content.split()
     numbers = [word.rstrip("*") for word in words[1:]]
     if len(numbers) < 7 or not all(numbers[i].isdigit() for i in (0, 1, 2, 4, 5, 6)):
         return []
     used, soft, hard, used_files, soft_files, hard_files = (int(numbers[i]) for i in (0, 1, 2, 4, 5, 6))
     space = _Amount(used * 1024, soft * 1024, hard * 1024)
-    return _listed("user", uid, space, _Amount(used_files, soft_files, hard_files))
+    return _listed(kind, number, space, _Amount(used_files, soft_files, hard_files))
 
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:

@@ -21,7 +21,7 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
     divisor, unit = scale_of(bars)
     rows = [_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
     places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
-    values = number(unit, "y", (0, bars_top(bars) / divisor * _ROOM), axis={**flat(unit), "tickCount": 4})
+    values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
     trials = [
         {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
         for cell in bars.cells for trial in cell.trials
@@ -51,12 +51,16 @@ def _row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     }  # fmt: skip
 
 
-def bars_top(bars: Bars) -> float:
-    """The end of the axis: room for the whiskers, but a hopeless interval leaves the frame and not the bars."""
+def bars_reach(bars: Bars) -> tuple[float, float]:
+    """The ends of the axis, with 0 and all values between them: room for the whiskers, but a hopeless interval leaves
+    the frame and not the bars."""
     seen = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
-    highs = [c.estimate.high for c in bars.cells if c.estimate.high is not None]
-    most = max(seen, default=0.0) or 1.0
-    return min(max([most, *highs]), MOST_STRETCH * most)
+    least, most = min([0.0, *seen]), max([0.0, *seen])
+    if least == most:
+        return 0.0, 1.0
+    lows = [c.estimate.low for c in bars.cells if c.estimate.low is not None] if least else []
+    highs = [c.estimate.high for c in bars.cells if c.estimate.high is not None] if most else []
+    return max(min([least, *lows]), MOST_STRETCH * least), min(max([most, *highs]), MOST_STRETCH * most)
 
 
 def scale_of(bars: Bars) -> tuple[float, str]:
@@ -64,7 +68,7 @@ def scale_of(bars: Bars) -> tuple[float, str]:
 
     The greatest one's where they lie far apart.
     """
-    values = [cell.estimate.value for cell in bars.cells if cell.estimate.value]
+    values = [abs(cell.estimate.value) for cell in bars.cells if cell.estimate.value]
     if not values:
         return human_scale(0.0, bars.unit)
     return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)

@@ -13,6 +13,7 @@ from .vocabulary import Spec
 FORMATS = ("png", "svg", "pdf")
 _PROLOG = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _SCALE = 2.0  # pixels of a PNG for each point
+_MOST_PIXELS = 2**28  # 1 GiB
 _CLIP_NUMBER = re.compile(r"\b((?:clip|gradient)_?)(\d+)\b")
 
 
@@ -46,8 +47,17 @@ def image(specification: Spec, form: str) -> bytes:
     spec = {"background": "white", **specification}
     svg = numbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     if form == "png":
+        _check_size(svg)
         return vl_convert.svg_to_png(svg, scale=_SCALE)
     return vl_convert.svg_to_pdf(svg) if form == "pdf" else f"{_PROLOG}{svg}".encode()
+
+
+def _check_size(svg: str) -> None:
+    """Raises InputError for a figure whose pixels would take so much memory that the library ends the process."""
+    found = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)
+    if found and float(found[1]) * float(found[2]) * _SCALE**2 > _MOST_PIXELS:
+        raise InputError(f"the figure is {found[1]} by {found[2]} points, which is too much for a PNG",
+                         "write it as .svg, or choose fewer metrics")  # fmt: skip
 
 
 def numbered(svg: str) -> str:

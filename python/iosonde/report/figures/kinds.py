@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from iosonde.answers.plot.settings import Fits
+from iosonde.answers.plot.settings_plot import SettingsPlot
+
 from .bars import bars_figure
 from .figure import Figure, together
+from .heatmap import heatmap_figure
 from .latency import latency_figure
+from .settings import settings_figure
 from .timeline import timeline_figure
 
 if TYPE_CHECKING:
     from iosonde.answers.page.content.tables import Section
 
 KINDS = ("bars", "latency", "timeline")
+BY_SETTINGS = ("settings", "heatmap", "percentiles")
+_MOST_FIELDS = 60  # of a heat map, one above the other
 
 
 def panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
@@ -23,6 +30,16 @@ def panels(kind: str, items: Sequence[Any], axis: str) -> Figure:
     if kind == "latency":
         return together([latency_figure(item, axis) for item in items], columns=2)
     return together([timeline_figure(item) for item in items], columns=2)
+
+
+def fits(kind: str) -> Fits:
+    """What a figure of BY_SETTINGS has room for."""
+    return Fits(hues=_MOST_FIELDS, shades=_MOST_FIELDS) if kind == "heatmap" else Fits()
+
+
+def by_settings(kind: str, plot: SettingsPlot) -> Figure:
+    """A figure of BY_SETTINGS. Raises InputError where it cannot be drawn."""
+    return heatmap_figure(plot) if kind == "heatmap" else settings_figure(plot)
 
 
 def chosen(items: Sequence[Any], names: Sequence[str]) -> list[Any]:

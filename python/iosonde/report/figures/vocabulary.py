@@ -19,6 +19,8 @@ Row = dict[str, Any]
 # Okabe and Ito (2008): told apart by colour-blind readers.
 BLUE, VERMILION, ORANGE = "#0072b2", "#d55e00", "#e69f00"
 SERIES = (BLUE, VERMILION, "#009e73", "#cc79a7", ORANGE, "#56b4e9")
+# Viridis (Smith and van der Walt 2015) without its lightest end: the order is seen in grey, too.
+SHADES = ("#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#a5cf2f", "#d0c827")
 INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ffffff"
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 

@@ -14,23 +14,30 @@ from iosonde.report.figures.importance import Bar, Importance, importance_figure
 from iosonde.report.figures.latency import latency_figure
 from iosonde.report.figures.regression import regression_figures
 from iosonde.report.figures.roofline import roofline_figure
+from iosonde.report.figures.settings import settings_figure
 from iosonde.report.figures.timeline import timeline_figure
 from iosonde.report.figures.tree import TreeDrawing, tree_figure
 from iosonde.report.figures.unseen import LearningCurve, Predicted, curve_figure, predicted_figure
-from iosonde.report.figures.vocabulary import page_spec
+from iosonde.report.figures.vocabulary import Spec, page_spec
 from iosonde.report.figures.waterfall import waterfall_figure
 
+_FIXED = ("tree-", "settings-")  # as wide as they are
 MEAN = "mean of everything"
 
 
 def page_specs(page: Page) -> dict[str, Any]:
     """Place → specification without its title, which the page says itself."""
-    return {place: page_spec(figure.spec, place.startswith("tree-")) for place, figure in _figures(page)}
+    return {place: page_spec(_untitled(figure.spec), place.startswith(_FIXED)) for place, figure in _figures(page)}
+
+
+def _untitled(spec: Spec) -> Spec:
+    return {key: value for key, value in spec.items() if key != "title"}
 
 
 def _figures(page: Page) -> Iterator[tuple[str, Figure]]:
     kinds: list[tuple[str, list[Figure | None]]] = [
-        ("bars", [None if bars.empty else bars_figure(bars, page.axis) for bars in page.bars.items]),
+        ("settings", [None if page.settings is None else settings_figure(page.settings)]),
+        ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
         ("latency", [None if one.empty else latency_figure(one, page.axis) for one in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("bound", [roofline_figure(line) for one in page.bound.items for line in one.rooflines]),

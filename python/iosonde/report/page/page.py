@@ -15,15 +15,15 @@ import re
 from collections.abc import Callable
 from importlib import resources
 from typing import Any
-from urllib.parse import quote
 
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
-from iosonde.answers.page.content.tables import DataTable
+from iosonde.answers.page.content.tables import DataTable, Section
 from iosonde.core.units import significant
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.importance import share_parts
 from iosonde.report.figures.regression import TITLES, scale_of
+from iosonde.report.figures.settings import lines_of
 from iosonde.report.figures.tree import is_cut
 from iosonde.report.figures.vocabulary import page_config
 from iosonde.report.text import escape, estimate_parts, estimate_text
@@ -31,13 +31,16 @@ from iosonde.report.text import escape, estimate_parts, estimate_text
 from .bound_drawings import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from .compiled import compiled_templates
 from .figures import factor_scale, page_specs
-from .headline import headlines
 from .library import library
+from .parts import share
 from .strip import STRIP_HEIGHT, STRIP_WIDTH
 from .summary_table import summary_table
+from .top_table import on_first_screen, top_tables
 
+MOST_FINDINGS = 6  # that are lines before the reader asks
 MOST_OPEN = 24  # figures of a kind that are drawn before the reader asks
-_INTERVAL = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
+_UNIT = r" (?:[KMGT]?i?B/s|[kM]?op/s|[mµn]?s\b)"
+_UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,]+{_UNIT}")
 
 
 def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
@@ -47,9 +50,15 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
     environment = _environment()
     environment.filters["sentence"] = _capital(_names(page))
     drawing, script = library(say), _asset("page.js")
+    parts, figures = share(page_specs(page))
+    tops = top_tables(page)
     text: str = environment.get_template("page.html").render(
         page=page,
-        headlines=headlines(page),
+        tops=tops,
+        first_tops=on_first_screen(tops),
+        absent=absent(page),
+        first_ranked=_first_ranked(page),
+        most_findings=MOST_FINDINGS,
         bar_groups=bar_groups(page),
         most_open=MOST_OPEN,
         summaries=[summary_table(one) for one in page.summary],
@@ -62,19 +71,35 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
         losses_of=losses_of,
         plot_titles=TITLES,
         significant=significant,
+        settings_lines=[] if page.settings is None else lines_of(page.settings),
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
         policy=_policy(drawing, script),
         style=Markup(_asset("page.css")),
         library=Markup(drawing),
         script=Markup(script),
         theme=Markup(_json_in_script(page_config())),
-        figures={place: Markup(_json_in_script(spec)) for place, spec in page_specs(page).items()},
+        parts=Markup(_json_in_script(parts)),
+        figures={place: Markup(_json_in_script(spec)) for place, spec in figures.items()},
         counted=counted,
         plural=plural,
         estimate_text=estimate_text,
         estimate_parts=estimate_parts,
     )
     return text
+
+
+def absent(page: Page) -> list[tuple[str, str]]:
+    """(part, why): what has no section of its own, since there is nothing to show."""
+    parts: list[tuple[str, Section[Any]]] = [
+        ("what matters", page.influences), ("what to choose", page.advice), ("regression", page.models),
+        ("bound", page.bound), ("latency", page.latencies), ("ranks", page.timelines), ("machine", page.facts),
+    ]  # fmt: skip
+    return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
+
+
+def _first_ranked(page: Page) -> int:
+    """The number of the first part with a ranking, beside which its signs are explained."""
+    return next((number for number, one in enumerate(page.influences.items, 1) if one.ranking), 0)
 
 
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
@@ -88,9 +113,10 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     return list(groups.items())
 
 
-def page_json(page: Page) -> str:
-    """Everything that the page shows, for a program (docs/commands/report.md)."""
-    return json.dumps(_jsonable(page.to_json()), indent=1, ensure_ascii=False, allow_nan=False)
+def page_document(page: Page) -> dict[str, Any]:
+    """Everything that the page shows, as plain values, for a program (docs/commands/report.md)."""
+    document: dict[str, Any] = _jsonable(page.to_json())
+    return document
 
 
 def _environment() -> Any:
@@ -105,7 +131,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
         finalize=_plain,
     )
-    environment.filters["download"] = _download
+    environment.filters["csv_text"] = _csv_text
     environment.filters["figure_value"] = _cell_text
     environment.filters["chance"] = _chance
     environment.filters["unbroken"] = _unbroken
@@ -120,11 +146,11 @@ def _plain(value: Any) -> Any:
 
 
 def _unbroken(text: str) -> Any:
-    """The text with every interval (``0.72–1.77``) on one line."""
+    """The text with every number, its interval (``0.72–1.77``) and unit on one line."""
     from markupsafe import Markup
     from markupsafe import escape as escape_html
 
-    return Markup(_INTERVAL.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
+    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain(text)))))
 
 
 def _names(page: Page) -> set[str]:
@@ -164,9 +190,13 @@ def _jsonable(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
-def _download(table: DataTable) -> str:
-    """A ``data:`` address with the table as CSV."""
-    return "data:text/csv;charset=utf-8," + quote(table.to_csv(), safe=" ,():;/=@'")
+def _csv_text(table: DataTable) -> Any:
+    """The table as CSV to be read, with plain line ends; what cannot be printed is visible, as in the page's tables."""
+    from markupsafe import escape as escape_html
+
+    rows = tuple(tuple(_plain(cell) for cell in row) for row in table.rows)
+    seen = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
+    return escape_html(seen.to_csv().replace("\r\n", "\n"))
 
 
 def _cell_text(value: Any) -> str:

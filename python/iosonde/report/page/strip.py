@@ -15,9 +15,9 @@ _LEAST_GAP = 75  # px between the middles of two texts
 
 @dataclass(frozen=True)
 class Mark:
-    """One node count on the strip, px: the interval (None: cannot tell) and the value."""
+    """One number on the strip, px: the interval (None: cannot tell) and the value. ``place`` among those of its row."""
 
-    nodes: int
+    place: int
     x: float
     low: float | None
     high: float | None

@@ -13,6 +13,7 @@ from .strip import STRIP_HEIGHT, Mark, StripAxis
 
 _MOST_STRETCH = 2.0
 MOST_ROWS = 100
+MOST_FACTORS = 6  # with columns of their own
 FOLD_BEYOND = 12  # of more cells only the lowest and the highest are seen before the reader asks
 
 
@@ -27,20 +28,38 @@ class TableLine:
     harmonic: str
     sd: str
     cv: str
+    efficiency: tuple[str, str]
     mark: Mark | None
 
 
 @dataclass(frozen=True)
 class SummaryTable:
-    """``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
+    """``by``: what its first columns are.
+    ``left_out``: so many cells are only in the CSV. ``ends``: the cells of the lowest and the highest mean, where
     there are so many that the others are folded away."""
 
     summary: ResponseSummary
     unit: str
+    by: tuple[str, ...]
     lines: tuple[TableLine, ...]
     ticks: tuple[tuple[float, str], ...]
     left_out: int
     ends: tuple[TableLine, ...] = ()
+
+    @property
+    def n_cells(self) -> int:
+        """How many there are, shown or not."""
+        return len(self.summary.rows)
+
+    @property
+    def scaling(self) -> bool:
+        """Whether it is known of any cell how its size scales."""
+        return any(row.efficiency is not None for row in self.summary.rows)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether something in it cannot be told."""
+        return any(CANNOT_TELL in (*line.mean, *line.median, line.sd, line.cv) for line in (*self.lines, *self.ends))
 
 
 def summary_table(summary: ResponseSummary) -> SummaryTable:
@@ -50,10 +69,11 @@ def summary_table(summary: ResponseSummary) -> SummaryTable:
     means = [abs(row.mean.value) for row in (*shown, *ends) if row.mean.value is not None]
     divisor, unit = human_scale(max(means, default=0.0), summary.unit)
     axis = _axis((*shown, *ends))
-    lines = tuple(_line(row, divisor, axis) for row in shown)
+    by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
+    lines = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in shown)
     ticks = axis.ticks(summary.unit) if axis else ()
-    folded = tuple(_line(row, divisor, axis) for row in ends)
-    return SummaryTable(summary, unit, lines, ticks, len(summary.rows) - len(shown), folded)
+    folded = tuple(_line(row, divisor, axis, _levels(row, summary)) for row in ends)
+    return SummaryTable(summary, unit, by, lines, ticks, len(summary.rows) - len(shown), folded)
 
 
 def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
@@ -65,13 +85,25 @@ def _ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     return (low, high)
 
 
-def _line(row: SummaryRow, divisor: float, axis: StripAxis | None) -> TableLine:
+def _levels(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
+    """A cell each; of very many factors those that the cell has a level of, in one."""
+    if len(summary.by) <= MOST_FACTORS:
+        return row.levels
+    named = zip(summary.by, row.levels, row.setting, strict=True)
+    return (", ".join(f"{name}={level}" for name, level, value in named if value is not None),)
+
+
+def _line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels: tuple[str, ...]) -> TableLine:
     def plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
     cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
-    return TableLine(row.levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
-                     plain(row.harmonic_mean), plain(row.sd), cv, _mark(row, axis))  # fmt: skip
+    return TableLine(levels, row.mean.n, estimate_parts(row.mean, divisor), estimate_parts(row.median, divisor),
+                     plain(row.harmonic_mean), plain(row.sd), cv, _efficiency(row), _mark(row, axis))  # fmt: skip
+
+
+def _efficiency(row: SummaryRow) -> tuple[str, str]:
+    return ("", "") if row.efficiency is None else estimate_parts(row.efficiency)
 
 
 def _axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:

@@ -77,12 +77,15 @@ def _shares(made: Bounds) -> Iterator[str]:
     divisor, unit = human_scale(made.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for one in shares for name in one.by))
     several = len({one.operation or one.metric for one in shares}) > 1 or bool(shares[0].operation)
+    kinds = {(one.operation, one.metric) for one in shares}
+    both = len(kinds) > len({operation for operation, _ in kinds})  # an operation with several metrics
     header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
     rows = []
     for one in shares[:_MOST_ROWS]:
         value, interval = estimate_parts(one.measured, divisor)
         share, between = estimate_parts(one.share, 0.01)
-        rows.append([*([one.operation or one.metric] if several else []), *(show(one.by.get(name)) for name in names),
+        name = f"{one.operation} {one.metric}".strip() if both else one.operation or one.metric
+        rows.append([*([name] if several else []), *(show(one.by.get(name)) for name in names),
                      one.measured.n, value, interval, significant(one.ceiling.s / divisor, 4), f"{share} %", between,
                      "!" if one.verdict else ""])  # fmt: skip
     left = len(header) - 7

@@ -6,26 +6,36 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from iosonde.answers.compare import WITHIN_RUN
+from iosonde.answers.compared import WITHIN_RUN, Comparisons
 from iosonde.core.table import show
 from iosonde.core.units import human_scale, percent, ratio_text, significant
-from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
-from .layout import WIDTH, escape, estimate_parts, table, wrapped
+from . import against
+from .layout import WIDTH, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.compare import ComparedCell, Comparisons
+    from iosonde.answers.against import PairVerdicts
+    from iosonde.answers.compared import ComparedCell
 
-_MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 _LABEL = 16  # columns before the evidence
 
 
-def lines(made: Comparisons) -> Iterator[str]:
+def lines(made: Comparisons | PairVerdicts) -> Iterator[str]:
     """The lines of the text."""
+    if not isinstance(made, Comparisons):
+        yield from against.lines(made)
+        return
     if not made.items:
         yield "Nothing to compare: no cell has both sides."
-    else:
-        yield from _one(made) if len(made.items) == 1 else _many(made)
+        yield from _said(made)
+        return
+    yield from _one(made) if len(made.items) == 1 else _many(made)
+    for overall in made.overall:
+        yield from wrapped(overall.sentence)
+    if made.judged is not None:
+        for text in made.judged.sentences:
+            yield from wrapped(text)
 
 
 def _one(made: Comparisons) -> Iterator[str]:
@@ -33,14 +43,19 @@ def _one(made: Comparisons) -> Iterator[str]:
     over = "iterations within one run" if item.within_run else "trials"
     yield f"{100 * made.level:g} % intervals over {over}{'; paired' if one.paired else ''}"
     yield ""
+    divisor, unit = _scale(item)
     rows = []
-    for side, interval in ((one.a, one.mean_a), (one.b, one.mean_b)):
-        note = "published" if side.values is None else ""
-        rows.append([side.name, str(side.side.n), *estimate_parts(interval), significant(side.side.sd), note])
-    yield from table([made.group or "", "n", "mean", "interval", "sd", ""], rows, "lrrrrl").splitlines()
+    for side, interval, role in ((one.a, one.mean_a, "base"), (one.b, one.mean_b, "")):
+        note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
+        spread = "~" if one.cells > 1 else significant(side.side.sd / divisor)  # of cells it is their difference
+        rows.append([side.name, str(side.side.n), *estimate_parts(interval, divisor), spread, note])
+    headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
+    yield from table(headers, rows, "lrrrrl").splitlines()
     yield ""
     cut = dict.fromkeys([*one.mean_a.warnings, *one.mean_b.warnings])
-    for name, text in [*_evidence(item), *(("warning", warning) for warning in [*made.warnings, *cut])]:
+    said = [("base", f"{item.sides[0]}: {made.base}"), *_evidence(item)]
+    said += [("warning", text) for text in (*item.warnings, *made.warnings, *cut)]
+    for name, text in [*said, *(("left out", text) for text in made.left_out)]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
@@ -50,49 +65,100 @@ def _one(made: Comparisons) -> Iterator[str]:
 
 def _evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     one, (a, b) = item.comparison, item.sides
-    yield "ratio", f"{b} ÷ {a} = {_ratio(one)}; decides, against 1 and ± {percent(one.margin)}"
-    overlap = "overlap" if one.overlap else "do not overlap"
-    inside = (
-        ", and hold the other's mean" if one.mean_inside else ", and hold not the other's mean" if one.overlap else ""
-    )
-    yield "intervals", overlap + inside
+    if one.ratio is not None:
+        yield "ratio", f"{b} ÷ {a} = {_ratio(one)}, by {one.method}; decides, against 1 and ± {percent(one.margin)}"
+    else:
+        yield "difference", f"{b} - {a} = {_difference(item)}, by {one.method}; decides, against 0"
+    if one.cells > 1:
+        yield "within", f"{one.cells} cells of {', '.join(item.adjusted)}, which vary besides"
+    if one.typical is not None and one.typical.value is not None:
+        value, interval = _parts_of(one.typical.value, one.typical.low, one.typical.high)
+        yield "typical", f"ratio of geometric means {value} ({interval})"
+    if one.overlap is not None:
+        inside = "" if not one.overlap else ", and hold the other's mean" if one.mean_inside else (
+            ", and hold not the other's mean")  # fmt: skip
+        yield "intervals", ("overlap" if one.overlap else "do not overlap") + inside
     if one.t is not None and one.p is not None:
-        yield "paired t" if one.paired else "Welch's t", f"t = {one.t:.3f}, df = {one.df:.4g}, p = {one.p:.2g}"
+        test = "paired t" if one.paired else "t" if one.cells > 1 else "Welch's t"
+        yield test, f"t = {one.t:.3f}, df = {one.df:.4g}, p = {one.p:.2g}"
     if one.rank_test is not None:
-        shift, interval = estimate_parts(one.rank_test.shift)
+        shift, interval = estimate_parts(one.rank_test.shift, _scale(item)[0])
         yield one.rank_test.name, f"p = {one.rank_test.p:.2g}; shift {shift} ({interval})"
         yield "effect", f"Hedges' g = {_g(one)}, P(B > A) = {one.rank_test.superiority:.2f}"
-    for warning in item.warnings:
-        yield "warning", warning
 
 
 def _many(made: Comparisons) -> Iterator[str]:
     named = made.items
-    columns = _telling([item.cell for item in named])
-    pairs = {item.sides for item in named}
+    columns = telling([item.cell for item in named])
     within = [item for item in named if item.within_run]
     over = "within one run" if len(within) == len(named) else "over trials"
-    yield f"{100 * made.level:g} % intervals of B ÷ A {over}; p by Welch, Holm-corrected for {len(named)}"
-    if len(pairs) == 1:
-        a, b = next(iter(pairs))
-        yield escape(f"A: {a}, B: {b}")
+    yield from wrapped(f"{100 * made.level:g} % intervals of B ÷ A {over}; p by {_test(named)}, Holm-corrected for "
+                       f"{len(named)}")  # fmt: skip
+    yield from wrapped(sides_of(made), indent="  ")
     yield ""
-    both = ["A", "B"] if len(pairs) > 1 else []
-    rows = []
-    for item in named:
-        one = item.comparison
-        names = [one.a.name, one.b.name] if both else []
-        setting = [show(item.cell.get(name)) for name in columns]
-        p = "~" if one.p_holm is None else f"{one.p_holm:.2g}"
-        means = _means(one, str(item.cell.get("unit") or ""))
-        rows.append([*setting, *names, means, *_ratio_parts(one), p, _MARKS[one.verdict]])
-    headers = [*columns, *both, "mean A → mean B", "B ÷ A", "interval", "p", ""]
-    yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrl").splitlines()
+    several = _several(made)
+    both = ["A", "B"] if several else []
+    rows = [[*cells_of(item, columns, both), *_numbers(item)] for item in named]
+    headers = [*columns, *both, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
+    yield from table(headers, rows, "l" * (len(columns) + len(both) + 1) + "rrrrL").splitlines()
     yield ""
-    yield "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
-    yield from _warnings(made, columns, bool(both))
-    counts = Counter(item.comparison.verdict for item in named)
-    yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items()) + "."
+    yield from wrapped(legend(made))
+    yield from _warnings(made, columns, several)
+    yield from _said(made)
+    counts = Counter(item.said for item in named)
+    yield f"Of {len(named)} comparisons: " + ", ".join(f"{n} {said}" for said, n in counts.items()) + "."
+
+
+def _several(made: Comparisons) -> bool:
+    """Whether there is more than one pair of sides."""
+    return len({item.sides for item in made.items}) > 1
+
+
+def sides_of(made: Comparisons) -> str:
+    """Which is the base, and why."""
+    if _several(made):
+        return f"A is the base; the first is {made.items[0].sides[0]}: {made.base}"
+    a, b = made.items[0].sides
+    return f"A, the base: {a} ({made.base}); B: {b}"
+
+
+def _test(items: Sequence[ComparedCell]) -> str:
+    kinds = {"paired t" if one.comparison.paired else "t" if one.comparison.cells > 1 else "Welch" for one in items}
+    return kinds.pop() if len(kinds) == 1 else "t"
+
+
+def cells_of(item: ComparedCell, columns: Sequence[str], both: Sequence[str]) -> list[str]:
+    """The setting, and the sides where there are several pairs."""
+    names = [item.comparison.a.name, item.comparison.b.name] if both else []
+    return [*(show(item.cell.get(name)) for name in columns), *names]
+
+
+def _numbers(item: ComparedCell) -> list[str]:
+    one = item.comparison
+    p = "~" if one.p_holm is None else f"{one.p_holm:.2g}"
+    return [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item), p, word(item)]
+
+
+def word(item: ComparedCell) -> str:
+    """The verdict in a table: ``slower``, ``≈ slower``, ``=``, ``~ +12``."""
+    one = item.comparison
+    if one.verdict == EQUAL:
+        return "="
+    if one.verdict == CANNOT_TELL:
+        return "~" if one.n_more is None else f"~ +{max(one.n_more)}"
+    return f"≈ {item.words.way(one)}" if one.verdict == NEGLIGIBLE else item.words.way(one)
+
+
+def legend(made: Comparisons) -> str:
+    """What the signs in the last column mean; only those that are there."""
+    verdicts = {item.comparison.verdict for item in made.items}
+    margin = percent(made.items[0].comparison.margin)
+    said = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
+    said += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
+    if CANNOT_TELL in verdicts:
+        more = any(item.comparison.n_more for item in made.items)
+        said.append("~ cannot tell" + (" (+n: that so many more trials a side would)" if more else ""))
+    return "; ".join([*said, "n: trials of A+B"])
 
 
 def _warnings(made: Comparisons, columns: Sequence[str], both: bool) -> Iterator[str]:
@@ -106,11 +172,18 @@ def _warnings(made: Comparisons, columns: Sequence[str], both: bool) -> Iterator
     if within:
         few = f"{len(within)} of {len(made.items)}: " if len(within) < len(made.items) else ""
         yield from wrapped(f"! {few}{WITHIN_RUN}")
+    for names in dict.fromkeys(item.adjusted for item in made.items if item.adjusted):
+        yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary besides")
+
+
+def _said(made: Comparisons) -> Iterator[str]:
     for warning in made.warnings:
         yield from wrapped(f"! {warning}")
+    for text in made.left_out:
+        yield from wrapped(f"! left out: {text}")
 
 
-def _telling(cells: Sequence[dict[str, Any]]) -> list[str]:
+def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
     """The columns to show: the unit stands with the means, the metric only where an operation has several."""
     columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
     by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
@@ -119,19 +192,40 @@ def _telling(cells: Sequence[dict[str, Any]]) -> list[str]:
     return columns
 
 
-def _means(one: Comparison, unit: str) -> str:
-    divisor, name = human_scale(max(abs(one.a.side.mean), abs(one.b.side.mean)), unit)
-    return f"{significant(one.a.side.mean / divisor)} → {significant(one.b.side.mean / divisor)} {name}".rstrip()
+def means(item: ComparedCell) -> str:
+    """``199 → 211 s``."""
+    a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
+    divisor, name = _scale(item)
+    return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
 
 
-def _ratio_parts(one: Comparison) -> tuple[str, str]:
-    e = one.ratio
-    interval = "~" if e.low is None or e.high is None else f"{ratio_text(e.low)}–{ratio_text(e.high)}"
-    return "~" if e.value is None else ratio_text(e.value), interval
+def decided_parts(item: ComparedCell) -> tuple[str, str]:
+    """The ratio, or the difference with its sign, and the interval."""
+    one = item.comparison
+    if one.ratio is not None:
+        return _parts_of(one.ratio.value, one.ratio.low, one.ratio.high)
+    value, interval = estimate_parts(one.difference, _scale(item)[0])
+    return value if value.startswith("-") else f"+{value}", interval
+
+
+def _scale(item: ComparedCell) -> tuple[float, str]:
+    """(divisor, unit) of both means."""
+    one = item.comparison
+    return human_scale(max(abs(one.a.side.mean), abs(one.b.side.mean)), item.unit)
+
+
+def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
+    return "~" if value is None else ratio_text(value), interval
 
 
 def _ratio(one: Comparison) -> str:
-    return "{} ({})".format(*_ratio_parts(one))
+    assert one.ratio is not None
+    return "{} ({})".format(*_parts_of(one.ratio.value, one.ratio.low, one.ratio.high))
+
+
+def _difference(item: ComparedCell) -> str:
+    return "{} ({})".format(*decided_parts(item))
 
 
 def _g(one: Comparison) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .layout import escape, table
+from .layout import escape, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.campaign.import_files import FileOutcome, Imported
@@ -34,4 +34,6 @@ def lines(made: Imported, store: str) -> Iterator[str]:
         if len(failed) > _SHOWN:
             yield f"  and {len(failed) - _SHOWN} more (--json lists all)"
     yield ""
+    for warning in made.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
     yield f"{len(made.outcomes)} files looked at, {made.n_runs} runs stored in {escape(store)}"

@@ -48,12 +48,17 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     """Aligned columns, two spaces apart, no line longer than ``limit``.
 
     ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
-    escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``.
+    escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``; where two
+    names of a column would then be one, elsewhere (``cut``).
     """
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     _shrink(widths, sides, limit)
+    for column, columns in enumerate(widths):
+        for row, cell in zip(grid, cut([row[column] for row in grid], columns), strict=True):
+            row[column] = cell
+    widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     return "\n".join(_line(row, widths, sides) for row in grid)
 
 
@@ -79,10 +84,28 @@ def _line(cells: Sequence[str], widths: Sequence[int], sides: str) -> str:
     return _GAP.join(_pad(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
 
 
+def cut(texts: Sequence[str], columns: int) -> list[str]:
+    """Texts in so many columns, ``…`` where they are cut: at the end, else in the middle, else at the begin, else
+    nowhere, so that no two become one."""
+    if all(width(text) <= columns for text in texts):
+        return list(texts)
+    kept = columns - 1
+    for head in (kept, kept - kept // 2, 0):
+        found = [
+            text if width(text) <= columns else f"{_fit(text, head)}…{_fit(text, kept - head, True)}" for text in texts
+        ]
+        if len(set(found)) == len(set(texts)):
+            return found
+    return list(texts)
+
+
+def _fit(text: str, columns: int, end: bool = False) -> str:
+    """The begin, or the end, of a text in so many columns."""
+    while width(text) > columns:
+        text = text[1:] if end else text[:-1]
+    return text
+
+
 def _pad(cell: str, columns: int, side: str) -> str:
-    if width(cell) > columns:
-        while width(cell) > columns - 1:
-            cell = cell[:-1]
-        cell += "…"
     blanks = " " * (columns - width(cell))
     return blanks + cell if side == "r" else cell + blanks

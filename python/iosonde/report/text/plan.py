@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-from iosonde.campaign.campaign import MARGIN
-from iosonde.campaign.plan import CampaignPlan, PlannedStep
-from iosonde.core.types import Factor, Trial
+from iosonde.campaign.plan import LEVEL, CampaignPlan, PlannedStep
+from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.workload import MpiIo
-from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SINGLE, CommandStep
+from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep
 
 from . import design
 from .design import level_with_unit
-from .layout import escape
+from .layout import WIDTH, escape, wrapped
 
 _SHOWN_TRIALS = 24
 _PLACE = {"single": "on the first rank", "all": "on all ranks at once", "each": "rank after rank"}
@@ -26,7 +26,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     simple = len(spec.factors) == 2 and len(spec.native) == len(spec.steps) == 1 and not spec.set_up
     if campaign.file:
         yield f"experiment  {escape(spec.name or campaign.file['name'])}"
-    yield f"target      {escape(spec.target) if spec.target else 'none: the commands say where they write'}"
+    yield from _targets(spec.targets)
     if spec.native:
         yield f"at most     {format_size(plan.n_bytes)} and {plan.n_files} files at once, all removed afterwards"
     yield from _cache(plan)
@@ -34,12 +34,22 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
         yield from (*_factors(plan), "", *_steps(plan), "")
     yield from design.cells(plan.cells)
     yield from _trials(plan, simple)
-    yield from (f"{'' if place else 'sealed':<12}{part}" for place, part in enumerate(plan.metrics))
-    yield f"            differences below ± {MARGIN:.0%} do not matter"
+    yield from _labelled("sealed", plan.metrics)
+    yield f"            differences below ± {100 * campaign.margin:g}% do not matter"
     yield from _time(plan)
+    for why in plan.warnings:
+        yield from wrapped(why, " " * 12, f"{'warning':<12}")
     yield from design.levels(spec.factors, plan.seconds_by_level)
     if campaign.terms.budget_s is not None:
         yield from design.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
+
+
+def _targets(targets: Mapping[str, Path]) -> Iterator[str]:
+    if not targets:
+        yield "target      none: the commands say where they write"
+    wide = max((len(escape(name)) for name in targets), default=0)
+    for place, (name, path) in enumerate(targets.items()):
+        yield f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
 
 
 def _cache(plan: CampaignPlan) -> list[str]:
@@ -76,15 +86,40 @@ def _steps(plan: CampaignPlan) -> Iterator[str]:
         stage, step = planned.stage, planned.step
         label = "" if stage == "step" else f"{stage.replace('_', '-')}: "
         if isinstance(step, CommandStep):
-            about = [_PLACE[step.on]]
+            about = [_where(planned, plan)]
             about += [f"read by {step.parse}" if step.parse != "auto" else "output read"] if step.parse else []
             about += [f"at most {format_seconds(step.timeout_s)}"] if step.timeout_s else []
+            about += [f"where {name} is {level_text(level)}" for name, level in step.when.items()]
             about += [f"exit {' or '.join(map(str, step.expect))}"] if step.expect != (0,) else []
             yield f"  {number:2d}  {label}{escape(step.command)}"
-            yield f"      {', '.join(about)}"
+            yield f"      {escape(', '.join(about))}"
+            yield from _started(planned)
         else:
             yield f"  {number:2d}  {label}native workload {step.workload}"
             yield from (f"      {line}" for line in _phases(planned))
+
+
+def _where(planned: PlannedStep, plan: CampaignPlan) -> str:
+    """In words, where a command runs."""
+    on = planned.step.on if isinstance(planned.step, CommandStep) else ""
+    if on == SERVERS:
+        return f"on each server by ssh: {', '.join(map(escape, plan.campaign.spec.servers))}"
+    return _PLACE.get(on) or _job(planned, plan)
+
+
+def _job(planned: PlannedStep, plan: CampaignPlan) -> str:
+    """``as one MPI job of 2 ranks (on: mpi; ior is an MPI program)``."""
+    first = plan.experiment.trials[0]
+    ranks = first.nodes * first.ranks_per_node
+    known = f"; {escape(planned.program)} is an MPI program" if planned.program else ""
+    return f"as one MPI job of {ranks} rank{'s' if ranks != 1 else ''} (on: mpi{known})"
+
+
+def _started(planned: PlannedStep) -> Iterator[str]:
+    if planned.launch:
+        yield f"      started by {escape(' '.join(planned.launch))}"
+    if planned.problem:
+        yield f"      it cannot be started from here: {escape(planned.problem)}"
 
 
 def _phases(planned: PlannedStep) -> Iterator[str]:
@@ -145,8 +180,16 @@ def _trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
             yield f"            and {len(own) - _SHOWN_TRIALS} more"
         if blocks > 1:
             yield "            then the next block, in an order of its own (--json has all)"
+    if spec.against:
+        yield from _labelled("then", [plan.campaign.decision(LEVEL).stopping])
     if spec.until:
         yield f"then        more blocks until every interval is within ± {spec.until:.1%} of its mean"
+
+
+def _labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
+    """Each text on lines of its own, the label before the first."""
+    parts = (part for text in texts for part in wrapped(text, limit=WIDTH - 12))
+    yield from (f"{'' if place else label:<12}{part}" for place, part in enumerate(parts))
 
 
 def _time(plan: CampaignPlan) -> Iterator[str]:
@@ -155,7 +198,8 @@ def _time(plan: CampaignPlan) -> Iterator[str]:
         yield f"takes       {expected.basis}"
         return
     more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
-    yield f"takes       about {format_seconds(expected.total_s)}{more} ({expected.basis})"
+    text = f"about {format_seconds(expected.total_s)}{more} ({expected.basis})"
+    yield from wrapped(text, " " * 12, f"{'takes':<12}")
 
 
 def _cell(trial: Trial, factors: tuple[Factor, ...]) -> str:

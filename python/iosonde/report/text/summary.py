@@ -6,42 +6,47 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from iosonde.core.clock_words import clock_words
 from iosonde.core.table import show
-from iosonde.core.units import human_scale, percent, significant
-from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
+from iosonde.core.units import human_scale, significant
+from iosonde.report.pivot import SEVERAL
+from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
 
-from .layout import escape, estimate_parts, table, wrapped
+from .cells import every_cell, responses_of, title_of, with_titles
+from .layout import estimate_parts, table, wrapped
+from .pivot import block, by_level, column_factor, fits
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
 
-_STOPS = {
-    "last_done": "until the last rank is done",
-    "first_done": "until the first rank is done",
-    "sum_of_ranks": "sum of each rank's own rate",
-    "overlap": "while all ranks were active",
-    "all": "every clock: see the metric's name",
-}
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # a harmonic mean this near to the mean says nothing new
 _MOST_HARMONIC = 4
+_SCREEN = 45  # lines of the table, beyond which --all is needed
 
 
-def lines(answer: Summary) -> Iterator[str]:
-    """The lines of the text; the clock is named in the header where the rates come from a store."""
+def lines(answer: Summary, every: bool = False) -> Iterator[str]:
+    """The lines of the text; what the clock includes is named in the header where the rates come from a store.
+
+    ``every``: each cell on a line of its own, with its median, and all of them; else at most a screen, with columns
+    by one factor where there are several.
+    """
     made = answer.overview
-    yield from wrapped(_header(made, answer.clock))
+    yield from wrapped(_header(answer))
+    settings = [] if every else _settings(answer)
     if made.rows:
         yield ""
-        yield from _rows(made)
+        yield from _screen(settings or every_cell(answer), every)
     if made.latency:
         yield ""
         yield from _latency(made)
     if made.efficiency:
         yield ""
         yield from _efficiency(made.efficiency)
-    yield from _harmonic(made)
-    notes = list(dict.fromkeys([*made.warnings, *(w for row in made.rows for w in row.warnings)]))
+    if not settings:
+        yield from _harmonic(made)
+    of_rows = (w for row in made.rows for w in (row.mean.warnings if settings else row.warnings))
+    notes = list(dict.fromkeys([*made.warnings, *of_rows]))
     if notes or made.findings:
         yield ""
     for note in notes:
@@ -52,24 +57,42 @@ def lines(answer: Summary) -> Iterator[str]:
     yield from wrapped(made.sentence)
 
 
-def _header(made: Overview, clock: str) -> str:
+def _header(answer: Summary) -> str:
+    made = answer.overview
     trials = sorted({row.n for row in made.rows})
     count = f"{trials[0]}" if len(trials) == 1 else f"{trials[0]} to {trials[-1]}" if trials else "no"
-    stop = f"{_STOPS.get(clock, clock)}; " if clock else ""
-    return f"{stop}{100 * made.level:g} % intervals over {count} trial{'s' if trials != [1] else ''} a cell"
+    said = "; ".join(clock_words(answer.clock, answer.told))
+    return (f"{said}; " if said else "") + (
+        f"{100 * made.level:g} % intervals over {count} trial{'s' if trials != [1] else ''} a cell"
+    )
 
 
-def _rows(made: Overview) -> Iterator[str]:
-    same_n = len({row.n for row in made.rows}) == 1
-    headers = [*made.by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
-    grid: list[list[str]] = []
-    titles = {}
-    for (operation, metric), members in groupby(made.rows, key=lambda row: (row.operation, row.metric)):
-        rows = list(members)
-        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
-        titles[len(grid)] = _title(operation, metric, unit, made.rows)
-        grid += [_row(row, made.by, same_n, divisor) for row in rows]
-    yield from _with_titles(headers, grid, titles)
+def _settings(answer: Summary) -> list[str]:
+    """The tables with columns by one factor; empty where there is no such factor, or no room."""
+    made = answer.overview
+    found: list[str] = []
+    column = column_factor(made)
+    if column is None:
+        return _responses_by_level(answer)
+    for (operation, metric), members in responses_of(made):
+        found += [*([""] if found else []), *block(title_of(operation, metric, "", answer), members, made, column)]
+    return found if fits(found) else []
+
+
+def _responses_by_level(answer: Summary) -> list[str]:
+    """The table of several responses by the levels of one factor; empty where there are not."""
+    made, several = answer.overview, responses_of(answer.overview)
+    if len(made.by) != 1 or len(several) < SEVERAL or len({row.by.get(made.by[0]) for row in made.rows}) < 2:
+        return []
+    titles = [title_of(operation, metric, "", answer) for (operation, metric), _ in several]
+    return by_level(titles, [rows for _, rows in several], made)
+
+
+def _screen(found: list[str], every: bool) -> Iterator[str]:
+    """All lines, or as many as a screen has."""
+    yield from found if every else found[:_SCREEN]
+    if len(found) > _SCREEN and not every:
+        yield f"… and {len(found) - _SCREEN} lines more: --all"
 
 
 def _harmonic(made: Overview) -> Iterator[str]:
@@ -84,7 +107,7 @@ def _harmonic(made: Overview) -> Iterator[str]:
     said = []
     for row, harmonic in known[:_MOST_HARMONIC]:
         divisor, unit = human_scale(abs(harmonic), row.unit)
-        where = ", ".join(([row.operation] if row.operation else []) + [f"{k}={show(v)}" for k, v in row.by.items()])
+        where = row.name(made.units)
         said.append(f"{significant(harmonic / divisor)} {unit}" + (f" ({where})" if where else ""))
     more = f" and {len(known) - _MOST_HARMONIC} more (--json)" if len(known) > _MOST_HARMONIC else ""
     yield ""
@@ -92,19 +115,6 @@ def _harmonic(made: Overview) -> Iterator[str]:
         f"harmonic mean, the right one where every trial did the same work (it is all work by all time): "
         f"{', '.join(said)}{more}", "  "
     )  # fmt: skip
-
-
-def _title(operation: str, metric: str, unit: str, rows: Sequence[OverviewRow]) -> str:
-    several = len({row.metric for row in rows if row.operation == operation}) > 1
-    name = operation if operation and not several else f"{operation} {metric}".strip()
-    return f"{name}, {unit}" if unit else name
-
-
-def _row(row: OverviewRow, by: Sequence[str], same_n: bool, divisor: float) -> list[str]:
-    mean, interval = estimate_parts(row.mean, divisor)
-    median, order_interval = estimate_parts(row.median, divisor)
-    return [*(show(row.by.get(name)) for name in by), *([] if same_n else [str(row.n)]), mean, interval, median,
-            order_interval, "~" if row.cv is None else percent(row.cv)]  # fmt: skip
 
 
 def _latency(made: Overview) -> Iterator[str]:
@@ -122,7 +132,7 @@ def _latency(made: Overview) -> Iterator[str]:
             cells = [text for item in row for text in estimate_parts(item.duration, divisor)]
             grid.append([*map(show, key), *cells])
     headers = [*made.by, *(text for name in names for text in (name, "interval"))]
-    yield from _with_titles(headers, grid, titles)
+    yield from with_titles(headers, grid, titles)
 
 
 def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
@@ -135,17 +145,6 @@ def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
     for (operation, _), seconds in spent.items():
         whole[operation] = whole.get(operation, 0.0) + seconds
     return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * whole.get(x.operation, 0.0)]
-
-
-def _with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
-    """A table, words to the left and numbers to the right, with a title line before some rows."""
-    words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
-    aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
-    yield aligned[0]
-    for place, line in enumerate(aligned[1:]):
-        if place in titles:
-            yield escape(titles[place])
-        yield line
 
 
 def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:

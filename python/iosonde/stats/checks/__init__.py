@@ -16,14 +16,16 @@ import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell
-from ..regression.types import FitSubject
+
+if TYPE_CHECKING:
+    from ..regression.types import FitSubject
 
 FAMILY_ALPHA = 0.01
 SHOWN = 10

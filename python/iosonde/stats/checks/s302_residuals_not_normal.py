@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from iosonde.core.types import Finding, Severity
 
+from ..estimate.normality import MOST
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
 CODE = "S302"
 LEAST_CORRELATION = 0.99
-MOST = 5000
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:

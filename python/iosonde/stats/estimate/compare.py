@@ -1,7 +1,8 @@
 """Is B different from A, and by how much? One thing decides: the interval of the ratio B ÷ A.
 
-It is held against 1 and against a margin of practical equality that is set before looking. The tests stand
-beside it as evidence; where they disagree with it, a warning says so.
+It is held against 1 and against a margin of practical equality that is set before looking. Where values of 0 or
+below, or logarithms, have no ratio, the interval of the difference B - A decides against 0. The tests stand beside it
+as evidence; where they disagree with it, a warning says so.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from iosonde.core.types import Estimate
 from .distributions import normal_quantile, t_critical, t_two_sided_p
 from .multiple import holm
 from .rank_tests import RankTest, paired, unpaired
-from .ratio import Moments, ratio_of_means, side, side_of_summary, welch_df
+from .ratio import Moments, ratio_and_method, ratio_of_geometric_means, side, side_of_summary, welch_df
 from .summarise import mean, standard_deviation
 
 DIFFERENT = "different"
 NEGLIGIBLE = "different but negligible"
 EQUAL = "practically equal"
 CANNOT_TELL = "cannot tell"
+
+RATIO, DIFFERENCE = "ratio", "difference"  # what decides
+WELCH, PAIRS, SEALED = "Welch's t", "the pairs' ratios", "the campaign's own interval"
 
 Array = npt.NDArray[np.float64]
 
@@ -50,35 +54,68 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A, ``effect_size`` Hedges' g of
-    B - A."""
+    """Everything about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
+    ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` made the interval that decides. ``cells``:
+    in so many it was compared, each on its own; ``overlap`` and ``mean_inside`` are then None."""
 
     a: Group
     b: Group
     mean_a: Estimate
     mean_b: Estimate
-    overlap: bool
-    mean_inside: bool
+    overlap: bool | None
+    mean_inside: bool | None
     t: float | None
     df: float
     p: float | None
-    ratio: Estimate
+    ratio: Estimate | None
+    typical: Estimate | None  # the ratio of geometric means
+    difference: Estimate
+    method: str
     rank_test: RankTest | None
     effect_size: float | None
-    margin: float
+    margin: float  # a share
+    difference_margin: float  # in the unit of the values; counts where the difference decides
     verdict: str
     paired: bool
     n_needed: int | None  # trials a side that would surely tell; None unless the verdict is "cannot tell"
     warnings: tuple[str, ...]
     p_holm: float | None = None
+    cells: int = 1
+
+    @property
+    def decides(self) -> str:
+        """RATIO or DIFFERENCE."""
+        return DIFFERENCE if self.ratio is None else RATIO
+
+    @property
+    def decided(self) -> Estimate:
+        """The estimate that decides."""
+        return self.difference if self.ratio is None else self.ratio
+
+    @property
+    def above(self) -> bool:
+        """Whether B is above A."""
+        value = self.decided.value
+        return value is not None and value > (0 if self.ratio is None else 1)
+
+    @property
+    def n_more(self) -> tuple[int, int] | None:
+        """How many more trials of A and of B would surely tell; None where that is not known, or needs none."""
+        if self.n_needed is None:
+            return None
+        more = (max(0, self.n_needed - self.a.side.n), max(0, self.n_needed - self.b.side.n))
+        return more if any(more) else None
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of one comparison."""
-        rank = self.rank_test
+        rank, more = self.rank_test, self.n_more or (None, None)
         return {
-            "a": _side_json(self.a, self.mean_a), "b": _side_json(self.b, self.mean_b), "paired": self.paired,
-            "overlap": self.overlap, "mean_inside": self.mean_inside, "t": self.t, "df": self.df, "p": self.p,
-            "p_holm": self.p_holm, "ratio": self.ratio.to_json(), "effect_size": self.effect_size,
+            "a": _side_json(self.a, self.mean_a, more[0]), "b": _side_json(self.b, self.mean_b, more[1]),
+            "paired": self.paired, "cells": self.cells, "overlap": self.overlap, "mean_inside": self.mean_inside,
+            "t": self.t, "df": self.df, "p": self.p, "p_holm": self.p_holm, "decides": self.decides,
+            "method": self.method, "ratio": None if self.ratio is None else self.ratio.to_json(),
+            "ratio_of_geometric_means": None if self.typical is None else self.typical.to_json(),
+            "difference": self.difference.to_json(), "effect_size": self.effect_size,
             "rank_test": None if rank is None else {"name": rank.name, "p": rank.p, "shift": rank.shift.to_json(),
                                                     "superiority": rank.superiority},
             "margin": self.margin, "verdict": self.verdict, "n_needed": self.n_needed, "warnings": list(self.warnings),
@@ -137,28 +174,76 @@ def published(summary: PublishedSummary) -> Group:
     return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))
 
 
-def compare(a: Group, b: Group, level: float, margin: float, *, pairs: bool = False) -> Comparison:
-    """A against B. With ``pairs`` the i-th trial of A belongs to the i-th of B. ``margin`` is a share such as
-    0.02."""
-    check_level(level)
-    if not margin >= 0:
-        raise InputError("the margin of practical equality is below 0", "write it like 2%")
-    ratio = _paired_ratio(a, b, level) if pairs else None
-    as_pairs = ratio is not None
-    ratio = ratio or ratio_of_means(b.side, a.side, level)
+def compare(
+    a: Group, b: Group, level: float, margin: float, *, pairs: bool = False, base: float | None = None,
+    sealed: Estimate | None = None,
+) -> Comparison:  # fmt: skip
+    """A against B. With ``pairs`` the i-th trial of A belongs to the i-th of B. ``margin`` is a share such as 0.02.
+    ``base``: the values are logarithms to it, and have no ratio. ``sealed``: the interval of the ratio that a campaign
+    of A against B made while it stopped by it; it decides in the place of ours."""
+    check_margin(level, margin)
+    ratio, method = _ratio(a, b, level, pairs=pairs, base=base)
+    if sealed is not None:
+        ratio, method = sealed, SEALED
+    as_pairs = pairs and (ratio is None or method == PAIRS)
     t, df = _paired_t(a, b) if as_pairs else _welch(a.side, b.side)
     mean_a, mean_b = a.interval(level), b.interval(level)
     assert mean_a.low is not None and mean_a.high is not None and mean_b.low is not None and mean_b.high is not None
+    difference = _difference(a, b, level, as_pairs)
+    wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
+    said = verdict_of_difference(difference, wide) if ratio is None else verdict(ratio, margin)
+    alone = a.values is None or b.values is None or as_pairs or ratio is None
     made = Comparison(
         a, b, mean_a, mean_b,
         overlap=mean_a.low <= mean_b.high and mean_b.low <= mean_a.high,
         mean_inside=mean_a.low <= b.side.mean <= mean_a.high or mean_b.low <= a.side.mean <= mean_b.high,
         t=t, df=df, p=None if t is None else t_two_sided_p(t, df), ratio=ratio,
-        rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side), margin=margin,
-        verdict=verdict(ratio, margin), paired=as_pairs, n_needed=None, warnings=(),
+        typical=None if alone else ratio_of_geometric_means(b.side, a.side, level), difference=difference,
+        method=method, rank_test=_rank_test(a, b, level, as_pairs), effect_size=_hedges_g(a.side, b.side),
+        margin=margin, difference_margin=wide, verdict=said, paired=as_pairs, n_needed=None, warnings=(),
     )  # fmt: skip
-    needed = n_needed(a.side, b.side, level, margin) if made.verdict == CANNOT_TELL else None
-    return replace(made, n_needed=needed, warnings=_warnings(made, pairs and not as_pairs))
+    return replace(made, n_needed=_needed(made), warnings=_warnings(made))
+
+
+def check_margin(level: float, margin: float) -> None:
+    """Raises InputError for a level or a margin that cannot be."""
+    check_level(level)
+    if not margin >= 0:
+        raise InputError("the margin of practical equality is below 0", "write it like 2%")
+
+
+def _ratio(a: Group, b: Group, level: float, *, pairs: bool, base: float | None) -> tuple[Estimate | None, str]:
+    """The ratio of B to A, and what made it; None where the values have none."""
+    if pairs and (a.values is None or b.values is None or a.values.size != b.values.size):
+        raise InputError("only trials can be paired, and as many on either side", "leave --pair out")
+    if base is not None or not (_positive(a) and _positive(b)):
+        return None, "paired t" if pairs else WELCH
+    if pairs:
+        return _paired_ratio(a, b, level), PAIRS
+    return ratio_and_method(b.side, a.side, level)
+
+
+def _positive(one: Group) -> bool:
+    return one.side.mean > 0 if one.values is None else bool(np.all(one.values > 0))
+
+
+def _difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
+    """B - A with its t interval."""
+    if pairs:
+        assert a.values is not None and b.values is not None
+        return mean(b.values - a.values, level)
+    center, n = b.side.mean - a.side.mean, min(a.side.n, b.side.n)
+    df = welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)
+    half = t_critical(level, df) * math.sqrt(a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n)
+    return Estimate(center, center - half, center + half, level, n)
+
+
+def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
+    """What counts as practically equal, in the values' unit: this share of the larger mean; of logarithms that of the
+    ratio behind them."""
+    if base is not None:
+        return math.log1p(margin) / math.log(base)
+    return margin * max(abs(mean_a), abs(mean_b))
 
 
 def verdict(ratio: Estimate, margin: float) -> str:
@@ -166,23 +251,49 @@ def verdict(ratio: Estimate, margin: float) -> str:
 
     The margin is symmetric in logs, so exchanging A and B never changes the verdict.
     """
-    if ratio.low is None or ratio.high is None:
+    return _said(ratio, 1.0, (1 / (1 + margin), 1 + margin))
+
+
+def verdict_of_difference(difference: Estimate, margin: float) -> str:
+    """What the interval of a difference says against 0 and ± the margin, which is in its unit."""
+    return _said(difference, 0.0, (-margin, margin))
+
+
+def _said(estimate: Estimate, nothing: float, equal: tuple[float, float]) -> str:
+    if estimate.low is None or estimate.high is None:
         return CANNOT_TELL
-    inside = 1 / (1 + margin) <= ratio.low and ratio.high <= 1 + margin
-    if ratio.low <= 1 <= ratio.high:
+    inside = equal[0] <= estimate.low and estimate.high <= equal[1]
+    if estimate.low <= nothing <= estimate.high:
         return EQUAL if inside else CANNOT_TELL
     return NEGLIGIBLE if inside else DIFFERENT
+
+
+def _needed(made: Comparison) -> int | None:
+    if made.verdict != CANNOT_TELL:
+        return None
+    a, b, level = made.a.side, made.b.side, made.decided.level
+    if made.ratio is None:
+        return enough(a.sd**2 + b.sd**2, made.difference_margin / 2, level)
+    return n_needed(a, b, level, made.margin)
 
 
 def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     """Trials a side after which no answer can be "cannot tell", from the spread and the margin alone.
 
     An interval of log(B/A) with half-width h holds 0 and reaches beyond the margin m only if h > m/2; so n is
-    the least with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the sds of the logs.
+    the least with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and
+    sd ÷ mean.
     """
-    if a.log_sd is None or b.log_sd is None or margin <= 0:
+    if a.log_sd is None or b.log_sd is None:
         return None
-    variance, half = a.log_sd**2 + b.log_sd**2, math.log1p(margin) / 2
+    variance = max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2
+    return enough(variance, math.log1p(margin) / 2, level)
+
+
+def enough(variance: float, half: float, level: float) -> int | None:
+    """The least n a side with t(level; 2n-2)·√(variance/n) ≤ half; None where no number is."""
+    if half <= 0:
+        return None
     n = max(2.0, normal_quantile(0.5 + level / 2) ** 2 * variance / half**2)
     for _ in range(20):
         n = max(2.0, t_critical(level, 2 * math.ceil(n) - 2) ** 2 * variance / half**2)
@@ -194,7 +305,7 @@ def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
     adjusted = []
     for one, p in zip(comparisons, holm([c.p for c in comparisons]), strict=True):
         said = one.warnings
-        lost = p is not None and one.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - one.ratio.level
+        lost = p is not None and one.verdict in (DIFFERENT, NEGLIGIBLE) and p > 1 - one.decided.level
         if lost and len(comparisons) > 1:
             said += (
                 f"among {len(comparisons)} comparisons chance alone may show this difference (Holm's p = {p:.2g})",
@@ -215,12 +326,9 @@ def _paired_t(a: Group, b: Group) -> tuple[float | None, float]:
     return None if error == 0 else float(np.mean(d)) / error, float(d.size - 1)
 
 
-def _paired_ratio(a: Group, b: Group, level: float) -> Estimate | None:
-    """The geometric mean of the pairs' ratios with its t interval; None where values do not allow it."""
-    if a.values is None or b.values is None or a.values.size != b.values.size:
-        raise InputError("only trials can be paired, and as many on either side", "leave --pair out")
-    if np.any(a.values <= 0) or np.any(b.values <= 0):
-        return None
+def _paired_ratio(a: Group, b: Group, level: float) -> Estimate:
+    """The geometric mean of the pairs' ratios with its t interval."""
+    assert a.values is not None and b.values is not None
     logs = mean(np.log(b.values) - np.log(a.values), level)
     assert logs.value is not None and logs.low is not None and logs.high is not None
     return Estimate(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), level, logs.n)
@@ -239,18 +347,18 @@ def _hedges_g(a: Moments, b: Moments) -> float | None:
     return None if pooled == 0 else (b.mean - a.mean) / pooled * (1 - 3 / (4 * df - 1))
 
 
-def _warnings(made: Comparison, not_paired: bool) -> tuple[str, ...]:
-    said = list(made.ratio.warnings)
-    alpha = 1 - made.ratio.level
+def _warnings(made: Comparison) -> tuple[str, ...]:
+    said = list(made.decided.warnings)
+    alpha = 1 - made.decided.level
     decided = made.verdict in (DIFFERENT, NEGLIGIBLE)
-    clear = made.ratio.low is not None
-    if clear and made.p is not None and (made.p < alpha) != decided and made.ratio.low != 1 and made.ratio.high != 1:
+    clear = made.decided.low is not None
+    nothing = 0 if made.ratio is None else 1
+    at_the_edge = nothing in (made.decided.low, made.decided.high)
+    if clear and made.p is not None and (made.p < alpha) != decided and not at_the_edge:
         said.append(f"{'the paired' if made.paired else 'Welch'} t test disagrees (p = {made.p:.2g})")
     rank = made.rank_test
     if clear and rank is not None and (rank.p < alpha) != decided and _can_reject(made, alpha):
         said.append(f"the {rank.name} test disagrees (p = {rank.p:.2g}): look at the shape of the trials")
-    if not_paired:
-        said.append("values of 0 or below have no ratio: compared as if not paired")
     if made.t is None:
         said.append("neither side varies at all: is the clock too coarse?")
     return tuple(said)
@@ -263,6 +371,6 @@ def _can_reject(made: Comparison, alpha: float) -> bool:
     return least < alpha
 
 
-def _side_json(one: Group, interval: Estimate) -> dict[str, Any]:
-    return {"name": one.name, "n": one.side.n, "sd": one.side.sd, **interval.flat("mean"),
+def _side_json(one: Group, interval: Estimate, more: int | None) -> dict[str, Any]:
+    return {"name": one.name, "n": one.side.n, "n_more": more, "sd": one.side.sd, **interval.flat("mean"),
             "published": one.values is None, "warnings": list(interval.warnings)}  # fmt: skip

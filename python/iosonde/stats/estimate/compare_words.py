@@ -1,10 +1,37 @@
-"""A comparison in one sentence that can be quoted."""
+"""A comparison in one sentence that can be quoted: faster or slower, more or less than the base, by how much, of how
+many trials."""
 
 from __future__ import annotations
 
-from iosonde.core.units import percent, ratio_text
+from dataclasses import dataclass
 
-from .compare import CANNOT_TELL, DIFFERENT, EQUAL, Comparison
+from iosonde.core.metrics import changed, is_speed
+from iosonde.core.types import Estimate, Metric
+from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.words import counted, listed, shown
+
+from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What the words need: the ``metric`` says what is faster, ``unit`` is that of the values, ``factor`` is the column
+    that tells the sides apart, ``adjusted`` are those that make the cells inside which was compared."""
+
+    metric: Metric = Metric("", "")
+    unit: str = ""
+    factor: str | None = None
+    adjusted: tuple[str, ...] = ()
+
+    def way(self, one: Comparison) -> str:
+        """``faster``, ``slower``, ``more`` or ``less``: where B lies."""
+        return changed(self.metric, one.above)
+
+    def said(self, one: Comparison) -> str:
+        """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``."""
+        if one.verdict in (EQUAL, CANNOT_TELL):
+            return one.verdict
+        return self.way(one) + (" by less than the margin" if one.verdict == NEGLIGIBLE else "")
 
 
 def called(name: str, factor: str | None) -> str:
@@ -12,24 +39,79 @@ def called(name: str, factor: str | None) -> str:
     return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else name
 
 
-def sentence(one: Comparison, factor: str | None = None) -> str:
-    """What the interval of the ratio says, with the numbers; ``factor`` is the column that tells the sides
-    apart."""
-    a, b, margin = called(one.a.name, factor), called(one.b.name, factor), f"± {percent(one.margin)}"
-    low, high, value = one.ratio.low, one.ratio.high, one.ratio.value
+def sentence(one: Comparison, words: Wording | None = None) -> str:
+    """What the interval that decides says, with the base, the numbers and the trials."""
+    words = words or Wording()
+    a, b = called(one.a.name, words.factor), called(one.b.name, words.factor)
+    margin = f"± {_margin(one, words)}"
+    if one.decided.low is None or one.decided.high is None or one.decided.value is None:
+        why = one.decided.warnings[0] if one.decided.warnings else "there is no interval"
+        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_trials(one, words)}."
+    amount, trials = _amount(one, words), _trials(one, words)
     if one.verdict == CANNOT_TELL:
-        if low is None or high is None or value is None:
-            return f"Cannot tell whether {b} differs from {a}: {one.ratio.warnings[0]}."
-        cure = f"; about {one.n_needed} trials a side would tell" if one.n_needed else ""
-        return (
-            f"Cannot tell whether {b} differs from {a}: the ratio may be {ratio_text(low)} to {ratio_text(high)}, "
-            f"which holds 1 and reaches beyond {margin}{cure}."
-        )
-    assert low is not None and high is not None and value is not None
-    interval = f"{ratio_text(value)} ({ratio_text(low)} to {ratio_text(high)})"
+        either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
+        nothing = 0 if one.ratio is None else 1
+        return (f"Cannot tell whether {b} is {either} than {a} (the base): {amount}, which holds {nothing} and reaches "
+                f"beyond {margin}; {trials}.{_cure(one)}")  # fmt: skip
     if one.verdict == EQUAL:
-        return f"{b} and {a} are practically equal: {b} is {interval} times {a}, within {margin}."
-    way = "larger" if value > 1 else "smaller"
-    if one.verdict == DIFFERENT:
-        return f"{b} is {way}: {interval} times {a}."
-    return f"{b} is {way}, but by less than the margin of {margin}: {interval} times {a}."
+        return f"{b} and {a} (the base) are practically equal: {amount}, within {margin}; {trials}."
+    but = "" if one.verdict == DIFFERENT else f", but by less than the margin of {margin}"
+    return f"{b} is {words.way(one)} than {a} (the base){but}: {amount}; {trials}."
+
+
+def _amount(one: Comparison, words: Wording) -> str:
+    if one.ratio is not None:
+        of = _of_what(words.metric)
+        return f"{_between(one.ratio)} times{of}"
+    divisor, unit = _scale(one, words)
+    return f"by {_between(one.difference, divisor)} {unit}".rstrip()
+
+
+def _of_what(metric: Metric) -> str:
+    if not is_speed(metric):
+        return " as much"
+    return " the rate" if changed(metric, True) == "faster" else " the time"
+
+
+def _between(estimate: Estimate, divisor: float = 0.0) -> str:
+    assert estimate.value is not None and estimate.low is not None and estimate.high is not None
+    low, value, high = (
+        shown(x / divisor) if divisor else ratio_text(x) for x in (estimate.low, estimate.value, estimate.high)
+    )
+    return f"{value} ({low} to {high})"
+
+
+def _trials(one: Comparison, words: Wording) -> str:
+    """``199 → 211 s, n = 8 and 8``; of cells, whose means are of different settings, only the trials."""
+    if one.cells > 1 or words.adjusted:
+        within = f"within {counted(one.cells, 'cell')}" + (f" of {listed(words.adjusted)}" if words.adjusted else "")
+        return f"{within}, n = {one.a.side.n} and {one.b.side.n}"
+    if one.paired:
+        return f"{_means(one, words)}, n = {counted(one.a.side.n, 'pair')}"
+    return f"{_means(one, words)}, n = {one.a.side.n} and {one.b.side.n}"
+
+
+def _means(one: Comparison, words: Wording) -> str:
+    divisor, unit = _scale(one, words)
+    return f"{significant(one.a.side.mean / divisor)} → {significant(one.b.side.mean / divisor)} {unit}".rstrip()
+
+
+def _scale(one: Comparison, words: Wording) -> tuple[float, str]:
+    return human_scale(max(abs(one.a.side.mean), abs(one.b.side.mean)), words.unit)
+
+
+def _margin(one: Comparison, words: Wording) -> str:
+    if one.ratio is not None:
+        return percent(one.margin)
+    divisor, unit = _scale(one, words)
+    return f"{significant(one.difference_margin / divisor)} {unit}".rstrip()
+
+
+def _cure(one: Comparison) -> str:
+    if one.n_needed is None:
+        return ""
+    if one.n_more is None:
+        return " More trials would tell."
+    a, b = one.n_more
+    more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
+    return f" About {one.n_needed} trials a side would tell: {more}."

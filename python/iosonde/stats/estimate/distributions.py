@@ -121,16 +121,18 @@ def binomial_interval(hits: float, n: int, level: float) -> tuple[float, float]:
     return low, high
 
 
-def noncentral_chi2_cdf(x: float, df: float, noncentrality: float) -> float:
-    """P(X <= x) for noncentral chi-square: chi-squares with df + 2j, weighted by Poisson probabilities of j.
+def noncentral_chi2(x: float, df: float, noncentrality: float) -> tuple[float, float]:
+    """(P(X <= x) for noncentral chi-square, its slope as the noncentrality grows).
 
-    Summed from the largest j that counts down to 0: so each chi-square follows from the one before by an addition.
+    A sum of chi-squares with df + 2j, weighted by Poisson probabilities of j, from the largest j that counts down to 0:
+    so each chi-square follows from the one before by an addition.
+    What is added is the slope's part, too: half of what two more degrees of freedom take away.
     """
     mean, half = noncentrality / 2, x / 2
     if x <= 0 or math.sqrt(noncentrality) - math.sqrt(x) > 40:
-        return 0.0  # less than exp(-40² / 2)
+        return 0.0, 0.0  # less than exp(-40² / 2)
     if mean == 0:
-        return gamma_tails(df / 2, half)[0]
+        return gamma_tails(df / 2, half)[0], -gamma_density(df / 2, half) / df
     j = int(mean + 9 * math.sqrt(mean) + 30)
     while df / 2 + j > half and gamma_density(df / 2 + j + 1, half) < 1e-280:
         j -= 8  # what lies above adds nothing
@@ -138,7 +140,7 @@ def noncentral_chi2_cdf(x: float, df: float, noncentrality: float) -> float:
     a = df / 2 + j
     weight = gamma_density(j + 1, mean) / mean
     below, step = gamma_tails(a, half)[0], gamma_density(a, half) / a
-    total = weight * below
+    total, falls = weight * below, weight * step
     while j > 0 and (j > mean or weight > 1e-17 * total):
         weight *= j / mean
         j -= 1
@@ -146,7 +148,8 @@ def noncentral_chi2_cdf(x: float, df: float, noncentrality: float) -> float:
         a -= 1
         below += step
         total += weight * below
-    return min(1.0, total)
+        falls += weight * step
+    return min(1.0, total), -falls / 2
 
 
 def _beta_quantile(p: float, q: float, a: float, b: float) -> tuple[float, float]:

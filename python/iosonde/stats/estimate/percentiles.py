@@ -80,7 +80,7 @@ def of_trial(
     good = operations[operations["status"] == 0]
     for phase, name in phase_names.items():
         here = good[good["phase"] == phase]
-        for kind in np.unique(here["kind"]):
+        for kind in np.flatnonzero(np.bincount(here["kind"])).tolist():
             durations = here["duration_ns"][here["kind"] == kind]
             values = of_durations(durations, percentiles, level)
             found.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))

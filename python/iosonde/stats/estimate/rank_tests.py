@@ -15,8 +15,8 @@ from iosonde.core.types import Estimate
 from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
 
 BRUNNER_MUNZEL_FROM = 10
-_EXACT_PAIRS = 1000
-_EXACT_SIGNS, _EXACT_TIED_SIGNS = 50, 13
+_EXACT_PAIRS, _EXACT_TIED = 1000, 200  # of trials with ties no more in all: their sums are many
+_EXACT_SIGNS = 50
 _MOST_PAIRS = 4_000_000  # so many differences are made and sorted, more are counted
 _HALVINGS = 40
 
@@ -37,7 +37,7 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     """Brunner-Munzel from 10 trials a side (unequal spreads are allowed), below it the Mann-Whitney test.
 
     Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10; the Mann-Whitney null
-    is exact for any number of trials without ties.
+    is exact for any few trials, with ties or without.
     """
     superiority = _superiority(a, b)
     name, p = "Brunner-Munzel", nan
@@ -85,11 +85,14 @@ def _below(values: Array, others: Array) -> Array:
 
 
 def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
-    """Exact for few trials without ties; else normal, with the correction for continuity and ties."""
+    """Exact for few trials; else normal, with the correction for continuity and ties."""
     pairs = a.size * b.size
     larger = round(2 * pairs * max(superiority, 1 - superiority)) / 2  # the larger of both U
-    ties = _ties(np.concatenate([a, b]))
-    if pairs <= _EXACT_PAIRS and not ties:
+    both = np.concatenate([a, b] if a.size <= b.size else [b, a])
+    ties = _ties(both)
+    if pairs <= _EXACT_PAIRS and (not ties or both.size <= _EXACT_TIED):
+        if ties:
+            return _permutation_p(_twice_ranks(both), min(a.size, b.size))
         return min(1.0, 2 * float(_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
     n = a.size + b.size
     variance = pairs / 12 * (n + 1 - ties / (n * (n - 1)))
@@ -97,16 +100,37 @@ def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
     return normal_two_sided_p(off / sqrt(variance)) if off > 0 and variance > 0 else 1.0
 
 
+def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
+    """Twice the smaller tail of the rank sum of the first ``n_a`` over all ways to choose so many of these ranks.
+
+    Equal trials share the mean of their ranks, so the sums are exact with ties, too (Lehmann, Nonparametrics, 1975,
+    §1.4).
+    """
+    total = int(twice_ranks.sum())
+    ways = np.zeros((n_a + 1, total + 1))  # how many choose so many trials with this sum
+    ways[0, 0] = 1.0
+    for rank in twice_ranks.tolist():
+        ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
+    null = ways[n_a] / ways[n_a].sum()
+    seen = int(twice_ranks[:n_a].sum())
+    return min(1.0, 2 * float(min(null[: seen + 1].sum(), null[seen:].sum())))
+
+
 def _wilcoxon_p(d: Array) -> float:
-    """Exact for few differences (fewer with ties or zeros); else normal. Zeros are left out."""
+    """Exact for few differences, with ties, too; else normal. Zeros are left out."""
     sizes = np.abs(d[d != 0])
-    twice_ranks = np.rint(2 * _below(sizes, sizes) + 1).astype(int)
-    plus, n, ties = int(twice_ranks[d[d != 0] > 0].sum()), sizes.size, _ties(sizes)
-    if d.size <= (_EXACT_TIED_SIGNS if ties or n < d.size else _EXACT_SIGNS):
+    twice_ranks = _twice_ranks(sizes)
+    plus, n = int(twice_ranks[d[d != 0] > 0].sum()), sizes.size
+    if n <= _EXACT_SIGNS:
         null = _signed_rank_null(twice_ranks.tolist())
         return min(1.0, 2 * float(min(null[: plus + 1].sum(), null[plus:].sum())))
     off = plus / 2 - n * (n + 1) / 4
-    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - ties / 2) / 24))
+    return normal_two_sided_p(off / sqrt((n * (n + 1) * (2 * n + 1) - _ties(sizes) / 2) / 24))
+
+
+def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
+    """Twice the rank of each, so that the mean rank of equal ones is a whole number, too."""
+    return np.rint(2 * _below(values, values) + 1).astype(int)
 
 
 def _ties(values: Array) -> int:

@@ -1,6 +1,6 @@
-"""The ratio of two means with an interval: Fieller's theorem, or Welch's t on logs for few trials.
+"""The ratio of two means with an interval: Fieller's theorem, or logarithms for few trials.
 
-Below 20 trials on a side the logs are used: a percentile bootstrap of five trials covers 83 % instead of 95 %,
+Below 20 trials on a side logarithms are used: a percentile bootstrap of five trials covers 83 % instead of 95 %,
 and Fieller's interval assumes normal means, which few skewed trials do not have.
 """
 
@@ -18,7 +18,9 @@ from .distributions import t_critical
 from .summarise import Values, standard_deviation
 
 FIELLER_FROM = 20
+FIELLER, LOGARITHMS = "Fieller", "logarithms"
 _LARGEST_LOG = 700.0  # exp of more is infinite
+_TOO_FAR = "the trials spread so far that no interval can be computed"
 
 
 @dataclass(frozen=True)
@@ -53,22 +55,47 @@ def side_of_summary(mean: float, sd: float, n: int) -> Moments:
 
 
 def ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
-    """numerator.mean ÷ denominator.mean with its interval; ``n`` is the smaller side's.
+    """numerator.mean ÷ denominator.mean with its interval, which holds it; ``n`` is the smaller side's.
 
     From 20 trials a side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees
-    of freedom; below, exp of Welch's interval for the difference of log means, around the ratio of geometric
-    means.
+    of freedom. Below, and where Fieller's would reach 0 although every trial is above it, on logarithms.
     """
+    return ratio_and_method(numerator, denominator, level)[0]
+
+
+def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> tuple[Estimate, str]:
+    """The same, and FIELLER or LOGARITHMS; '' where there is no interval."""
     check_level(level)
     n = min(numerator.n, denominator.n)
     if denominator.mean == 0:
-        return Estimate(None, None, None, level, n, ("the mean below the line is 0",))
+        return Estimate(None, None, None, level, n, ("the mean below the line is 0",)), ""
     value = numerator.mean / denominator.mean
     if n < 2:
-        return Estimate(value, None, None, level, n, ("one trial shows no spread: repeat it, 6 times or more",))
-    if n >= FIELLER_FROM or numerator.log_sd is None or denominator.log_sd is None:
-        return _fieller(numerator, denominator, value, level, n)
-    return _on_logs(numerator, denominator, value, level, n)
+        few = "one trial shows no spread: repeat it, 6 times or more"
+        return Estimate(value, None, None, level, n, (few,)), ""
+    positive = numerator.log_sd is not None and denominator.log_sd is not None
+    if n < FIELLER_FROM and positive:
+        return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
+    made = _fieller(numerator, denominator, value, level, n)
+    if positive and (made.low is None or made.low <= 0):
+        return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
+    return made, FIELLER
+
+
+def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
+    """The ratio of the sides' typical values: exp of Welch's interval for the difference of the mean logs. None of it
+    where a value is not above 0."""
+    check_level(level)
+    n = min(numerator.n, denominator.n)
+    if numerator.log_mean is None or denominator.log_mean is None:
+        return Estimate(None, None, None, level, n, ("a value is not above 0, and has no logarithm",))
+    center = numerator.log_mean - denominator.log_mean
+    if n < 2 or abs(center) > _LARGEST_LOG:
+        return Estimate(math.exp(center) if abs(center) <= _LARGEST_LOG else None, None, None, level, n)
+    half = _half_of_logs(numerator, denominator, level)
+    if abs(center) + half > _LARGEST_LOG:
+        return Estimate(math.exp(center), None, None, level, n, (_TOO_FAR,))
+    return Estimate(math.exp(center), math.exp(center - half), math.exp(center + half), level, n)
 
 
 def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
@@ -82,20 +109,29 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
 
 
 def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
-    assert a.log_mean is not None and b.log_mean is not None and a.log_sd is not None and b.log_sd is not None
-    difference = a.log_mean - b.log_mean
-    half = t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.sqrt(
-        a.log_sd**2 / a.n + b.log_sd**2 / b.n
+    """From the lower to the higher end of two intervals that agree where the trials are near-normal or alike.
+
+    Welch's for the difference of the mean logs is right for skewed trials of one form, and is around the ratio of
+    geometric means; the delta method's (sd of log x̄ ≈ s ÷ x̄√n) is around the ratio of means itself, which is another
+    one where the sides differ in form. Each covers less where the other is right (docs/method/coverage.md).
+    """
+    cv_a, cv_b = a.sd / a.mean, b.sd / b.mean
+    half = t_critical(level, welch_df(cv_a**2, a.n, cv_b**2, b.n)) * math.hypot(cv_a / a.n**0.5, cv_b / b.n**0.5)
+    typical = ratio_of_geometric_means(a, b, level)
+    if half > _LARGEST_LOG or typical.low is None or typical.high is None:
+        return Estimate(value, None, None, level, n, (_TOO_FAR,))
+    outside = value < typical.low * (1 - 1e-12) or value > typical.high * (1 + 1e-12)
+    said = (
+        "the trials are so skewed that their means and their typical values (geometric means) tell different ratios",
     )
-    if abs(difference) + half > _LARGEST_LOG:
-        return Estimate(value, None, None, level, n, ("the trials spread so far that no interval can be computed",))
-    low, high = math.exp(difference - half), math.exp(difference + half)
-    # A ratio of means outside the interval of typical values is a sign of skew, and is said.
-    outside = value < low * (1 - 1e-12) or value > high * (1 + 1e-12)
-    warning = (
-        "the trials are so skewed that the ratio of means lies outside the interval of the ratio of typical values",
-    )
-    return Estimate(value, low, high, level, n, warning if outside else ())
+    low, high = min(value * math.exp(-half), typical.low), max(value * math.exp(half), typical.high)
+    return Estimate(value, low, high, level, n, said if outside else ())
+
+
+def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
+    assert a.log_sd is not None and b.log_sd is not None
+    df = welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)
+    return t_critical(level, df) * math.hypot(a.log_sd / a.n**0.5, b.log_sd / b.n**0.5)
 
 
 def _fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:

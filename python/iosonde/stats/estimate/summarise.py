@@ -20,6 +20,7 @@ from iosonde.core.types import Estimate
 
 from .distributions import binomial_cdf, chi2_quantile, t_critical
 
+_LARGEST = 1e140  # sums of a million squares stay finite
 Values = Sequence[float] | npt.NDArray[np.float64]
 
 
@@ -166,6 +167,8 @@ def _finite(values: Values, level: float) -> npt.NDArray[np.float64]:
     x = np.asarray(values, dtype=float).ravel()
     if not np.all(np.isfinite(x)):
         raise DataError("a value is not a finite number", "leave the cell empty where a value is missing")
+    if x.size and np.abs(x).max() > _LARGEST:
+        raise DataError(f"squares of {np.abs(x).max():g} cannot be computed with", "write the values in another unit")
     return x
 
 

@@ -26,12 +26,14 @@ from ..estimate.stopping import stein_interval
 from ..estimate.summarise import coefficient_of_variation, harmonic_mean, mean, median, standard_deviation
 from . import words
 from .cells import MeasuredCells, TrialCell, cells_of, hidden_factors, missing_values
+from .story import story
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 # What identifies a trial or describes the row; never a setting to group by.
-_BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes", "run", "experiment",
-                "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
+_BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
+                "repetition", "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
 _SIZES = ("nodes", "ranks")
+_BYTES = ("bytes", "B")
 
 
 def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
@@ -44,21 +46,32 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
             where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
             warnings.append(f"column '{response}' has {len(absent)} missing of {len(table)} values ({where}): left out")
     subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
-    return _overview(subject, [table.column(name).name for name in by], warnings)
+    columns = [table.column(name) for name in by]
+    units = {column.name: "bytes" for column in columns if column.unit in _BYTES}
+    made = _overview(subject, [column.name for column in columns], warnings, units=units)
+    return _with_story(made, cells)
 
 
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun] = (),
     latencies: Mapping[str, Sequence[TrialPercentiles]] | None = None, pilot: int | None = None,
+    units: Mapping[str, str] | None = None,
 ) -> Overview:  # fmt: skip
     """The overview of a store's trials. ``runs`` are all of them (incomplete ones too: they become a finding),
     ``latencies`` the percentiles of each by run id. ``pilot``: so many trials fixed the number of trials by Stein's
-    rule, whose interval the means then carry.
+    rule, whose interval the means then carry. ``units``: of the factors that have one.
     """
     rows = measured.rows
     latency = _latency(runs, latencies or {}, measured.by, level)
     subject = checks.Subject(measured.cells, level, runs, rows, hidden_in_store(measured))
-    return _overview(subject, measured.by, measured.warnings, latency, pilot)
+    known = {name: unit for name, unit in (units or {}).items() if unit and name in measured.by}
+    return _with_story(_overview(subject, measured.by, measured.warnings, latency, pilot, known), measured.cells)
+
+
+def _with_story(made: Overview, cells: Sequence[TrialCell]) -> Overview:
+    """With what the settings say before how sure that is."""
+    told = story(made.rows, cells, made.units, made.level)
+    return replace(made, sentence=" ".join([*told, *([made.sentence] if made.sentence else [])]))
 
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
@@ -68,29 +81,35 @@ def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
 
 def _overview(
     subject: checks.Subject, by: Sequence[str], warnings: Sequence[str], latency: Sequence[OverviewLatency] = (),
-    pilot: int | None = None,
+    pilot: int | None = None, units: Mapping[str, str] | None = None,
 ) -> Overview:  # fmt: skip
     cells, level = subject.cells, subject.level
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
     efficiency = tuple(_efficiency(cells, level))
     findings = checks.run(subject, checks.SUMMARY)
-    sentence = words.closing(rows, efficiency)
-    return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings))
+    sentence = words.closing(rows, efficiency, units or {})
+    return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),
+                    dict(units or {}))  # fmt: skip
 
 
 def row_of(cell: TrialCell, level: float, pilot: int | None = None) -> OverviewRow:
     """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's."""
     x = cell.values
-    staged = pilot is not None and x.size > pilot
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
-    center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
     return OverviewRow(
         cell.operation, cell.metric, cell.unit, dict(cell.by), cell.n,
-        _of_trials(center.within(low=lowest_mean(cell)), cell), _of_trials(median(x, level), cell),
+        mean_of(cell, level, pilot), _of_trials(median(x, level), cell),
         sd=standard_deviation(x) if x.size > 1 else None,
         cv=coefficient_of_variation(x, level).value if x.size > 1 else None,
         harmonic_mean=harmonic_mean(x, level).value if rate else None,
     )  # fmt: skip
+
+
+def mean_of(cell: TrialCell, level: float, pilot: int | None = None) -> Estimate:
+    """The mean of one cell as every answer shows it; ``pilot`` as for ``row_of``."""
+    staged = pilot is not None and cell.values.size > pilot
+    center = stein_interval(cell.values, pilot, level) if staged and pilot else mean(cell.values, level)
+    return _of_trials(center.within(low=lowest_mean(cell)), cell)
 
 
 def lowest_mean(cell: TrialCell) -> float | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from iosonde.core.level_text import setting_text
 from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
+
+_FEW = 4  # factors, beyond which those without a level are left out of a name
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,11 @@ class OverviewRow:
     def warnings(self) -> tuple[str, ...]:
         """What its numbers cannot tell."""
         return tuple(dict.fromkeys(self.mean.warnings + self.median.warnings))
+
+    def name(self, units: Mapping[str, str]) -> str:
+        """``write, nodes=2, transfer_size=4 KiB``; of many factors those that it has a level of."""
+        by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
+        return ", ".join(part for part in (self.operation, setting_text(by, units)) if part)
 
     def to_json(self) -> dict[str, Any]:
         """The flat form: one key a number."""
@@ -80,7 +89,8 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class Overview:
-    """What a summary says. ``by`` are the columns that the rows are grouped by."""
+    """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
+    have one."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -90,6 +100,7 @@ class Overview:
     level: float
     by: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    units: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form of ``iosonde summary --json``."""

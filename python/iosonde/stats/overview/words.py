@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent
 
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 
-def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency]) -> str:
-    """How sure the means are, then what scaling did."""
-    return " ".join(part for part in (_precision(rows), _scaling(efficiency)) if part)
+def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+    """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
+    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency)) if part)
 
 
 def relative_half_width(estimate: Estimate) -> float | None:
@@ -29,7 +28,7 @@ def relative_half_width(estimate: Estimate) -> float | None:
     return (estimate.high - estimate.low) / 2 / abs(estimate.value)
 
 
-def _precision(rows: Sequence[OverviewRow]) -> str:
+def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
         return "Nothing to summarise: no complete trial."
     widths = [(relative_half_width(row.mean), row) for row in rows]
@@ -38,7 +37,8 @@ def _precision(rows: Sequence[OverviewRow]) -> str:
     if not known:
         return "Cannot tell how sure these values are: repeat the trials, 6 times or more."
     width, worst = max(known, key=lambda item: item[0])
-    where = f" ({_name(worst)})" if len(known) > 1 and _name(worst) else ""
+    name = worst.name(units)
+    where = f" ({name})" if len(known) > 1 and name else ""
     if width > _WIDE:
         text = f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
     else:
@@ -78,8 +78,3 @@ def _estimate(item: Efficiency) -> str:
     e = item.efficiency
     value = "?" if e.value is None else f"{e.value:.2f}"
     return value if e.low is None or e.high is None else f"{value}, {e.low:.2f} to {e.high:.2f}"
-
-
-def _name(row: OverviewRow) -> str:
-    parts = ([row.operation] if row.operation else []) + [f"{name}={show(level)}" for name, level in row.by.items()]
-    return ", ".join(parts)

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..estimate.distributions import chi2_upper_p, f_quantile, f_upper_p, normal_two_sided_p, t_two_sided_p
+from ..estimate.normality import MOST, normal_scores, shapiro_wilk
 from ..estimate.trend import trend
 from .ols import Fit
 
 Array = npt.NDArray[np.float64]
-_SHAPIRO_MOST = 5000
 _LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
 _TREND_MOST = 2000
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashing (Knuth, vol. 3, §6.4)
@@ -82,7 +82,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     named = [int(i) for i in above[np.argsort(-cook[above])][:5]]
     if outlier_p < 0.01 and int(np.abs(studentized).argmax()) not in named:
         named.append(int(np.abs(studentized).argmax()))
-    w, w_p = _shapiro(residuals, blind)
+    w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
     r1, r1_p = _autocorrelation(residuals, blind)
     triangle = fit.triangle
     assert triangle is not None  # that of a fit of sums alone
@@ -91,7 +91,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
         lack_of_fit=_lack_of_fit(fit, cells, exact), repeats=bool(cells.max() + 1 < fit.n),
         design_like=_design_like(values, cells, fit.n), shapiro_w=w, shapiro_p=w_p,
         qq_correlation=qq_correlation(residuals), breusch_pagan_p=1.0 if blind else _breusch_pagan(fit, residuals),
-        brown_forsythe_p=None if exact else _brown_forsythe(residuals, cells), autocorrelation=r1,
+        brown_forsythe_p=None if exact else brown_forsythe(residuals, cells), autocorrelation=r1,
         autocorrelation_p=r1_p,
         trend_tau=None if drift is None else drift.tau, trend_p=None if drift is None else drift.p,
         largest_cook=float(cook.max()), cook_limit=limit, largest_studentized=worst, studentized_p=outlier_p,
@@ -102,10 +102,8 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
 
 def qq_points(residuals: Array) -> tuple[Array, Array]:
     """(normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
-    from scipy.special import ndtri
-
     n = residuals.size
-    return ndtri((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
+    return normal_scores((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
 
 
 def qq_correlation(residuals: Array) -> float:
@@ -156,15 +154,6 @@ def _lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFi
     return LackOfFit(lack, pure, df_lack, df_pure, f, f_upper_p(f, df_lack, df_pure) if math.isfinite(f) else 0.0)
 
 
-def _shapiro(residuals: Array, exact: bool) -> tuple[float | None, float | None]:
-    if not 3 <= residuals.size <= _SHAPIRO_MOST or exact:
-        return None, None
-    from scipy.stats import shapiro
-
-    found = shapiro(residuals)
-    return float(found.statistic), float(found.pvalue)
-
-
 def _breusch_pagan(fit: Fit, residuals: Array) -> float:
     """Koenker's studentised form (J. Econometrics 17, 1981): n·R² of the squared residuals on the
     predictors."""
@@ -176,16 +165,21 @@ def _breusch_pagan(fit: Fit, residuals: Array) -> float:
     return chi2_upper_p(fit.n * max(0.0, r2), fit.k)
 
 
-def _brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
+def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
     """Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
     repeats."""
     sizes = np.bincount(cells)
     groups = [residuals[cells == cell] for cell in np.flatnonzero(sizes >= 3)[:200]]
     if len(groups) < 2 or all(np.ptp(group) == 0 for group in groups):
         return None
-    from scipy.stats import levene
-
-    return float(levene(*groups, center="median").pvalue)
+    spreads = [np.abs(group - np.median(group)) for group in groups]
+    whole, df = np.concatenate(spreads), len(groups) - 1
+    between = sum(float(one.size * (one.mean() - whole.mean()) ** 2) for one in spreads)
+    within = sum(float(np.sum((one - one.mean()) ** 2)) for one in spreads)
+    if within == 0:
+        return float(between == 0)
+    df_within = whole.size - len(groups)
+    return f_upper_p(between / df / (within / df_within), df, df_within)
 
 
 def _autocorrelation(residuals: Array, exact: bool) -> tuple[float, float]:

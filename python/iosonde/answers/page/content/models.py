@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate, Finding
 
 from .tables import DataTable, Value
@@ -20,24 +21,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One cell: its levels as text, the trials, and their mean, median and spread (``cv`` is a fraction)."""
+    """One cell: its levels as text and as they are, the trials, and their mean, median and spread (``cv`` is a
+    fraction), and the efficiency against the smallest size."""
 
     levels: tuple[str, ...]
+    setting: tuple[Cell, ...]
     mean: Estimate
     median: Estimate
     sd: float | None
     cv: float | None
     harmonic_mean: float | None = None
+    efficiency: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class ResponseSummary:
-    """Every cell of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty."""
+    """Every cell of one response. ``by`` names the levels; ``unit`` is a base unit, or the table's own, or empty.
+    ``includes``: what is inside its clock besides the operation."""
 
     title: str
     unit: str
     by: tuple[str, ...]
     rows: tuple[SummaryRow, ...]
+    includes: str = ""
 
     @property
     def harmonic(self) -> bool:
@@ -49,7 +55,7 @@ class ResponseSummary:
         of = f" ({self.unit})" if self.unit else ""
         names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean")
         rows: list[tuple[Value, ...]] = [
-            (*row.levels, row.mean.n, row.mean.level, row.mean.value, row.mean.low, row.mean.high, row.median.value,
+            (*row.setting, row.mean.n, row.mean.level, row.mean.value, row.mean.low, row.mean.high, row.median.value,
              row.median.low, row.median.high, row.sd, row.harmonic_mean, row.cv)
             for row in self.rows
         ]  # fmt: skip

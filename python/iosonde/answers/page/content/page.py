@@ -6,9 +6,10 @@ missing its Section says what and why. Each figure gives its data as a table, fo
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from iosonde.answers.plot.settings_plot import SettingsPlot
 from iosonde.core.types import Finding
 
 from .advice import ResponseAdvice
@@ -28,7 +29,8 @@ class Page:
 
     A Section with neither items nor a word on what is missing is no part of this page, nor are ``trials`` of None.
     ``clocks`` holds the metrics that no figure shows, ``latency_others`` the percentiles of the operations that take
-    the smaller part of their phase.
+    the smaller part of their phase, ``settings`` the figure at the top; ``more`` says how to see the numbers that are
+    not on this page.
     """
 
     title: str
@@ -52,23 +54,25 @@ class Page:
     influences: Section[Influence] = Section()
     bound: Section[Bound] = Section()
     advice: Section[ResponseAdvice] = Section()
+    settings: SettingsPlot | None = None
+    more: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page shows, for a program: versioned, base units."""
-        return {"iosonde_report": 1, **asdict(self)}
+        settings = None if self.settings is None else self.settings.to_dict()
+        return {"iosonde_report": 1, **asdict(replace(self, settings=None)), "settings": settings}
 
     def node_counts(self) -> tuple[int, ...]:
         """Every node count that some bar stands for, ascending."""
         return tuple(sorted({cell.nodes for bars in self.bars.items for cell in bars.cells}))
 
-    def warnings(self) -> tuple[str, ...]:
-        """What the Estimates of the figures cannot tell, each once."""
-        said = [
-            warning
-            for bars in self.bars.items
-            for cell in bars.cells
-            for estimate in (cell.estimate, cell.efficiency)
-            if estimate
-            for warning in estimate.warnings
-        ]
-        return tuple(dict.fromkeys(said))
+    @property
+    def scales(self) -> bool:
+        """Whether anything was measured at more than one node count, to set them against each other."""
+        return any(len(bars.cells) > 1 for bars in self.bars.items)
+
+    def warnings(self, medians: bool) -> tuple[str, ...]:
+        """What the means of its cells cannot tell, and their ``medians`` where these are shown, each once."""
+        cells = [row for one in self.summary for row in one.rows]
+        shown = [one for row in cells for one in (row.mean, row.efficiency, *([row.median] if medians else [])) if one]
+        return tuple(dict.fromkeys(warning for one in shown for warning in one.warnings))

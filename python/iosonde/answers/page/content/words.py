@@ -23,10 +23,12 @@ class Reproduce:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """In sentences: what was measured, how fast it is, how sure that is, what looks wrong."""
+    """In sentences: what was measured, how fast it is, how sure that is, what looks wrong; ``sentence`` is that of
+    ``summary``."""
 
     headline: str
     what: tuple[str, ...]
     fast: str
     sure: tuple[str, ...]
     wrong: str
+    sentence: str = ""

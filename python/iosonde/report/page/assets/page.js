@@ -1,9 +1,10 @@
 "use strict";
-/* Draws each figure when it comes into view, makes tables sortable. The page reads without it. */
+/* Draws each figure when it comes into view, makes tables sortable, gives them as CSV. The page reads without it. */
 (() => {
   const root = document.documentElement;
   root.dataset.script = "yes";
-  const theme = JSON.parse(document.getElementById("theme").textContent);
+  const kept = id => JSON.parse(document.getElementById(id).textContent);
+  const theme = kept("theme"), parts = kept("parts"); /* parts: what several specifications say alike */
   const waiting = new Set(document.querySelectorAll("[data-figure]")); /* specifications, each after its place */
 
   /* Colours are the page's CSS variables, so that dark, light and paper need no second drawing. Expressions are
@@ -13,11 +14,15 @@
     loader: {load: () => Promise.reject(new Error("a page loads nothing"))}, tooltip: {disableDefaultStyle: true},
   };
 
+  /* A specification with its parts, each of them its own: the drawing library may change what it is given. */
+  const whole = text => JSON.parse(text, (key, value) =>
+    value !== null && value.$part !== undefined ? structuredClone(parts[value.$part]) : value);
+
   async function draw(spec) {
     if (!waiting.delete(spec)) return;
     const place = document.getElementById(spec.dataset.figure);
     try {
-      await vegaEmbed(place, JSON.parse(spec.textContent), options);
+      await vegaEmbed(place, whole(spec.textContent), options);
       place.classList.add("drawn");
     } catch (error) {
       console.error(error);
@@ -71,7 +76,24 @@
     body.append(...rows.map(({row}) => row));
   }
 
+  /* The table before a button as CSV (RFC 4180): numbers in full, and no text that a spreadsheet would compute. */
+  const steers = text => /^[=+\-@]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  const quoted = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const cell = ({dataset, textContent}) => dataset.value ?? quoted(steers(textContent) ? `'${textContent}` : textContent);
+  const lines = table => [...table.rows].map(row => `${[...row.cells].map(cell).join(",")}\n`).join("");
+
+  function take(button) {
+    const data = button.previousElementSibling, table = data.querySelector("table");
+    const text = (table ? lines(table) : data.textContent).replaceAll("\n", "\r\n");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], {type: "text/csv;charset=utf-8"}));
+    link.download = button.dataset.name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000); /* when it has been read */
+  }
+
   document.querySelectorAll("table.sortable").forEach(sortable);
+  document.querySelectorAll(".take").forEach(button => button.addEventListener("click", () => take(button)));
   addEventListener("beforeprint", all);
   watch();
 })();

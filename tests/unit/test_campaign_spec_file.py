@@ -102,7 +102,7 @@ store: elsewhere
 
 def test_little_is_needed():
     found = spec("steps: [echo hi]")
-    assert (found.target, found.repetitions, found.levels("nodes"), found.design) == (None, 6, (1,), {"kind": "full"})
+    assert (found.targets, found.repetitions, found.levels("nodes"), found.design) == ({}, 6, (1,), {"kind": "full"})
     assert spec("steps: [echo hi]\nrepetitions: 2\nuntil: ci<5%").repetitions == 6  # the rule's pilot
     assert spec("steps: [echo hi]\ncache: drop").cache == CacheRegime(CACHE_DROP)
 
@@ -299,7 +299,7 @@ levels = st.one_of(
 )
 def test_what_the_store_keeps_is_the_same_experiment_again(tmp_path_factory, steps, set_up, own, until, seed):
     made = Spec(
-        target=tmp_path_factory.getbasetemp().resolve(),
+        targets={"": tmp_path_factory.getbasetemp().resolve()},
         steps=tuple(steps),
         factors=(
             Factor("nodes", "nodes", (1, 3)),

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.campaign import forecast
+from iosonde.campaign import forecast, needs
 from iosonde.campaign.forecast import FinishedTrial, Speeds, TrialWork
+from iosonde.campaign.pace import Pace
 from iosonde.core.errors import InputError
-from iosonde.core.types import Factor
+from iosonde.core.types import Factor, Run
 from iosonde.measure import design
 from iosonde.measure.workloads import envelope
 
@@ -59,6 +60,41 @@ def test_the_same_cell_is_known_best_whatever_else_its_run_carries():
     assert expected({"size": 10**6, "centre_trial": True}) == (9.0, forecast.MEASURED)
     # 9 s where 3 s were expected: the other size takes 3 times what the speeds say, too.
     assert expected({"size": 10**8}) == (pytest.approx(3 * 102), forecast.SCALED)
+
+
+def test_what_every_trial_takes_besides_is_not_scaled_with_the_size():
+    """A command that sets a factor takes 60 s whatever is moved: two sizes tell it from the speed."""
+    earlier = [FinishedTrial({"size": size}, 60 + 2 * SPEEDS.seconds(moved({"size": size}))) for size in (10**6, 10**7)]
+    expected = forecast.estimator(earlier, moved, SPEEDS)
+    assert expected({"size": 10**8}) == (pytest.approx(60 + 2 * 102), forecast.SCALED)
+
+
+def test_a_guess_says_what_it_knows_nothing_of():
+    found = forecast.forecast(trials(), [], moved, SPEEDS, 3)
+    assert found.basis == "at 1 MB/s and 100 files/s in all, without what 3 commands of each trial take"
+    assert "without" not in forecast.forecast(trials(), [FinishedTrial({"size": 1}, 3.0)], moved, SPEEDS, 3).basis
+
+
+def test_what_is_left_is_predicted_anew_and_said_after_the_first_block():
+    said = []
+    pace = Pace(lambda ahead, finished: forecast.forecast(ahead, finished, moved, SPEEDS), [], said.append)
+    every = trials(repetitions=3)
+    for place, trial in enumerate(every):
+        rest_s = pace.rest_s(trial, every[place:])
+        if place == 2:
+            assert rest_s == pytest.approx(2 * (7 + 700)) and len(said) == 1 and "4 trials that are left" in said[0]
+        pace.kept(Run("r", "e", "t", "", 0, dict(trial.factors), []), 7.0 if trial.factors["size"] == 10**6 else 700.0)
+    assert len(said) == 1
+
+
+def test_what_is_done_after_a_trial_counts():
+    at = "2026-11-22T10:{:02d}:00.000Z"
+    runs = [
+        {"experiment": "e", "started_at": at.format(2 * i + (i > 2) * 30), "seconds": 90.0, "facts": {"order": i}}
+        for i in range(6)
+    ]
+    assert needs._between(runs) == pytest.approx(30)
+    assert needs._between(runs[:1]) == 0
 
 
 def test_the_basis_counts_what_is_mixed():

@@ -9,20 +9,28 @@ together the two differ, and the first is no effect of this factor alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
-from iosonde.stats.regression.formula import TermFactor
-from iosonde.stats.regression.regress import Regression, fit_table
 
-from .panel import Held
+from .formula import TermFactor
+from .regress import Regression, fit_table
 
 STEPS = {"log2": "for each doubling", "log": "for each e times", "log10": "for each ten times"}
 NOT_STRAIGHT = "S301"
 NOT_BY_CHANCE = 0.05
 _MOST_NAMED = 2
+
+
+@dataclass(frozen=True)
+class Held:
+    """A slope of the regression on all factors: that of one factor, with the ``others`` held."""
+
+    slope: Estimate
+    others: tuple[str, ...]
 
 
 def adjusted_slopes(table: Table, response: str, terms: Sequence[str], level: float) -> dict[str, Held]:

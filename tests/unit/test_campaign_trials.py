@@ -1,5 +1,7 @@
 """Which trials are measured, when a campaign ends, and that each run is kept before the next starts."""
 
+import errno
+import os
 import time
 
 import pytest
@@ -93,11 +95,13 @@ def test_the_budget_starts_no_trial_that_would_end_late():
     assert "trials are left" in ended.early
 
 
-def test_a_full_target_ends_the_campaign_at_once():
-    bench = Bench(missing={2: ["write_large: rank 1: No space left on device (write of f at byte 0)"]})
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_a_target_that_stays_so_ends_the_campaign_at_once(error):
+    said = os.strerror(error)
+    bench = Bench(missing={2: [f"write_large: rank 1: {said} (write of f at byte 0)"]})
     ended = bench.run(experiment(5))
     assert bench.measured() == [0, 1, 2]
-    assert "No space left" in ended.early
+    assert said in ended.early
     assert ended.incomplete == 1
 
 

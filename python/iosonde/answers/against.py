@@ -1,0 +1,144 @@
+"""What the pairs of ``run --against`` say, by the rule that was sealed before the first of them.
+
+No option changes it: margin, level and the number that decides are those of the seal, and its interval holds whenever
+measuring ended. A test for a fixed n would not, so there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core import decision
+from iosonde.core.deciding import Name, own_clock
+from iosonde.core.errors import InputError
+from iosonde.core.pair_rule import PairRule, pair_rule
+from iosonde.core.types import Experiment
+from iosonde.data.asked import Asked
+from iosonde.data.source import Source
+from iosonde.stats.estimate.pair_words import sentence
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
+
+from .answer import Answer
+
+
+@dataclass(frozen=True)
+class PairVerdicts(Answer):
+    """The numbers that decide, cell by cell, then the others, which share one more alpha among them."""
+
+    items: tuple[PairVerdict, ...]
+    rule: PairRule
+    experiment: str
+    warnings: tuple[str, ...] = ()
+    lacking: str = ""  # why there is no verdict at all
+
+    @property
+    def primary(self) -> tuple[PairVerdict, ...]:
+        """Those that decide."""
+        return tuple(one for one in self.items if one.primary)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The verdict of each cell."""
+        if not self.items:
+            return (f"Cannot tell whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
+        return tuple(sentence(one) for one in self.primary)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde compare --json``: what decides stands at the top, too, where it is one number."""
+        listed = [{**one.to_json(), "sentence": sentence(one)} for one in self.items]
+        only = listed[0] if len(self.primary) == 1 else {}
+        only = only or {"sentence": " ".join(self.sentences)}
+        warnings = [*self.warnings, *only.get("warnings", [])]
+        return {"level": self.rule.level, "group": self.rule.factor, "experiment": self.experiment,
+                "sealed": self.rule.sealed(), **only, "warnings": warnings, "comparisons": listed}  # fmt: skip
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row for each number and cell."""
+        return [
+            {**one.cell, "operation": one.name[0], "metric": one.name[1], "unit": one.name[2], "primary": one.primary,
+             "a": self.rule.a, "b": self.rule.b, "pairs": one.n, **one.ratio.flat("ratio"), "verdict": one.verdict}
+            for one in self.items
+        ]  # fmt: skip
+
+
+def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:
+    """The experiments of pairs that a comparison of this group is of, the newest last."""
+    if source.store is None or published:
+        return []
+    # One whose first trial never ended has no run, and is asked for by its name alone.
+    named = [one for one in source.store.experiments() if one.id == source.experiment]
+    found = named or source.experiments or source.store.experiments()
+    return [one for one in found if (rule := pair_rule(one)) is not None and group in (None, rule.factor)]
+
+
+def against(source: Source, asked: Asked, found: Sequence[Experiment], levels: Sequence[str] = ()) -> PairVerdicts:
+    """What the newest of these experiments says. Raises InputError, DataError."""
+    experiment = found[-1]
+    rule = pair_rule(experiment)
+    assert rule is not None
+    if levels and set(levels) != {rule.a, rule.b}:
+        raise InputError(f"the pairs are of {rule.a} and {rule.b}", "leave the levels out")
+    runs = list(_runs(source, experiment, rule)) if len(source.table) else []
+    made = verdicts(runs, rule, _names(source, asked, experiment)) if runs else []
+    warnings = tuple(_warnings(source, asked, found, rule))
+    if not made:
+        return PairVerdicts((), rule, experiment.id, warnings, _runs_of(rule, runs))
+    shown = [one for one in made if _is_asked(one, asked.response)]
+    if not shown:
+        names = ", ".join(dict.fromkeys(f"{one.name[0]} {one.name[1]}" for one in made))
+        raise InputError(f"{source.name} has no response '{asked.response[0]}'", f"there are: {names}")
+    return PairVerdicts(tuple(shown), rule, experiment.id, warnings)
+
+
+def _runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
+    """The complete runs."""
+    cells = others(rule, experiment.factors)
+    rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
+    table = source.whole
+    columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
+    for run, operation, metric, unit, value, inside in zip(*columns, strict=True):
+        row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
+        rows.setdefault(str(run), []).append(row)
+    for one in source.runs:
+        if one.experiment == experiment.id and one.id in rows:
+            yield paired_run(rule, cells, one.factors, own_clock(rows[one.id]))
+
+
+def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
+    """Why these runs make no verdict."""
+    counts = [sum(run.side == side for run in runs) for side in (rule.a, rule.b)]
+    what = f"'{rule.metric}'" if rule.metric else "a number that decides"
+    if all(counts):
+        return f"no pair has {what} on both sides"
+    return f"no pair is complete (complete runs: {counts[0]} of {rule.a}, {counts[1]} of {rule.b})"
+
+
+def _names(source: Source, asked: Asked, experiment: Experiment) -> list[Name]:
+    """What a summary of the clock shows."""
+    rows = source.trials(asked.choice).rows
+    columns = [rows.columns[name].values for name in ("experiment", "operation", "metric", "unit")]
+    found = {(str(o), str(m), str(u)): None for e, o, m, u in zip(*columns, strict=True) if e == experiment.id}
+    return list(found)
+
+
+def _is_asked(one: PairVerdict, response: Sequence[str]) -> bool:
+    operation, metric, _ = one.name
+    return not response or bool({operation, metric, f"{operation} {metric}"} & set(response))
+
+
+def _warnings(source: Source, asked: Asked, found: Sequence[Experiment], rule: PairRule) -> Iterator[str]:
+    experiment = found[-1]
+    first = min((run.started_at for run in source.runs if run.experiment == experiment.id), default=None)
+    if why := decision.broken(experiment.settings[decision.KEY], experiment.id, first):
+        yield f"{why}: the interval promises nothing"
+    if asked.level != rule.level:
+        yield f"the level is the sealed one, {100 * rule.level:g} %"
+    if any(column not in ("operation", "metric") for column, _, _ in source.where):
+        yield "some pairs are left out by a condition that nobody sealed: the interval promises nothing"
+    if len(found) > 1:
+        yield (
+            f"this is the newest of {len(found)} comparisons in the store (--experiment chooses): of several the one "
+            "that pleases proves nothing"
+        )

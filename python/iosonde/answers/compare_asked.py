@@ -1,0 +1,47 @@
+"""What a comparison is asked: the sides, within what, and what counts as equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeVar
+
+from iosonde.data.source import Source
+from iosonde.stats.estimate.compare import Group
+
+from .gate import Gate
+
+SideT = TypeVar("SideT")
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What is compared: the ``levels`` of the column ``group``, the first of which is the base; two columns; or DATA,
+    the base, with the ``other`` DATA.
+
+    ``by``: within each combination of these; of a store by default its other factors. ``adjust``: columns inside whose
+    combinations is compared before all are put together; None: every setting that varies besides. ``pair``: columns
+    whose equal values pair a trial of A with one of B. ``a``, ``b``: published sides. ``margin``: what counts as equal.
+    ``gate``: what makes it a problem.
+    """
+
+    levels: Sequence[str] = ()
+    group: str | None = None
+    by: tuple[str, ...] = ()
+    pair: tuple[str, ...] = ()
+    margin: float = 0.02
+    a: Group | None = None
+    b: Group | None = None
+    other: Source | None = None
+    adjust: tuple[str, ...] | None = None
+    gate: Gate | None = None
+
+    @property
+    def published(self) -> list[Group]:
+        """The sides that are published."""
+        return [side for side in (self.a, self.b) if side is not None]
+
+    def pairs(self, measured: Sequence[SideT], published: Sequence[SideT]) -> Iterator[tuple[SideT, SideT]]:
+        """Every pair of sides, a published one in its place."""
+        return combinations([*published, *measured] if self.a is not None else [*measured, *published], 2)

@@ -1,0 +1,114 @@
+"""What a store's page says was measured: how many trials of which tool, what was swept, where and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Cell
+from iosonde.core.types import count_of
+from iosonde.core.units import format_seconds, size_of
+from iosonde.core.words import counted, listed, plural
+from iosonde.stats.overview.types import Overview
+
+from .axis import Axis
+from .headline import shortened
+from .machine import deep
+
+_MOST_LEVELS = 4  # that are named one by one
+_MOST_TOOLS = 3
+_MOST_SWEPT = 6  # factors
+_SIZES = ("nodes", "ranks_per_node", "ranks")
+
+
+def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
+    """The directory that was measured; of imported runs the store."""
+    named = dict.fromkeys(run.target for run in runs if run.target is not None)
+    return ", ".join(named) or otherwise
+
+
+def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
+    """The tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` where it was
+    of one."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        pairs = [run.source.partition(" ")[::2]] if run.imported else [
+            (tool, " ".join(phase.tool_versions) if len(phase.tools) == 1 else "")
+            for phase in run.phases for tool in phase.tools
+        ]  # fmt: skip
+        for tool, version in pairs:
+            found.setdefault(tool, {})[version] = None
+    said = [f"{tool} {next(iter(of))}".strip() if versions and len(of) == 1 else tool for tool, of in found.items()]
+    more = len(said) - _MOST_TOOLS
+    return listed([*said[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if said else ""
+
+
+def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
+    """Two or three sentences."""
+    if not runs:
+        yield "The store holds no runs."
+        return
+    complete = sum(run.complete for run in runs)
+    lost = f", {len(runs) - complete} of them incomplete and left out" if complete < len(runs) else ""
+    swept = _swept(overview)
+    if all(run.imported for run in runs):
+        yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."
+        return
+    what = tools_of(runs, True) or _steps(runs) or ", ".join(sorted({run.source for run in runs}))
+    mounts = [deep(run.facts, "machine", "mount") or {} for run in runs]
+    places = dict.fromkeys(f"{one['type']} ({one.get('source')})" for one in mounts if one.get("type"))
+    on = f" on {' and '.join(places)}" if places else ""
+    yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_size(runs, axis)])}."
+    drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
+    seconds = sum(run.seconds for run in runs)
+    yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {format_seconds(seconds)} of measuring."
+    if _stood_in(runs, axis):
+        yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
+
+
+def _steps(runs: Sequence[StoredRun]) -> str:
+    """The commands whose time was taken, where nothing else was done."""
+    phases = [phase for phase in runs[-1].phases if phase.is_step]
+    if not phases or not all(phase.is_command for phase in phases):
+        return ""
+    said = [f"'{shortened(phase.command)}'" for phase in phases]
+    return listed([*said[:_MOST_TOOLS], *([f"{len(said) - _MOST_TOOLS} more"] if len(said) > _MOST_TOOLS else [])])
+
+
+def _size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
+    sizes = sorted({axis.size(run.factors) for run in runs})
+    given = [run.factors.get("ranks_per_node") for run in runs]
+    each = sorted({count_of(level) for level in given if level is not None})
+    series = f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}"
+    on_each = "" if sizes == [1] else " on each"
+    per_node = f", {counted(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
+    return [series + per_node]
+
+
+def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
+    several = max(axis.size(run.factors) for run in runs) > 1
+    return several and runs[-1].facts.get("launcher") == "local" and axis.factor == "nodes"
+
+
+def _swept(overview: Overview) -> str:
+    """The factors with what they were set to: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
+    names = [name for name in overview.by if name not in _SIZES]
+    said = [f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]]
+    more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
+    return "; ".join([*said, *more])
+
+
+def _levels(name: str, overview: Overview) -> str:
+    levels = list(dict.fromkeys(row.by.get(name) for row in overview.rows))
+    return said_levels([one for one in levels if one is not None], name, overview.units)
+
+
+def said_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
+    """All of a few; of many numbers or sizes the first and the last, of many names how many."""
+    shown = [level_shown(level, units.get(name, "")) for level in levels]
+    if len(shown) < _MOST_LEVELS:
+        return listed(shown) if shown else ""
+    if all(isinstance(level, (int, float)) or size_of(str(level)) is not None for level in levels):
+        return f"{shown[0]} to {shown[-1]} ({len(shown)} levels)"
+    return f"{', '.join(shown[: _MOST_LEVELS - 1])} and {len(shown) - _MOST_LEVELS + 1} more"

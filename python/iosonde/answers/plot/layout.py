@@ -1,0 +1,75 @@
+"""Which factor of a figure goes along x, which is told by colour, which by panels.
+
+The factor with most levels goes along x, the next one that colours can tell apart is coloured, the others make panels.
+Nothing is averaged: where panels of a factor would hold a point each, as of a fraction or a Latin hypercube, it stays
+over, and each point is one setting of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.errors import InputError
+from iosonde.core.factor_levels import NAMES, FactorLevels
+from iosonde.core.table import Cell
+
+HUES, SHADES = 6, 24  # levels that colours tell apart: of names, of what has an order
+_LEAST, _FULL = 2.0, 0.6  # settings in a panel, on average; of those that it has room for
+
+
+@dataclass(frozen=True)
+class PlotRoles:
+    """What was asked for: the factors along x, by colour, in panels; empty where it is left to us."""
+
+    x: str = ""
+    color: str = ""
+    panel: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every factor that was named."""
+        return tuple(name for name in (self.x, self.color, *self.panel) if name)
+
+
+@dataclass(frozen=True)
+class PlotLayout:
+    """``x`` and ``color`` are factors ('' for none), ``panels`` the factors of panels; ``rest`` are in none of them:
+    each point is one setting of these."""
+
+    x: str
+    color: str
+    panels: tuple[str, ...]
+    rest: tuple[str, ...] = ()
+
+
+def layout(
+    levels: Mapping[str, FactorLevels], settings: Sequence[Mapping[str, Cell]], asked: PlotRoles, hues: int = HUES,
+    shades: int = SHADES,
+) -> PlotLayout:  # fmt: skip
+    """The layout of these factors, of which ``settings`` occur. ``hues`` and ``shades``: as many levels of names, and
+    of numbers, can be told by colour. Raises InputError for what cannot be."""
+    if len(set(asked.named)) < len(asked.named):
+        raise InputError("one factor has two roles", "name each factor once, with --x, --color or --panel")
+    if asked.color and len(levels[asked.color]) > shades:
+        raise InputError(f"{asked.color} has {len(levels[asked.color])} levels, more than colours can tell apart",
+                         "name it with --x or --panel, or choose levels with --where")  # fmt: skip
+    free = sorted((one for one in levels.values() if one.factor not in asked.named), key=_first)
+    x = asked.x or (free.pop(0).factor if free else "")
+    fits = (one.factor for one in free if len(one) <= (hues if one.kind == NAMES else shades))
+    color = asked.color or next(fits, "")
+    panels: list[str] = list(asked.panel)
+    rest: list[str] = []
+    room = len(levels[x]) * (len(levels[color]) if color else 1) if x else 1
+    for one in reversed([one for one in free if one.factor != color]):
+        in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, one.factor])
+        (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(one.factor)
+    return PlotLayout(x, color, tuple(panels), tuple(rest))
+
+
+def _first(one: FactorLevels) -> tuple[int, bool]:
+    return -len(one), one.kind == NAMES
+
+
+def _count(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:
+    return len({tuple(one[name] for name in names) for one in settings})

@@ -1,0 +1,96 @@
+"""What a figure by settings shows: every metric at every setting, with its interval, its trials, best and worst."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.page.content.tables import DataTable
+from iosonde.core.factor_levels import FactorLevels
+from iosonde.core.table import Cell
+from iosonde.core.types import Estimate
+
+
+@dataclass(frozen=True)
+class SettingPoint:
+    """One setting: the places of its levels along x and by colour, as data and in words; what was measured there."""
+
+    x: int
+    color: int
+    setting: Mapping[str, Cell]
+    said: str
+    mean: Estimate
+    trials: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SettingsPanel:
+    """One metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
+    panels of one ``scale`` share their axis."""
+
+    title: str
+    setting: str
+    metric: str
+    unit: str
+    scale: str
+    points: tuple[SettingPoint, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        points = [{"setting": dict(one.setting), "mean": one.mean.to_json(), "trials": list(one.trials)}
+                  for one in self.points]  # fmt: skip
+        return {
+            "title": self.title,
+            "setting": self.setting,
+            "metric": self.metric,
+            "unit": self.unit,
+            "points": points,
+        }
+
+
+@dataclass(frozen=True)
+class SettingsPlot(Answer):
+    """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour are a line along x.
+
+    ``sentences`` say the best and the worst of each metric, ``notes`` what a reader has to know of the figure,
+    ``left`` what is not in it.
+    """
+
+    title: str
+    x: FactorLevels
+    color: FactorLevels | None
+    panels: tuple[SettingsPanel, ...]
+    across: int
+    joined: bool
+    level: float
+    sentences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = field(default=())
+
+    def content(self) -> dict[str, Any]:
+        """Its panels with their points, and its sentences."""
+        return {
+            "title": self.title, "x": self.x.factor, "color": self.color.factor if self.color else None,
+            "level": self.level, "panels": [one.to_json() for one in self.panels],
+            "sentences": list(self.sentences), "notes": [*self.left, *self.notes],
+        }  # fmt: skip
+
+    def table(self) -> DataTable:
+        """One row a point, for the reader of a page to take away."""
+        rows = tuple(
+            (panel.title, panel.setting, point.said, point.mean.value, point.mean.low, point.mean.high, panel.unit,
+             point.mean.n)
+            for panel in self.panels for point in panel.points
+        )  # fmt: skip
+        columns = ("panel", "at", "setting", "mean", "low", "high", "unit", "trials")
+        return DataTable(self.title, columns, rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a point."""
+        return [
+            {"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit,
+             **point.setting, **point.mean.flat("mean"), "n": point.mean.n}
+            for panel in self.panels for point in panel.points
+        ]  # fmt: skip

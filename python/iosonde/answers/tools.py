@@ -1,0 +1,40 @@
+"""Which tools' own numbers are shown, and what is inside their clocks."""
+
+from __future__ import annotations
+
+from iosonde.core.stored import StoredRun
+from iosonde.data.asked import Asked
+from iosonde.data.choice import texts
+from iosonde.data.source import Source
+
+
+def told_by(source: Source, asked: Asked) -> tuple[tuple[str, str], ...]:
+    """(tool, what its clock includes besides the operation) of the rows that are asked for; '' where a tool does not
+    say, or has several. Nothing for what our engine measured."""
+    if source.store is None:
+        return ()
+    rows = source.trials(asked.choice).rows
+    if not len(rows) or "run" not in rows.columns:
+        return ()
+    tools = {run.id: _tool(run) for run in source.runs}
+    inside: dict[str, set[str]] = {}
+    columns = [rows.columns[name].values for name in ("run", "operation", "includes")]
+    for run, operation, includes in zip(*columns, strict=True):
+        for tool in tools.get(str(run), ()) if str(operation) in source.foreign else ():
+            inside.setdefault(tool, set()).add(str(includes or ""))
+    return tuple((tool, next(iter(known)) if len(known) == 1 else "") for tool, known in inside.items())
+
+
+def own_clock(source: Source, asked: Asked) -> str:
+    """The clock of the rates that our engine measured; '' where none is shown, or metrics are named."""
+    if source.store is None or asked.response or asked.metric:
+        return ""
+    shown = set(texts(source.trials(asked.choice).rows, "operation"))
+    return asked.clock if shown - source.foreign or not shown else ""
+
+
+def _tool(run: StoredRun) -> tuple[str, ...]:
+    """The tools whose output the numbers of a run are from."""
+    if run.imported:
+        return (run.source.split(" ")[0],)
+    return tuple(dict.fromkeys(tool for phase in run.phases for tool in phase.tools))

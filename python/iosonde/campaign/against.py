@@ -1,0 +1,66 @@
+"""Pairs of a campaign as they are measured, and whether more of them are needed."""
+
+from __future__ import annotations
+
+from iosonde.core.deciding import own_clock
+from iosonde.core.pair_rule import PairRule
+from iosonde.core.types import Experiment, Run
+from iosonde.stats.estimate.compare import CANNOT_TELL
+from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
+from iosonde.stats.estimate.sequential import LEAST
+from iosonde.store import Store
+
+_ROW = ("operation", "metric", "unit", "value", "includes")
+
+
+class Pairs:
+    """The complete runs of one experiment: those that a store has, and those that come."""
+
+    def __init__(self, rule: PairRule, experiment: Experiment, store: Store | None = None) -> None:
+        self._rule = rule
+        self._others = others(rule, experiment.factors)
+        self._runs: list[PairedRun] = []
+        if store:
+            self._read(store, experiment)
+
+    def add(self, run: Run) -> None:
+        """A run that was kept; one that is incomplete never counts."""
+        if run.complete:
+            rows = [(row.operation, row.metric, row.unit, row.value, row.includes) for row in run.observations
+                    if row.rank is None]  # fmt: skip
+            self._runs.append(paired_run(self._rule, self._others, run.factors, own_clock(rows)))
+
+    def verdicts(self) -> list[PairVerdict]:
+        """What decides, cell by cell."""
+        return verdicts(self._runs, self._rule)
+
+    def needed(self, experiment: Experiment) -> int:
+        """Pairs of every cell that are to be measured in all: one more than there are, until they tell."""
+        have = 1 + max(trial.repetition for trial in experiment.trials)
+        return have if self.finished() else min(have + 1, self._rule.most)
+
+    def finished(self) -> bool:
+        """Whether every cell has its verdict, or never will."""
+        found = self.verdicts()
+        told = len(found) == self._rule.cells and all(one.verdict != CANNOT_TELL for one in found)
+        return told or bool(self.hopeless())
+
+    def hopeless(self) -> str:
+        """Why more pairs would tell no more, in words."""
+        found = self.verdicts()
+        sides = {run.side for run in self._runs}
+        if not found and len(self._runs) >= 2 * LEAST and len(sides) == 2:
+            what = f"'{self._rule.metric}'" if self._rule.metric else "a bandwidth, a rate or a time"
+            return f"both sides have no number that decides: {what}"
+        return next((one.ratio.warnings[0] for one in found if one.n >= LEAST and one.ratio.value is None), "")
+
+    def _read(self, store: Store, experiment: Experiment) -> None:
+        rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
+        for row in store.results(experiment=experiment.id).to_pylist():
+            if row["rank"] is None:
+                rows.setdefault(row["run"], []).append(tuple(row[name] for name in _ROW))
+        for run in store.runs(experiment=experiment.id):
+            if not run["missing"]:
+                self._runs.append(
+                    paired_run(self._rule, self._others, run["factors"], own_clock(rows.get(run["id"], ())))
+                )

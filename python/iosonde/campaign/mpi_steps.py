@@ -1,0 +1,122 @@
+"""What is to be said and tried of steps that are MPI programs before the first trial: whether their launcher and their
+library belong together, and whether copies are measured where one job was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.types import Trial
+from iosonde.measure import mpi_jobs, mpi_program, placeholders, same_file
+from iosonde.measure.spec import ALL, ONCE, CommandStep, Spec
+from iosonde.ranks.launch import Launcher, mpiexec, program
+
+# Programs of these families start each other's ranks.
+_KIN = {mpiexec.MPICH, mpiexec.INTEL}
+
+
+@dataclass(frozen=True)
+class MpiJob:
+    """An MPI job of a step: its program as the command names it, the library that it loads in words, and what starts
+    it (empty: it is one rank, and needs nothing)."""
+
+    step: str
+    program: str
+    library: str
+    launcher: str
+
+    def sentence(self) -> str:
+        """What is said of it."""
+        by = f" by {self.launcher}" if self.launcher else ""
+        return f"{self.step}: {self.program} is one MPI job over all ranks{by} (on: mpi; {self.library})"
+
+    def to_json(self) -> dict[str, Any]:
+        """As facts of a run have it."""
+        return vars(self)
+
+
+def labelled(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
+    """The commands of an experiment by their names in results."""
+    for stage, steps in (("set-up", spec.set_up), ("step", spec.steps), ("tear-down", spec.tear_down)):
+        for number, step in enumerate(steps, 1):
+            if isinstance(step, CommandStep):
+                yield step.name or f"{stage}-{number:02d}", step
+
+
+def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJob, ...]:
+    """Every program that is to be an MPI job, once, with its launcher, started together for a moment: on as many nodes
+    as the largest trial has. Raises LaunchError, InputError for a program that is not there."""
+    jobs: dict[tuple[str, str], MpiJob] = {}
+    seen = set()
+    for label, step in labelled(spec):
+        for word in _words(step, ahead) if mpi_jobs.jobs([step]) else ():
+            if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
+                raise InputError(f"{label}: there is no program {word} on PATH", "load its module, or give its path")
+            library, nodes = program.library_of(word), max(trial.nodes for trial in ahead)
+            tasks = min(2, max(trial.nodes * trial.ranks_per_node for trial in ahead))
+            try:
+                starter = launcher.job(nodes, max(trial.ranks_per_node for trial in ahead), library, ())
+                if starter and library not in seen:
+                    program.check(launcher, tasks if launcher.name == "local" else nodes, library)
+            except LaunchError as error:
+                raise LaunchError(f"{label}: {word}: {error.message}", error.hint) from error
+            seen.add(library)
+            jobs[label, word] = MpiJob(label, word, library.version, next(iter(starter), ""))
+    return tuple(jobs.values())
+
+
+def _has_its_path(step: CommandStep) -> bool:
+    """Whether the command says itself where programs lie."""
+    begins = mpi_program.first(step.command)
+    return begins is not None and "PATH" in begins.assigned
+
+
+def _words(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
+    """The programs that a step's command begins with in these trials."""
+    return list(dict.fromkeys(mpi_jobs.word(step, placeholders.of_trial(trial, None)) for trial in ahead))
+
+
+def warnings(spec: Spec) -> list[str]:
+    """What is hardly meant, in sentences."""
+    nodes, per_node = max(spec.counts("nodes")), max(spec.counts("ranks_per_node"))
+    said = []
+    for label, step in labelled(spec):
+        if step.on == ALL and nodes * per_node > 1:
+            said += [f"{label}: {why}" for why in _copies(step, nodes, per_node)]
+        if step.on in ONCE and (why := strangers(step.command)):
+            said.append(f"{label}: {why}")
+    return said
+
+
+def _copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[str]:
+    """Of a command that every rank runs."""
+    ranks, begins = nodes * per_node, mpi_program.first(step.command)
+    tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
+    if mpi_program.launched_tool(step.command) and begins:
+        yield f"each of {ranks} ranks starts {begins.name}, which starts ranks itself; write on: single"
+    elif tools and not mpi_program.differs(step.command):
+        fits = mpi_program.why_not_mpi(step.command) is None
+        cure = "write on: mpi" if fits else f"make {tools[0]} a step of its own, on: mpi"
+        does = f"all write {name}" if name else "are added up"
+        yield f"{ranks} copies of {tools[0]} that know nothing of each other {does}; for one job {cure}"
+    elif name:
+        yield f"several of {ranks} copies write one file, {name}; give each its own with ${{RANK}} in the name"
+
+
+def strangers(command: str) -> str:
+    """In words, where a command's own launcher and its MPI program are of different MPIs; empty otherwise."""
+    both = mpi_program.launched_tool(command)
+    path = program.path_of(both[0]) if both else None
+    starter = mpiexec.describe(path) if path else None
+    if not both or not starter:
+        return ""
+    library = program.library_of(both[1])
+    families = {starter.flavour, library.flavour}
+    if "" in families or len(families) == 1 or families == _KIN:
+        return ""
+    return (
+        f"{both[0]} is {starter.version}, and {both[1]} loads {library.version}: its copies would each believe "
+        f"to be alone; leave {both[0]} and its options out (on: mpi finds the right one)"
+    )

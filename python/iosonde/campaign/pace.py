@@ -1,0 +1,44 @@
+"""What a campaign learns of its own speed while it runs: what is left is predicted anew before each trial."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from iosonde.core.types import Run, Trial
+from iosonde.core.units import format_seconds
+
+from .forecast import FinishedTrial, Forecast
+
+# What is left must take so long to be worth a line.
+WORTH_SAYING_S = 30.0
+
+
+@dataclass
+class Pace:
+    """``predict``: trials and finished ones → how long they take. ``finished`` are those of earlier campaigns first."""
+
+    predict: Callable[[Sequence[Trial], Sequence[FinishedTrial]], Forecast]
+    finished: list[FinishedTrial]
+    say: Callable[[str], None]
+    _block: int | None = None
+    _said: bool = False
+    _began: float = field(default_factory=time.monotonic)
+
+    def kept(self, run: Run, seconds: float) -> None:
+        """A trial is done, from its start to the end of its clean-up."""
+        if run.complete:
+            self.finished.append(FinishedTrial(run.factors, seconds))
+
+    def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
+        """Of all that are ``ahead``, the next one first; once the first block is done that is said."""
+        found = self.predict(ahead, self.finished)
+        self._block = trial.block if self._block is None else self._block
+        if trial.block != self._block and not self._said:
+            self._said = True
+            if found.total_s >= WORTH_SAYING_S:
+                gone = format_seconds(time.monotonic() - self._began)
+                self.say(f"the first block took {gone}; the {len(ahead)} trials that are left take about "
+                         f"{format_seconds(found.total_s)}")  # fmt: skip
+        return found.total_s

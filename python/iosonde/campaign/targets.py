@@ -1,0 +1,63 @@
+"""The directories that are measured: one, or several that are levels of the factor ``target``.
+
+``--target NAME=DIR`` says a level's name; of several bare directories each is called by the shortest name that tells it
+from the others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from iosonde.core.errors import InputError, IosondeError
+
+# What stands before the first "=" is a name unless it can be a part of a path: ./a=b is a directory.
+_NAMED = re.compile(r"([^/=\s~]+)=(.+)")
+
+
+def read(words: Sequence[str]) -> dict[str, str]:
+    """Name → directory, as options say it; the name of a single bare directory is empty. Raises InputError."""
+    found = [_split(word) for word in words]
+    bare = [Path(os.path.abspath(directory)) for name, directory in found if not name]
+    given = iter(names_of(bare) if len(found) > 1 else [""])
+    named = [(name or next(given), directory) for name, directory in found]
+    names = [name for name, _ in named]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two targets are called '{twice}'", "give each its own name: --target NAME=DIR")
+    return dict(named)
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """The shortest names that tell paths apart: one part of each, as far at its end as can be, else their ends."""
+    parts = [path.parts for path in paths]
+    longest = max(map(len, parts), default=0)
+    for place in range(1, longest + 1):
+        found = [one[-place] for one in parts if len(one) >= place]
+        if len(set(found)) == len(parts):
+            return found
+    for length in range(1, longest + 1):
+        ends = [str(Path(*one[-length:])) for one in parts]
+        if len(set(ends)) == len(parts):
+            return ends
+    return [str(path) for path in paths]
+
+
+@contextmanager
+def said(name: str) -> Iterator[None]:
+    """What goes wrong with a target that has a name is said with it."""
+    try:
+        yield
+    except IosondeError as error:
+        mark = f"target {name}: "
+        if name and not error.message.startswith(mark):
+            error.message = mark + error.message
+            error.args = (error.message, *error.args[1:])
+        raise
+
+
+def _split(word: str) -> tuple[str, str]:
+    named = _NAMED.fullmatch(word)
+    return (named[1], named[2]) if named else ("", word)

@@ -1,0 +1,128 @@
+"""The levels of a factor as a figure has them: in order, each with its text and its place on an axis."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import InputError
+from iosonde.core.table import Cell, Column, show, tidy
+from iosonde.core.units import format_size, parse_size
+from iosonde.core.words import level_text
+
+SIZES, NUMBERS, NAMES, NINES = "sizes", "numbers", "names", "nines"
+PERCENTILE = "percentile"  # a factor of per cents, as far from 100 as they are rare
+_SUFFIXED = re.compile(r"\d\s*[kmgtp]", re.IGNORECASE)
+_APART = 10.0  # the ends of two levels that go on a logarithmic axis
+
+
+@dataclass(frozen=True)
+class FactorLevels:
+    """One factor: its levels in order as ``cells`` of the data, as ``texts``, and as ``numbers`` where they are on an
+    axis (empty for NAMES).
+
+    ``kind``: SIZES in bytes, NUMBERS, NAMES, NINES (percentiles, placed by 1 in how many lies beyond). ``label`` is the
+    name without its ``unit``.
+    """
+
+    factor: str
+    label: str
+    unit: str
+    kind: str
+    cells: tuple[Cell, ...]
+    texts: tuple[str, ...]
+    numbers: tuple[float, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    @cached_property
+    def place(self) -> dict[Cell, int]:
+        """Level → its number in the order."""
+        return {cell: at for at, cell in enumerate(self.cells)}
+
+    @property
+    def title(self) -> str:
+        """What an axis says: the name with its unit."""
+        return f"{self.label} ({self.unit})" if self.unit else self.label
+
+    def said(self, at: int) -> str:
+        """``n=2``, ``size=64 KiB``, ``p99``."""
+        return self.texts[at] if self.kind == NINES else f"{self.label}={self.texts[at]} {self.unit}".rstrip()
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether its levels are apart by ratios rather than by differences."""
+        at = np.array(self.numbers)
+        if at.size < 2 or at.min() <= 0:
+            return False
+        if self.kind in (SIZES, NINES):
+            return True
+        if at.size == 2:
+            return bool(at.max() / at.min() >= _APART)
+        return _unevenness(np.log(at)) < _unevenness(at)
+
+
+def levels_of(columns: Sequence[Column], unit: str = "") -> FactorLevels:
+    """The levels that one factor has in any of these columns: sizes and numbers ascending, names as they come.
+    ``unit`` is the factor's own, where the columns do not say one."""
+    first = columns[0]
+    cells = list(dict.fromkeys(cell for column in columns for cell in column.codes()[1]))
+    unit = unit or first.unit
+    label = first.label or first.name
+    shown = "" if unit in (label, "bytes") else unit
+    numeric = all(column.numeric for column in columns)
+    numbers = _numbers(cells, numeric)
+    if first.name == PERCENTILE and numbers is not None:
+        return _nines(sorted(numbers))
+    if numbers is None and None in cells:
+        known = _sorted([cell for cell in cells if cell is not None], numeric)
+        cells = [*known, None]
+    if numbers is None:
+        return FactorLevels(first.name, label, shown, NAMES, tuple(cells), tuple(map(show, cells)))
+    kind = SIZES if unit == "bytes" or not numeric else NUMBERS
+    at, ordered = zip(*sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0]), strict=True)
+    texts = tuple(format_size(number) if kind == SIZES else level_text(tidy(number)) for number in at)
+    return FactorLevels(first.name, label, shown, kind, ordered, texts, at)
+
+
+def _nines(percents: list[float]) -> FactorLevels:
+    """Percentiles: each nine more is as far as the one before."""
+    texts = tuple(f"p{percent:g}" for percent in percents)
+    at = tuple(100 / (100 - percent) for percent in percents)
+    return FactorLevels(PERCENTILE, PERCENTILE, "", NINES, tuple(map(tidy, percents)), texts, at)
+
+
+def _sorted(cells: list[Cell], numeric: bool) -> list[Cell]:
+    """In the order of their numbers, where all are numbers or sizes."""
+    numbers = _numbers(cells, numeric)
+    if numbers is None:
+        return cells
+    return [cell for _, cell in sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0])]
+
+
+def _numbers(cells: list[Cell], numeric: bool) -> list[float] | None:
+    """The levels as numbers, sizes such as ``64k`` in bytes; None where one is a name or is missing."""
+    if not cells or any(cell is None for cell in cells):
+        return None
+    if numeric:
+        return [float(cell) for cell in cells if cell is not None]
+    texts = [str(cell) for cell in cells]
+    if not any(_SUFFIXED.search(text) for text in texts):
+        return None
+    try:
+        sizes = [float(parse_size(text)) for text in texts]
+    except InputError:
+        return None
+    return sizes if len(set(sizes)) == len(sizes) else None
+
+
+def _unevenness(at: npt.NDArray[np.float64]) -> float:
+    steps = np.diff(at)
+    return float(np.std(steps) / np.mean(steps)) if at.size > 1 else math.inf

@@ -1,0 +1,59 @@
+"""A tool's headline: the kinds of metric that its users look at first, and the one number that stands for each.
+
+A *kind* is a metric without its clock: ``bandwidth`` stands for ``bandwidth_last_done`` as for
+``bandwidth_sum_of_ranks``. Who reads a tool's output names its kinds; a run keeps them for each of its operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+# Of what has several metrics: the first of these that it has; how fast it is, else how long it takes.
+SPEEDS = ("bandwidth", "rate")
+USUAL = (*SPEEDS, "real", "seconds", "time", "latency_mean")
+# The numbers of one kind, the best first: as the tool's own clock says, of all ranks, over its own iterations.
+_ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
+# What a clock includes besides the tool's own work: starting the command. The tool's own number comes first.
+COMMAND = "command"
+# What is computed of a tool's own iterations, and the metric that they are of by another name.
+_SUMMARIES = ("_max", "_min", "_mean", "_sd")
+_ITERATED = {"transfers": "rate"}
+
+
+def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:
+    """Operation → those of ``kinds`` that it has; without kinds, or where a run has none of them, the usual one.
+
+    ``metrics``: (operation, metric) of every number. An operation that has none, beside one that has some, gets none.
+    """
+    of: dict[str, set[str]] = {}
+    for operation, metric in metrics:
+        of.setdefault(operation, set()).add(metric)
+    found = {name: [kind for kind in kinds if number_of(kind, there)] for name, there in of.items()}
+    if any(found.values()):
+        return found
+    return {name: [kind for kind in USUAL if number_of(kind, there)][:1] for name, there in of.items()}
+
+
+def number_of(kind: str, metrics: Collection[str], clock: str = "") -> str | None:
+    """The metric that stands for a kind among those of an operation; of a ``clock`` that is asked for only its own."""
+    ends = _ENDS if not clock else (f"_{clock}",) if any(f"{kind}{end}" in metrics for end in _ENDS[:1]) else _ENDS
+    return next((f"{kind}{end}" for end in ends if f"{kind}{end}" in metrics), None)
+
+
+def computed(metric: str, metrics: Collection[str]) -> bool:
+    """Whether a metric only sums up a tool's own iterations, which are there themselves."""
+    for end in _SUMMARIES:
+        base = metric.removesuffix(end)
+        if base != metric:
+            kind = _ITERATED.get(base, base)
+            return any(f"{kind}{clock}" in metrics for clock in ("_last_done", ""))
+    return False
+
+
+def merged(several: Iterable[Mapping[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """The headlines of several steps of one run."""
+    found: dict[str, list[str]] = {}
+    for one in several:
+        for operation, kinds in one.items():
+            found[operation] = list(dict.fromkeys([*found.get(operation, ()), *kinds]))
+    return found

@@ -1,0 +1,110 @@
+"""Which rows of a store are meant by ``--clock`` and ``--metric``, and by neither of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError
+from iosonde.core.headlines import number_of
+from iosonde.core.table import Table
+
+from .asked import ALL, CLOCKS, EVERY, MetricChoice
+from .headlines import Foreign
+
+Rows = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+Texts = npt.NDArray[Any]
+
+_SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
+# The parts of a command's time: shown when they are asked for.
+_BESIDE = ("user_seconds", "system_seconds")
+# What people say for a kind of metric.
+_ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
+
+
+def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
+    """The rows that are meant, in their order, and what was taken for it. Raises DataError for an unknown name."""
+    metrics, operations = texts(whole, "metric"), texts(whole, "operation")
+    if choice == EVERY:
+        return np.arange(len(whole)), []
+    if ALL in (*choice.metric, choice.clock):
+        return np.flatnonzero(~foreign.computed & ~_same_of_one_rank(whole, metrics)), []
+    if choice.metric:
+        masks = [_named(name, metrics, operations, texts(whole, "run")) for name in choice.metric]
+        return np.flatnonzero(np.logical_or.reduce(masks)), []
+    clocks = [name.strip() for name in choice.clock.split(",")]
+    if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
+        return np.flatnonzero(metrics == clocks[0]), []
+    for name in clocks:
+        if name not in CLOCKS:
+            known = ", ".join([*CLOCKS, ALL])
+            raise DataError(f"'{name}' is not a clock", f"known: {known}; a metric is asked for with --metric")
+    native, warnings = _of_clocks(metrics, operations, ~foreign.rows, clocks)
+    return np.flatnonzero(native | foreign.first), warnings
+
+
+def _named(name: str, metrics: Texts, operations: Texts, runs: Texts) -> Mask:
+    """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind. Raises
+    DataError where there is neither."""
+    there = set(metrics)
+    if name in there:
+        return np.array(metrics == name, dtype=bool)
+    kind = _ALSO.get(name.lower(), name)
+    of_cell: dict[tuple[str, str], set[str]] = {}
+    for key, metric in zip(zip(runs, operations, strict=True), metrics, strict=True):
+        of_cell.setdefault(key, set()).add(metric)
+    chosen = {key: number_of(kind, some) for key, some in of_cell.items()}
+    found = [chosen[key] == metric
+             for key, metric in zip(zip(runs, operations, strict=True), metrics, strict=True)]  # fmt: skip
+    if not any(found):
+        found = [metric.endswith(f"_{kind}") for metric in metrics]
+    if not any(found):
+        near = difflib.get_close_matches(name, sorted(there), 3, 0.5) or sorted(there)[:30]
+        raise DataError(f"there is no metric '{name}'", f"there are: {', '.join(near)}")
+    return np.array(found, dtype=bool)
+
+
+def _of_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:
+    """The rows that are of these clocks, or that have none; the sum of ranks for those operations that lack them."""
+    others = tuple(f"_{name}" for name in CLOCKS if name not in clocks)
+    keep = native & np.array([not metric.endswith(others) and metric not in _BESIDE for metric in metrics], dtype=bool)
+    # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
+    of_these = native & _ends(metrics, tuple(f"_{name}" for name in clocks))
+    without = sorted(set(operations[native & _ends(metrics, others)]) - set(operations[of_these]))
+    fallback = native & _ends(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
+    if not fallback.any():
+        return keep, []
+    said = (
+        f"no {' or '.join(clocks)} rate of {', '.join(without)} (the nodes' clocks cannot be compared): the sum of "
+        "ranks is shown"
+    )
+    return keep | fallback, [said]
+
+
+def _ends(metrics: Texts, ends: tuple[str, ...]) -> Mask:
+    return np.array([metric.endswith(ends) for metric in metrics], dtype=bool)
+
+
+def _same_of_one_rank(whole: Table, metrics: Texts) -> Mask:
+    """Maxima over ranks that are their mean, in every run: of one rank they are by construction."""
+    found = np.zeros(len(metrics), dtype=bool)
+    values, keys = texts(whole, "value"), list(zip(texts(whole, "run"), texts(whole, "operation"), strict=True))
+    mean = {(*key, metric): value for key, metric, value in zip(keys, metrics, values, strict=True)}
+    for name in {metric for metric in metrics if metric.endswith(_MAX_OF_RANKS)}:
+        other = f"{name.removesuffix(_MAX_OF_RANKS)}_mean_of_ranks"
+        at = np.flatnonzero(metrics == name)
+        if all(mean.get((*keys[i], other)) == values[i] for i in at):
+            found[at] = True
+    return found
+
+
+def texts(table: Table, name: str) -> Texts:
+    """A column as text, '' where it lacks a value or is not there."""
+    if name not in table.columns:
+        return np.full(len(table), "", dtype=object)
+    return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)

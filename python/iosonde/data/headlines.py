@@ -1,0 +1,81 @@
+"""Which rows of a store are shown where no metric is asked for: of another tool's operations their headlines.
+
+A run says them itself (``core.headlines``); of those that earlier versions wrote they are found by the usual names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.headlines import COMMAND, computed, headlines, number_of
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """Of each row of whole runs: whether another tool's operation is behind it (``rows``), whether it is its headline
+    (``first``), and whether it only sums up iterations of the tool that are there themselves (``computed``)."""
+
+    rows: Mask
+    first: Mask
+    computed: Mask
+
+
+def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
+    """The rows of whole runs looked at by run; ``clock``: the one that is asked for, '' for the usual one."""
+    masks = [np.zeros(len(rows), dtype=bool) for _ in range(3)]
+    if not {"run", "operation", "metric"} <= set(rows.columns):
+        return Foreign(*masks)
+    known = {run.id: run for run in runs}
+    metrics, operations = rows.columns["metric"].values, rows.columns["operation"].values
+    inside = rows.columns["includes"].values if "includes" in rows.columns else np.full(len(rows), "", dtype=object)
+    for (run,), at in rows.groups(["run"]):
+        if str(run) not in known:
+            continue
+        said = _said(known[str(run)], [(str(operations[i]), str(metrics[i])) for i in at])
+        by_operation: dict[str, list[int]] = {}
+        for i in at:
+            by_operation.setdefault(str(operations[i]), []).append(int(i))
+        for operation, places in by_operation.items():
+            if operation in said:
+                there = {str(metrics[i]): i for i in places}
+                masks[0][places] = True
+                first = _first(said[operation], there, inside, clock)
+                masks[1][[i for i in places if str(metrics[i]) in first]] = True
+                masks[2][[i for i in places if computed(str(metrics[i]), there)]] = True
+    return Foreign(*masks)
+
+
+def _first(kinds: Sequence[str], there: Mapping[str, int], inside: npt.NDArray[Any], clock: str) -> set[str]:
+    """The metrics that stand for the kinds. What the start of a command is inside of only where nothing else does."""
+    found = set()
+    for kind in kinds:
+        own = [metric for metric, place in there.items() if inside[place] != COMMAND]
+        metric = number_of(kind, own, clock) or number_of(kind, there, clock)
+        if metric is not None:
+            found.add(metric)
+    return found
+
+
+def _said(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    """Operation → kinds, of those operations that another tool measured; what the engine measured is not among them."""
+    if run.headlines:
+        return run.headlines
+    native = {phase.operation for phase in run.phases if not phase.is_command}
+    steps = {phase.name: phase for phase in run.phases if phase.is_command}
+    if not run.imported and not steps:
+        return {}
+    rest = [(operation, metric) for operation, metric in metrics if operation not in native]
+    found: dict[str, list[str]] = {}
+    for operation, kinds in headlines([one for one in rest if one[0] not in steps], ()).items():
+        found[operation] = kinds
+    spoken = any(found.values())
+    return found | {name: [] if spoken else ["seconds"] for name in steps}

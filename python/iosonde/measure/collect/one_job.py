@@ -1,0 +1,53 @@
+"""What the outputs of an MPI program say about how many tasks it had, beside how many the trial has ranks.
+
+A launcher of another MPI than the program's does not fail: it starts N jobs of one task each. Nobody sees it but the
+program, which prints how many it were. Pure functions; of what an importer returns the factors are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iosonde.measure import mpi_program
+from iosonde.measure.items import Item
+from iosonde.measure.placeholders import names_in
+from iosonde.measure.spec import ALL, MPI, SINGLE
+
+
+def of_outputs(item: Item, found: Mapping[int, Sequence[Any]], ranks: int) -> dict[str, Any] | None:
+    """``tasks``: of each output in turn (None where it does not say); ``expected``: how many one job should have (None:
+    not known). None for a step that is no MPI program, or whose ranks are meant to work apart."""
+    expected = _expected(item, ranks)
+    tools = {tool for several in found.values() for one in several if (tool := one.tool) in mpi_program.TOOLS}
+    if not tools or expected == 0:
+        return None
+    tasks = [one.factors.get("ranks") for _, several in sorted(found.items()) for one in several]
+    return {"tool": min(tools), "expected": expected, "tasks": tasks}
+
+
+def _expected(item: Item, ranks: int) -> int | None:
+    """0 for a step that is not looked at."""
+    command, on = item["command"], item["on"]
+    if on == MPI:
+        return ranks
+    if on == ALL:
+        return 0 if mpi_program.differs(command) or not mpi_program.tools_in(command) else ranks
+    if on == SINGLE and any(one.is_launcher for one in mpi_program.programs(command)):
+        return ranks if {"RANKS", "NODES"} & set(names_in(command)) else None
+    return 0
+
+
+def broken(item: Item, said: Mapping[str, Any] | None) -> list[str]:
+    """One sentence where a job that we started fell apart: its numbers are of copies that overwrote each other."""
+    if item["on"] != MPI or not said or said["expected"] == 1:
+        return []
+    tasks, expected = said["tasks"], said["expected"]
+    if 1 not in tasks and not (len(tasks) == expected and set(tasks) == {None}):
+        return []
+    started = (item.get("launch") or ["its launcher"])[0]
+    what = f"{len(tasks)} jobs of one task each" if len(tasks) > 1 else "a job of one task"
+    return [
+        f"{item['label']}: {said['tool']} ran as {what}, not as one of {expected}: {started} and the MPI library of "
+        f"{said['tool']} do not belong together (iosonde doctor tries them)"
+    ]

@@ -1,0 +1,55 @@
+"""The steps that are one MPI job over all ranks: which program it is, what it loads, and the words that start it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from iosonde.core.types import FactorValue
+from iosonde.ranks.launch import Launcher, program
+from iosonde.ranks.launch.mpiexec import Library
+
+from . import mpi_program, placeholders
+from .items import Item
+from .rank.command import OF_LAUNCHERS, TRIAL_VARIABLE
+from .spec import MPI, CommandStep, Step
+
+
+def word(step: CommandStep, values: Mapping[str, FactorValue]) -> str:
+    """The program of a step, with its names filled in."""
+    found = mpi_program.first(step.command)
+    known = dict.fromkeys((*placeholders.TRIAL, *placeholders.RANK), "0")
+    return placeholders.fill(found.word, known | dict(values)) if found else ""
+
+
+def jobs(steps: Iterable[Step]) -> list[CommandStep]:
+    """Those steps that are MPI jobs."""
+    return [step for step in steps if isinstance(step, CommandStep) and step.on == MPI]
+
+
+def launch(
+    launcher: Launcher, command: str, nodes: int, per_node: int, values: Mapping[str, FactorValue]
+) -> tuple[list[str], Library]:
+    """The words that start the program of ``command`` as one job, and the library that they are for. Raises
+    LaunchError."""
+    step = CommandStep(command, MPI)
+    library, found = program.library_of(word(step, values)), mpi_program.first(command)
+    told = (TRIAL_VARIABLE, *placeholders.as_environment(values), *(found.assigned if found else ()))
+    return launcher.job(nodes, per_node, library, told), library
+
+
+def prepared(made: list[Item], launcher: Launcher, values: Mapping[str, FactorValue]) -> list[Item]:
+    """The items of a trial, each MPI job with the words that start it (``launch``) and the place in its command before
+    which they stand (``at``). Raises LaunchError."""
+    for item in made:
+        found = mpi_program.first(item["command"]) if item.get("on") == MPI else None
+        if found:
+            nodes, per_node = int(str(values["NODES"])), int(str(values["RANKS_PER_NODE"]))
+            words, _ = launch(launcher, item["command"], nodes, per_node, values)
+            item |= {"launch": words, "at": found.at}
+    return made
+
+
+def variables_here() -> list[str]:
+    """The names of launchers' variables that this process has: what ranks have beside is of our own launcher."""
+    return sorted(name for name in os.environ if name.startswith(OF_LAUNCHERS))

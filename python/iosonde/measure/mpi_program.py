@@ -1,0 +1,171 @@
+"""What a shell command runs, as far as its text tells: whether it is an MPI program, and where a launcher belongs.
+
+Such a command is one job over all ranks, and no job of its own on each: N independent copies of ``ior`` overwrite one
+file, and their sum is nobody's bandwidth. So where nothing else is said (``default_on``) it runs as ``on: mpi``. Pure
+functions; the shell's words are told apart, nothing is expanded.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .placeholders import RANK, names_in
+from .spec import MPI, SINGLE
+
+# Programs that are MPI programs whoever built them.
+TOOLS = ("ior", "mdtest", "md-workbench", "io500")
+# Programs that start the ranks of an MPI program themselves; also with a family behind a dot (mpiexec.hydra).
+LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun")
+# Programs that run another one, which stands among their words.
+_KEYWORDS = ("if", "then", "else", "elif", "for", "while", "until", "do", "case", "{", "!")
+_WRAPPERS = (*_KEYWORDS, "env", "exec", "time", "timeout", "nice", "ionice", "numactl", "taskset", "stdbuf",
+             "sudo")  # fmt: skip
+
+_WORD = r"""(?:[^\s;&|()<>"'\\$`]|\\.|"(?:[^"\\]|\\.)*"|'[^']*'|\$\{[^}]*\}|\$\([^()]*\)|`[^`]*`|\$)+"""
+_TOKEN = re.compile(
+    rf"(?P<blank>(?:[^\S\n]|\\\n)+|\#[^\n]*)|(?P<redirect>\d*(?:<<|>>|[<>])[&|]?[^\S\n]*(?:{_WORD})?)"
+    rf"|(?P<operator>&&|\|\||[;&|()\n])|(?P<word>{_WORD})|(?P<other>.)",
+    re.DOTALL,
+)
+# What is another one on each rank, as a variable.
+_OF_A_RANK = re.compile(rf"\$\{{?IOSONDE_(?:{'|'.join(RANK)})\b")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of a command: its ``word`` as the shell unquotes it, where it stands in the text (``at``), the names
+    of the variables that are set before it, and its other words. ``alone``: the command runs no other program but
+    those that its output is piped to."""
+
+    word: str
+    at: int
+    assigned: tuple[str, ...]
+    words: tuple[str, ...]
+    alone: bool = False
+
+    @property
+    def name(self) -> str:
+        """Without its directory."""
+        return self.word.rpartition("/")[2]
+
+    @property
+    def is_tool(self) -> bool:
+        """Whether it is known as an MPI program."""
+        return self.name in TOOLS
+
+    @property
+    def is_launcher(self) -> bool:
+        """Whether it starts ranks itself."""
+        return self.name.partition(".")[0] in LAUNCHERS
+
+
+def programs(command: str) -> list[Program]:
+    """The programs that a command runs, in order of its text; what stands in ``$(…)`` is not looked at."""
+    lists, ends = _simple_commands(command)
+    found = [program for words in lists if (program := _program(words))]
+    only_pipes = set(ends[:-1]) <= {"|"} and ends[-1] in ("", ";", "\n")
+    alone = only_pipes and found[:1] != [] and found[0].word not in _KEYWORDS
+    return [replace(one, alone=alone) for one in found]
+
+
+def first(command: str) -> Program | None:
+    """The program that a command begins with."""
+    return next(iter(programs(command)), None)
+
+
+def default_on(command: str, otherwise: str) -> str:
+    """Where a command runs that says nothing of it.
+
+    MPI: it is a known MPI program, alone but for pipes, and says nothing that differs from rank to rank. SINGLE: it
+    begins with a launcher, which starts its ranks itself. Else ``otherwise``.
+    """
+    begins = first(command)
+    if begins is None or not begins.alone:
+        return otherwise
+    if begins.is_launcher:
+        return SINGLE
+    return MPI if begins.is_tool and not differs(command) else otherwise
+
+
+def differs(command: str) -> bool:
+    """Whether a command says something that is another thing on every rank."""
+    return bool(set(RANK) & set(names_in(command)) or _OF_A_RANK.search(command))
+
+
+def tools_in(command: str) -> list[str]:
+    """The known MPI programs that a command runs without a launcher, also through ``env``, ``timeout`` and the like."""
+    found = []
+    for one in programs(command):
+        words = [one.word, *one.words] if one.name in _WRAPPERS else [one.word]
+        found += [name for word in words if (name := word.rpartition("/")[2]) in TOOLS]
+    return list(dict.fromkeys(found))
+
+
+def launched_tool(command: str) -> tuple[str, str] | None:
+    """(launcher, MPI program) of a command that begins with a launcher, as its words name them; None otherwise."""
+    begins = first(command)
+    if begins is None or not begins.is_launcher:
+        return None
+    tool = next((word for word in begins.words if word.rpartition("/")[2] in TOOLS), None)
+    return (begins.word, tool) if tool else None
+
+
+def why_not_mpi(command: str) -> tuple[str, str] | None:
+    """(what, hint) of a command that cannot be one MPI job, None of one that can."""
+    begins = first(command)
+    if begins is None:
+        return "there is no program that could be an MPI job", "name one"
+    if begins.is_launcher:
+        what = f"{begins.name} starts the ranks itself"
+        return what, f"leave {begins.name} and its options out, or write on: single"
+    if not begins.alone:
+        what = "on: mpi starts one program, and this command runs several"
+        return what, "make each a step of its own, or start the ranks yourself with on: single"
+    return None
+
+
+def quoted(launch: Sequence[str]) -> str:
+    """A launcher's words as they stand before a program in a command; empty where there are none."""
+    return "".join(f"{shlex.quote(word)} " for word in launch)
+
+
+def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[str]]:
+    """((place, word) of each simple command, the operator behind each)."""
+    lists: list[list[tuple[int, str]]] = []
+    ends: list[str] = []
+    words: list[tuple[int, str]] = []
+    for kind, at, text in [*_tokens(command), ("operator", len(command), "")]:
+        if kind in ("word", "other"):
+            words.append((at, text))
+        elif kind == "operator" and (words or text not in ("", "\n")):
+            lists.append(words)
+            ends.append(text)
+            words = []
+    return lists, ends or [""]
+
+
+def _tokens(command: str) -> Iterator[tuple[str, int, str]]:
+    for found in _TOKEN.finditer(command):
+        yield str(found.lastgroup), found.start(), found.group()
+
+
+def _program(words: Sequence[tuple[int, str]]) -> Program | None:
+    assigned = []
+    for place, (at, word) in enumerate(words):
+        if name := _ASSIGNMENT.match(word):
+            assigned.append(name.group(1))
+            continue
+        return Program(_plain(word), at, tuple(assigned), tuple(_plain(one) for _, one in words[place + 1 :]))
+    return None
+
+
+def _plain(word: str) -> str:
+    """A word without the shell's quotes."""
+    try:
+        return "".join(shlex.split(word, comments=False)) or word
+    except ValueError:
+        return word

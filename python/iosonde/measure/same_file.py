@@ -1,0 +1,66 @@
+"""The one file that several copies of a command would write, as far as its text tells. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from .mpi_program import Program, differs, programs
+from .placeholders import names_in
+
+# Program → the option that names its file.
+_OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
+_OF_A_NODE = {"NODENAME", "NODE_INDEX", "HOSTNAME"}
+# What the shell puts in, which may be another thing on every rank.
+_OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
+
+
+def written_by_all(command: str, nodes: int, per_node: int) -> str | None:
+    """The name of a file that more than one of ``nodes`` × ``per_node`` copies writes; None where none is seen."""
+    if nodes * per_node < 2:
+        return None
+    for program in programs(command):
+        name = _file_of(program)
+        if name is None or not _writes(program) or name.startswith("/dev/") or _OF_THE_SHELL.search(name):
+            continue
+        moved = not name.startswith(("/", "${TARGET")) and differs(command)  # perhaps each is in a directory of its own
+        if not moved and not _told_apart(name, nodes, per_node):
+            return name
+    return None
+
+
+def _file_of(program: Program) -> str | None:
+    option = _OPTIONS.get(program.name)
+    if option is None:
+        return None
+    for word, following in zip_longest(program.words, program.words[1:]):
+        if word == option:
+            return following
+        if word.startswith(option):
+            return word.removeprefix(option).removeprefix("=")
+    return None
+
+
+def _writes(program: Program) -> bool:
+    words = program.words
+    if program.name == "ior":
+        return "-w" in words or "-r" not in words
+    if program.name == "fio":
+        kinds = [word.partition("=")[2] for word in words if word.startswith(("--rw=", "--readwrite="))]
+        return any("write" in kind or kind.endswith("rw") for kind in kinds)
+    if program.name == "iozone":
+        tests = [word for word in words if word.startswith("-i")]
+        return not tests or "-i0" in tests or _follows(words, "-i", "0")
+    return True
+
+
+def _follows(words: Sequence[str], option: str, value: str) -> bool:
+    return any(pair == (option, value) for pair in zip(words, words[1:], strict=False))
+
+
+def _told_apart(name: str, nodes: int, per_node: int) -> bool:
+    """Whether every copy has a name of its own."""
+    names = set(names_in(name))
+    by_node, by_rank_of_it = bool(names & _OF_A_NODE), "LOCAL_RANK" in names
+    return "RANK" in names or ((by_node or nodes == 1) and (by_rank_of_it or per_node == 1))

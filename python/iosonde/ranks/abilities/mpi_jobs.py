@@ -1,0 +1,45 @@
+"""Other people's MPI programs: which MPI they load, and whether its launcher and its library find each other."""
+
+from __future__ import annotations
+
+import shutil
+
+from iosonde.core.errors import LaunchError
+from iosonde.ranks.launch import local, mpiexec, program
+
+from .ability import Ability
+
+TOOLS = ("ior", "mdtest", "md-workbench", "io500")
+_NEEDED_FOR = "ior, mdtest and the like as one job over all nodes (on: mpi)"
+
+
+def mpi_programs() -> Ability:
+    """Start two tasks of the MPI that each of them loads, by the launcher that belongs to it."""
+    name, there = "mpi programs", [tool for tool in TOOLS if program.path_of(tool)]
+    if not there:
+        return Ability(
+            name, False, f"none on PATH: {', '.join(TOOLS)}", _NEEDED_FOR, "build one from github.com/hpc/ior"
+        )
+    said, cure = [], ""
+    for library in dict.fromkeys(program.library_of(tool) for tool in there):
+        who = ", ".join(tool for tool in there if program.library_of(tool) == library)
+        try:
+            starter = local.Local().job(2, 1, library, ())[0]
+            seconds = program.check(local.Local(), 2, library)
+            said.append(f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_beside(library)}")
+        except LaunchError as error:
+            said.append(f"{who}: {error.message}")
+            cure = error.hint
+    return Ability(name, not cure, "; ".join(said), _NEEDED_FOR, cure)
+
+
+def _beside(library: mpiexec.Library) -> str:
+    """What to know of the mpiexec that a person would type: of another MPI it starts copies that are each alone."""
+    path = shutil.which("mpiexec")
+    typed = mpiexec.describe(path) if path else None
+    if not typed or not library.flavour or typed.flavour == library.flavour:
+        return ""
+    return f" (not by {path}, {typed.version}: its tasks would each be alone)"
+
+
+CHECKS = [mpi_programs]

@@ -1,0 +1,144 @@
+"""Ranks that need not import anything: forked of a process that did it once for all trials of a campaign.
+
+Most of what a short trial of one rank takes is Python and what a rank imports. Each trial still has a rank of its own,
+with nothing left of the one before. It becomes a child of this process, like one that was started: it is waited for,
+killed with us, and known by the watchdog's variable in its environment in the same way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us
+
+READY_S = 30.0  # for the imports, once
+FORK_S = 5.0
+GO = signal.SIGUSR1
+_PR_SET_CHILD_SUBREAPER = 36
+# Threads of a library would not be there in what is forked.
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+class Child(Protocol):
+    """A child process, as far as a watchdog needs it."""
+
+    pid: int
+
+    def wait(self) -> int:
+        """Its exit code, -n after signal n."""
+
+
+@dataclass
+class ForkedChild:
+    """A rank that was forked."""
+
+    pid: int
+
+    def wait(self) -> int:
+        """Its exit code, -n after signal n."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+class CannotForkError(Exception):
+    """Nothing was started; the ordinary way is open."""
+
+
+class ForkedRanks:
+    """Forks ranks of ``module``, whose ``main`` reads ``sys.argv``. The process is started when it is first needed."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+
+    def start(self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]) -> Child:
+        """A rank with these arguments, the whole environment, and files for what it prints (stdout, stderr).
+
+        Raises CannotForkError.
+        """
+        printed = [str(file) for file in files]
+        request = {"arguments": arguments, "environment": dict(environment), "files": printed, "parent": os.getpid()}
+        try:
+            line = self._started(environment[WATCHDOG_VARIABLE])
+            with _adopting():
+                line.sendall(json.dumps(request).encode("ascii") + b"\n")
+                child = ForkedChild(int(json.loads(_answer(line, FORK_S))["pid"]))
+            os.kill(child.pid, GO)  # one of which we never heard does nothing, and ends
+            return child
+        except (OSError, ValueError, KeyError, EOFError, subprocess.SubprocessError) as error:
+            self.close()
+            raise CannotForkError(str(error)) from error
+        except BaseException:  # an interrupt: what it was asked for is not known
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process; the next rank starts another one."""
+        process, line = self._process, self._line
+        self._process = self._line = None
+        if line is not None:
+            line.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _started(self, token: str) -> socket.socket:
+        if self._line is not None:
+            return self._line
+        ours, theirs = socket.socketpair()
+        self._line = ours
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "iosonde.ranks.forked_program", self._module, str(theirs.fileno())],
+                env={**os.environ, **_ONE_THREAD, WATCHDOG_VARIABLE: nobodys(token)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                preexec_fn=ends_with_us(signal.SIGKILL),
+            )
+        if json.loads(_answer(ours, READY_S)) != {"ready": True}:
+            raise OSError("a library keeps threads")
+        return ours
+
+
+def nobodys(token: str) -> str:
+    """As long as a token, and of no trial: a forked rank writes its own over it."""
+    watchdog, _, number = token.rpartition(":")
+    return f"{watchdog}:{'0' * len(number)}"
+
+
+def _answer(line: socket.socket, limit_s: float) -> bytes:
+    received = b""
+    while not received.endswith(b"\n"):
+        if not select.select([line], [], [], limit_s)[0]:
+            raise OSError("no answer")
+        more = line.recv(4096)
+        if not more:
+            raise EOFError("it ended")
+        received += more
+    return received
+
+
+@contextlib.contextmanager
+def _adopting() -> Iterator[None]:
+    """Meanwhile the orphans of our descendants are our children: what is forked twice becomes one."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        libc.prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)

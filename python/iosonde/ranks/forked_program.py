@@ -1,0 +1,114 @@
+"""What ranks are forked of: ``python -m iosonde.ranks.forked_program MODULE FD``.
+
+It imports the module, has a single thread, and touches no target. For each request on the socket it forks twice: the
+rank is then nobody's child, and becomes that of the process that asked (``forked``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+import traceback
+from typing import Any
+
+from iosonde.ranks.forked import FORK_S, GO
+from iosonde.ranks.processes import WATCHDOG_VARIABLE, ends_with_us
+
+
+def main() -> None:
+    """Entry point."""
+    module, line = importlib.import_module(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
+    written = _place_of(WATCHDOG_VARIABLE)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [GO])  # it may come before a rank waits for it
+    gc.freeze()  # what was imported is shared with all ranks
+    alone = len(os.listdir("/proc/self/task")) == 1
+    line.sendall(json.dumps({"ready": alone and written is not None}).encode() + b"\n")
+    with line.makefile("rb") as requests:
+        for text in requests:
+            request = json.loads(text)
+            reading, writing = os.pipe()
+            between = os.fork()
+            if not between:
+                rank = os.fork()
+                if not rank:
+                    os.close(reading)
+                    os.close(writing)
+                    line.detach()
+                    _be_rank(module, request, written)
+                os.write(writing, str(rank).encode())
+                os._exit(0)
+            os.close(writing)
+            os.waitpid(between, 0)  # by now the rank has its new parent
+            line.sendall(json.dumps({"pid": int(os.read(reading, 64))}).encode() + b"\n")
+            os.close(reading)
+
+
+def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
+    """The module's ``main``, as if it had been started; ends the process."""
+    code = 1
+    try:
+        os.setsid()
+        _follow(request["parent"])
+        _take_over(request, written)
+        if signal.sigtimedwait([GO], FORK_S) is None:
+            os._exit(1)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [GO])
+        module.main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _follow(parent: int) -> None:
+    """Be killed with the process that asked, also by kill -9."""
+    give_up = time.monotonic() + FORK_S
+    while os.getppid() != parent and time.monotonic() < give_up:
+        time.sleep(0.0002)
+    ends_with_us(signal.SIGKILL)()
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _take_over(request: dict[str, Any], written: int | None) -> None:
+    """Files, arguments and environment; the watchdog's variable also where others read it (/proc/PID/environ)."""
+    for number, path in zip((1, 2), request["files"], strict=True):
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        os.dup2(file, number)
+        os.close(file)
+    sys.argv = [sys.argv[0], *request["arguments"]]
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    token = request["environment"][WATCHDOG_VARIABLE].encode()
+    assert written is not None
+    ctypes.memmove(written, token, len(token))
+
+
+def _place_of(variable: str) -> int | None:
+    """Where the value lies that this process was started with: the kernel shows that memory to others."""
+    entries = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
+    place = 0
+    while entries[place]:
+        address = int(entries[place])
+        if ctypes.string_at(address).startswith(variable.encode() + b"="):
+            return address + len(variable) + 1
+        place += 1
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Which MPI a user's program loads, and whether a launcher and that library find each other.
+
+A launcher of another MPI does not fail: it starts N processes that each believe to be alone, and overwrite each
+other's files. So the library is looked up (the loader's list of a dynamic program, else what the file itself holds),
+and both are started for a moment before anything is measured: the library alone, in Python, with no tool and no file.
+"""
+
+from __future__ import annotations
+
+import functools
+import mmap
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from iosonde.core.errors import LaunchError
+from iosonde.ranks import temporary, watchdog
+
+from . import Launcher
+from .mpiexec import INTEL, MPICH, OPEN_MPI, Library
+
+NAMES = {OPEN_MPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}
+CHECK_S = 60.0
+_LDD_S = 20
+# The loader's word for a library: "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
+_LOADED = re.compile(r"^\s*(libmp(?:i|ich)[\w+-]*\.so\S*) => (/\S+)", re.MULTILINE)
+# In the library, or in a program that was linked statically; the first that is found decides.
+_MARKS = ((OPEN_MPI, b"ompi_mpi_comm_world"), (INTEL, b"Intel(R) MPI"), (MPICH, b"MPIR_CVAR_"), (MPICH, b"MPICH"))
+# MPI by ctypes: the communicator is an address in Open MPI, a number in MPICH.
+_PROGRAM = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
+library.MPI_Init(None, None)
+if hasattr(library, "ompi_mpi_comm_world"):
+    world = ctypes.byref(ctypes.c_char.in_dll(library, "ompi_mpi_comm_world"))
+elif "_abi" in sys.argv[1]:
+    world = ctypes.c_void_p(0x101)  # the standard ABI of MPI 5
+else:
+    world = ctypes.c_int(0x44000000)
+size, rank = ctypes.c_int(), ctypes.c_int()
+library.MPI_Comm_size(world, ctypes.byref(size))
+library.MPI_Comm_rank(world, ctypes.byref(rank))
+rank.value or print("tasks", size.value, flush=True)
+library.MPI_Finalize()
+"""
+
+
+def path_of(word: str) -> str | None:
+    """Where the program lies that a command names so; None if it is not on PATH."""
+    return shutil.which(os.path.expanduser(os.path.expandvars(word)))
+
+
+def library_of(word: str) -> Library:
+    """The MPI library of a program, as a command names it; of an unknown one its flavour is empty."""
+    path = path_of(word)
+    return _library(str(Path(path).resolve())) if path else _unknown(f"{word} is not on PATH")
+
+
+@functools.cache
+def _library(path: str) -> Library:
+    """Of the program in this file."""
+    try:
+        done = subprocess.run(["ldd", path], capture_output=True, text=True, timeout=_LDD_S, stdin=subprocess.DEVNULL)
+        loaded = _LOADED.findall(done.stdout)
+    except (OSError, subprocess.TimeoutExpired):
+        loaded = []
+    for name, file in loaded:
+        if flavour := _flavour_in(file):
+            return Library(flavour, f"{NAMES[flavour]} ({name})", (file,))
+    if flavour := _flavour_in(path):
+        return Library(flavour, f"{NAMES[flavour]} (static)", ())
+    return _unknown(f"{Path(path).name} does not tell its MPI library")
+
+
+def _unknown(why: str) -> Library:
+    return Library("", why, ())
+
+
+def _flavour_in(path: str) -> str:
+    """The MPI that this library or program is, by words that it holds; empty if none is found."""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            if content[:4] != b"\x7fELF":
+                return ""
+            return next((flavour for flavour, mark in _MARKS if content.find(mark) >= 0), "")
+    except (OSError, ValueError):
+        return ""
+
+
+def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, str] | None = None) -> float:
+    """Start the launcher's job of ``library`` on ``nodes`` nodes, one task on each; the seconds that it took.
+
+    Of a library that cannot be loaded alone (static, unknown) the launcher is tried with a shell. Raises LaunchError.
+    """
+    program = [sys.executable, "-c", _PROGRAM, library.paths[0]] if library.paths else ["/bin/sh", "-c", ":"]
+    words = launcher.job(nodes, 1, library, ())
+    with temporary.directory("mpi-job") as directory:
+        limits = watchdog.TimeLimits(CHECK_S, grace_s=1.0)
+        outcome = watchdog.watch([*words, *program], heartbeat_dir=directory, limits=limits, env=env)
+        said = (directory / watchdog.STDOUT).read_text(errors="replace")
+    tasks = [int(count) for count in re.findall(r"^tasks (\d+)$", said, re.MULTILINE)]
+    started = words[0] if words else "the program alone"
+    if outcome.timed_out or outcome.exit_code:
+        why = f"no answer within {CHECK_S:.0f} s" if outcome.timed_out else outcome.last_words()
+        raise LaunchError(f"{started} does not start a job of {library.version}: {why}", _CURE)
+    if library.paths and tasks != [nodes]:
+        raise LaunchError(
+            f"{started} and {library.version} do not belong together: of {nodes} tasks each believes to be alone", _CURE
+        )
+    return outcome.seconds
+
+
+_CURE = "put the mpiexec of its MPI first on PATH (load one MPI module only); iosonde doctor tries it"

@@ -1,0 +1,127 @@
+"""Every metric by two factors at once: a field for each setting, darker where the mean is higher."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.plot.settings_plot import SettingPoint, SettingsPanel, SettingsPlot
+from iosonde.core.errors import InputError
+from iosonde.core.factor_levels import FactorLevels
+from iosonde.core.words import counted
+from iosonde.report.text import estimate_parts, estimate_text
+
+from .figure import Figure
+from .scales import WIDE, PanelScale, scales_of
+from .settings import columns_of, gathered, panel_title
+from .vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
+
+_FIELD = {1: (62, 34), 2: (52, 32), 3: (46, 30), 4: (38, 26), 5: (34, 24)}  # px, by panels in a row
+_MOST = {1: 640, 2: 330, 3: 240, 4: 185, 5: 150}  # px wide
+_READABLE = 30  # px of a field with its value in it
+_DARK = 0.5  # of the reach of colours, beyond which text is light
+
+
+def heatmap_figure(plot: SettingsPlot) -> Figure:
+    """One figure of all panels. Raises InputError where there are no two factors."""
+    if plot.color is None or not plot.joined:
+        raise InputError("a heat map is of settings of two factors", "name them with --x and --color, or draw "
+                         "--kind settings")  # fmt: skip
+    across, scales = columns_of(plot), scales_of(plot.panels, True)
+    width, _ = _size(plot, across)
+    reaches = {name: _reach([one for one in plot.panels if one.scale == name], scales[name]) for name in scales}
+    panels = [_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
+    counts = sorted({point.mean.n for panel in plot.panels for point in panel.points})
+    of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
+    how = f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")
+    made = gathered(plot, panels, across, width, how)
+    return Figure({**made.spec, "resolve": {"scale": dict.fromkeys("xy", "independent") | {"color": "independent"}}},
+                  made.title, made.description)  # fmt: skip
+
+
+def _size(plot: SettingsPlot, across: int) -> tuple[int, int]:
+    assert plot.color is not None
+    wide, high = _FIELD[across]
+    return min(_MOST[across], wide * len(plot.x)), min(460, high * len(plot.color))
+
+
+def _fits(plot: SettingsPlot, across: int) -> bool:
+    """Whether fields have room for their value."""
+    assert plot.color is not None
+    width, height = _size(plot, across)
+    return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The values that colours reach over, in all panels of one scale; ``log``: by their ratios."""
+
+    least: float
+    most: float
+    log: bool
+
+    def dark(self, value: float) -> bool:
+        """Whether a text upon the colour of ``value`` has to be light."""
+        if self.log:
+            return math.log(value / self.least) > _DARK * math.log(self.most / self.least)
+        return value - self.least > _DARK * (self.most - self.least)
+
+
+def _reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
+    means = [point.mean.value / scale.divisor for panel in panels for point in panel.points
+             if point.mean.value is not None] or [0.0]  # fmt: skip
+    return _Reach(min(means), max(means), min(means) > 0 and max(means) / min(means) > WIDE)
+
+
+def _panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _Reach) -> Spec:
+    assert plot.color is not None
+    across = columns_of(plot)
+    width, height = _size(plot, across)
+    x, y = unique(plot.x.texts), unique(plot.color.texts)
+    known = [point for point in panel.points if point.mean.value is not None]
+    means = [(point.mean.value or 0.0) / scale.divisor for point in known]
+    rows = [_row(point, panel, scale, (x, y)) for point in known]
+    places = {"x": names(plot.x.title, x, "x", _axis(plot.x, width)),
+              "y": names(plot.color.title, y[::-1], "y", {"labelLimit": 110})}  # fmt: skip
+    fields = layer(rows, "rect", {**places, "color": _colours(scale.unit, reach, height)}, stroke=PAPER)
+    texts = [_texts([row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark], places,
+                    PAPER if dark else INK) for dark in (True, False)] if _fits(plot, across) else []  # fmt: skip
+    spec = view(fields, *(one for two in texts for one in two), width=width, height=height)
+    return {**panel_title(panel, plot, width), **spec}
+
+
+def _axis(factor: FactorLevels, width: int) -> dict[str, Any]:
+    """Labels that stand where they do not fit."""
+    longest = max(map(len, factor.texts), default=0)
+    return {"labelAngle": -45} if longest * 6.2 > width / max(1, len(factor)) else {}
+
+
+def _colours(unit: str, reach: _Reach, height: int) -> Spec:
+    shown = {"title": unit, "orient": "right", "direction": "vertical", "gradientLength": max(60, min(height, 160)),
+             "titleFontWeight": "normal", "tickCount": 4, "offset": 8,
+             "titleColor": MUTED}  # fmt: skip
+    scale: dict[str, Any] = {"domain": [short(reach.least), short(reach.most)], "range": list(SHADES[::-1]),
+                             **({"type": "log"} if reach.log else {"type": "linear", "zero": False})}  # fmt: skip
+    return {"field": "value", "type": "quantitative", "legend": shown, "scale": scale}
+
+
+def _row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
+    said, half = estimate_parts(point.mean, scale.divisor)[0], ""
+    if point.mean.low is not None and point.mean.high is not None and point.mean.value:
+        half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
+    interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
+    tip = f"{point.said}\n{interval}\n{counted(point.mean.n, 'trial')}"
+    return {"x": texts[0][point.x], "y": texts[1][point.color], "said": said, "half": half, "tip": tip,
+            "value": short((point.mean.value or 0.0) / scale.divisor)}  # fmt: skip
+
+
+def _texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spec]:
+    plain = [{key: row[key] for key in row if key != "tip"} for row in rows]
+    if not plain:
+        return []
+    return [
+        layer(plain, "text", {**places, "text": {"field": "said"}}, color=colour, fontSize=10.5, fontWeight=600, dy=-5),
+        layer(plain, "text", {**places, "text": {"field": "half"}}, color=colour, fontSize=8.5, dy=7),
+    ]

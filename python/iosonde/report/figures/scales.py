@@ -1,0 +1,54 @@
+"""The vertical axes of panels that are to be compared: one unit and one reach for all of one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.answers.plot.settings_plot import SettingPoint, SettingsPanel
+from iosonde.core.units import human_scale
+
+from .bars import LOG_BEYOND, MOST_STRETCH
+from .vocabulary import decades
+
+_ROOM = 1.06  # above the highest
+WIDE = 60.0  # values so many times apart are drawn by their ratios
+
+
+@dataclass(frozen=True)
+class PanelScale:
+    """Values in ``unit`` after division by ``divisor``, from ``low`` to ``high``; ``log``: apart by their ratios."""
+
+    divisor: float
+    unit: str
+    low: float
+    high: float
+    log: bool = False
+
+    @property
+    def ticks(self) -> list[float] | None:
+        """Round values for a logarithmic axis."""
+        return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+
+
+def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
+    """Scale → the axis of its panels. ``bars`` stand on zero."""
+    names = dict.fromkeys(panel.scale for panel in panels)
+    return {name: _scale([panel for panel in panels if panel.scale == name], bars) for name in names}
+
+
+def _scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
+    points = [point for panel in panels for point in panel.points]
+    seen = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
+    sizes = [abs(value) for value in seen if value] or [0.0]
+    divisor, unit = human_scale(max(sizes) if max(sizes) > LOG_BEYOND * min(sizes) else min(sizes), panels[0].unit)
+    means = [point.mean.value or 0.0 for point in points]
+    if not bars and seen and min(seen) > 0 and max(means) / min(means) > WIDE:
+        return PanelScale(divisor, unit, min(seen) / divisor / 1.3, max(seen) / divisor * 1.3, True)
+    low, high = min([0.0, *seen]), max([0.0, *seen])
+    most = min(max([high, *_highs(points)]), MOST_STRETCH * high) if high > 0 else high
+    return PanelScale(divisor, unit, low / divisor * _ROOM, (most or 1.0) / divisor * _ROOM)
+
+
+def _highs(points: Sequence[SettingPoint]) -> list[float]:
+    return [point.mean.high for point in points if point.mean.high is not None]

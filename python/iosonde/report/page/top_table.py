@@ -1,0 +1,211 @@
+"""The first table of the page: the settings as ``summary`` lays them out, and where the intervals lie.
+
+Of one factor, or none, every metric is a row, a table for each unit; of several each metric is a table with columns by
+one of them. Where neither is possible the cells themselves are the first table (``summary_table``). The strip beside a
+row places its intervals on one axis that is shared by the table: from zero, or logarithmic where the values lie more
+than twenty-fold apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TypeVar
+
+from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
+from iosonde.answers.page.content.page import Page
+from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale
+from iosonde.core.words import counted, plural
+from iosonde.report.figures.bars import MOST_STRETCH
+from iosonde.report.pivot import SEVERAL, Key, column_place, pivoted, spread_said
+
+from .strip import STRIP_HEIGHT, Mark, StripAxis
+
+MOST_ROWS = 30  # of all tables that are seen
+_MOST_LEVELS = 6  # of one factor, as columns
+Part = TypeVar("Part")
+_UNITS = {"bytes/s": "Bandwidth", "operations/s": "Operation rate", "s": "Time"}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value as text and what surrounds it; ``sort`` is the base-unit value, for sorting."""
+
+    value: str
+    interval: str
+    sort: float | None
+
+
+@dataclass(frozen=True)
+class TopRow:
+    """One metric, or one setting of the factors that are no columns."""
+
+    heads: tuple[str, ...]
+    unit: str
+    numbers: tuple[Number, ...]
+    scaling: Number | None
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class TopTable:
+    """``heads`` name what stands before the numbers, ``columns`` the numbers; ``ticks`` are (px, text) of the strips'
+    axis; ``below``: n and cv of its cells. ``scaling``: of what the efficiency is, '' where there is none."""
+
+    title: str
+    heads: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[TopRow, ...]
+    ticks: tuple[tuple[float, str], ...]
+    logarithmic: bool
+    below: str
+    scaling: str = ""
+
+    @property
+    def unsure(self) -> bool:
+        """Whether something in it cannot be told."""
+        return any(CANNOT_TELL in (one.value, one.interval) for row in self.rows for one in _numbers(row))
+
+    @property
+    def units(self) -> bool:
+        """Whether its rows are of units of their own."""
+        return any(row.unit for row in self.rows)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What the rows of one table share: its cells, their unit, and the page."""
+
+    cells: Sequence[SummaryRow]
+    unit: str
+    page: Page
+
+    @cached_property
+    def axis(self) -> StripAxis | None:
+        """Of the strips. A hopeless interval leaves it; what it is for is to set the values against each other."""
+        values = [row.mean.value for row in self.cells if row.mean.value is not None and row.mean.value > 0]
+        if not values:
+            return None
+        ends = [end for row in self.cells for end in (row.mean.low, row.mean.high) if end is not None]
+        return StripAxis(min(values), min(max([*values, *ends]), MOST_STRETCH * max(values)))
+
+
+def top_tables(page: Page) -> list[TopTable]:
+    """The tables of a page; none where its cells are the first table themselves."""
+    every = page.summary
+    if not every:
+        return []
+    by, settings = every[0].by, list(dict.fromkeys(row.setting for one in every for row in one.rows))
+    if (not by and len(every) > 1) or (len(by) == 1 and len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS):
+        units = sorted(dict.fromkeys(one.unit for one in every), key=_order)
+        return [_of_unit([one for one in every if one.unit == unit], settings, page) for unit in units]
+    place = column_place(settings)
+    made = [] if place is None else [_of_response(one, place, page) for one in every]
+    return made if all(len(one.rows) <= MOST_ROWS for one in made) else []
+
+
+def on_first_screen(tables: Sequence[TopTable]) -> int:
+    """How many of the tables are seen before the reader asks; the others are folded."""
+    rows = list(accumulate(len(one.rows) for one in tables))
+    return max(1, sum(count <= MOST_ROWS for count in rows))
+
+
+def _order(unit: str) -> int:
+    return list(_UNITS).index(unit) if unit in _UNITS else len(_UNITS)
+
+
+def _of_unit(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
+    """A row each, with columns by the levels of the one factor there is, or one column."""
+    by, unit = every[0].by, every[0].unit
+    cells = [row for one in every for row in one.rows]
+    frame, shown, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
+    for one in every:
+        of = {row.setting: row for row in one.rows}
+        rows.append(_row((one.title,), _scale(one), [of.get(key) for key in settings], frame))
+    heads = [_head(by[0], shown[key][0], page) if by else _only(page) for key in settings if key in shown]
+    scaling = _scaling(by[0], heads, page) if by else ""
+    return _table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
+
+
+def _of_response(one: ResponseSummary, place: int, page: Page) -> TopTable:
+    """A row for each setting of the other factors."""
+    frame, (divisor, unit) = _Frame(one.rows, one.unit, page), _scale(one)
+    laid = pivoted([row.setting for row in one.rows], one.rows, place)
+    shown = {row.setting[place]: row.levels[place] for row in one.rows}
+    texts = {_without(row.setting, place): _without(row.levels, place) for row in one.rows}
+    heads = [_head(one.by[place], shown[level], page) for level in laid.columns]
+    rows = [_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
+            for key in laid.rows]  # fmt: skip
+    title = f"{one.title}, {unit}" if unit and unit not in one.title else one.title
+    return _table((title, _without(one.by, place), heads, _scaling(one.by[place], heads, page)), rows, frame)
+
+
+def _without(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
+    return (*parts[:place], *parts[place + 1 :])
+
+
+def _scale(one: ResponseSummary) -> tuple[float, str]:
+    """(divisor, unit) for the values of one response: that of the greatest, as in the text."""
+    return human_scale(max(abs(row.mean.value or 0.0) for row in one.rows), one.unit)
+
+
+def _is_axis(factor: str, page: Page) -> bool:
+    return factor.replace("_", " ") == plural(page.axis)
+
+
+def _head(factor: str, level: str, page: Page) -> str:
+    """``2 nodes``; ``t=64k`` of other factors."""
+    return counted(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
+
+
+def _only(page: Page) -> str:
+    """What the one column is headed by, where nothing varied."""
+    counts = page.node_counts()
+    return counted(counts[-1], page.axis) if counts else "mean"
+
+
+def _scaling(factor: str, heads: Sequence[str], page: Page) -> str:
+    return (
+        f"Efficiency: throughput per {page.axis} at {heads[-1]}, against {heads[0]}" if _is_axis(factor, page) else ""
+    )
+
+
+def _table(said: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame) -> TopTable:
+    title, heads, columns, scaling = said
+    below = spread_said([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
+    ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
+    known = scaling if any(row.scaling for row in rows) else ""
+    return TopTable(title, heads, tuple(columns), tuple(rows), ticks, bool(frame.axis and frame.axis.logarithmic),
+                    below, known)  # fmt: skip
+
+
+def _row(heads: tuple[str, ...], scale: tuple[float, str], cells: Sequence[SummaryRow | None], frame: _Frame) -> TopRow:
+    last = cells[-1]
+    efficiency = last.efficiency if last else None
+    marks = [] if frame.axis is None else [
+        _mark(cell.mean, place, len(cells), frame.axis) for place, cell in enumerate(cells)
+        if cell is not None and cell.mean.value is not None
+    ]  # fmt: skip
+    scaling = None if efficiency is None else Number(*estimate_parts(efficiency, 0.01), efficiency.value)
+    return TopRow(heads, scale[1], tuple(_number(cell, scale[0]) for cell in cells), scaling, tuple(marks))
+
+
+def _number(cell: SummaryRow | None, divisor: float) -> Number:
+    if cell is None:
+        return Number("", "not measured", None)
+    return Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+
+
+def _mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:
+    kind = "last" if place == count - 1 else "first" if place == 0 else "between"
+    y = STRIP_HEIGHT / 2 if count == 1 else 6 + (STRIP_HEIGHT - 12) * place / (count - 1)
+    low, high = (None if end is None else axis.place(end) for end in (mean.low, mean.high))
+    return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind)
+
+
+def _numbers(row: TopRow) -> list[Number]:
+    return [*row.numbers, *([row.scaling] if row.scaling else [])]

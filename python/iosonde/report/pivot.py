@@ -1,0 +1,57 @@
+"""How settings of several factors become a table: columns by one factor, rows by the others. The same on the terminal
+and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from iosonde.core.estimate_text import CANNOT_TELL
+from iosonde.core.table import Cell
+from iosonde.core.units import percent
+
+MOST_COLUMNS = 4
+SEVERAL = 3  # responses that are rows of one table
+Key = tuple[Cell, ...]
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Pivoted(Generic[Item]):
+    """``cells`` by (the levels of the factors of the rows, the level of that of the columns); a setting that was not
+    measured has none."""
+
+    rows: tuple[Key, ...]
+    columns: tuple[Cell, ...]
+    cells: dict[tuple[Key, Cell], Item]
+
+
+def column_place(settings: Sequence[Key]) -> int | None:
+    """The place of the factor whose levels become columns: the one with the fewest, the last one where several have;
+    None where there is one factor, or each has many."""
+    if not settings or len(settings[0]) < 2:
+        return None
+    counts = [len({key[place] for key in settings}) for place in range(len(settings[0]))]
+    few = [place for place in reversed(range(len(counts))) if 2 <= counts[place] <= MOST_COLUMNS]
+    return min(few, key=counts.__getitem__, default=None)
+
+
+def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
+    """These items, one a setting, with columns by the factor at ``column``. All in the order of the settings, which is
+    that of the levels."""
+    rest = [(*key[:column], *key[column + 1 :]) for key in settings]
+    levels = [key[column] for key in settings]
+    cells = dict(zip(zip(rest, levels, strict=True), items, strict=True))
+    return Pivoted(tuple(dict.fromkeys(rest)), tuple(dict.fromkeys(levels)), cells)
+
+
+def spread_said(counts: Sequence[int], cvs: Sequence[float | None]) -> str:
+    """How many trials are behind these cells, and how much they vary: ``n 3, cv 3.9 % to 12 %``."""
+    least, most = min(counts), max(counts)
+    n = f"n {least}" if least == most else f"n {least} to {most}"
+    known = sorted(cv for cv in cvs if cv is not None)
+    if not known:
+        return f"{n}, cv {CANNOT_TELL}"
+    low, high = percent(known[0]), percent(known[-1])
+    return f"{n}, cv {low}" if low == high else f"{n}, cv {low} to {high}"

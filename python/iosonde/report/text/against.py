@@ -1,0 +1,64 @@
+"""What pairs say as text: a table of the numbers, what is to be said of them, and the verdict as the last sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+
+from .layout import escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.against import PairVerdicts
+    from iosonde.stats.estimate.pairs import PairVerdict
+
+_MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
+
+
+def lines(made: PairVerdicts) -> Iterator[str]:
+    """The lines of the text."""
+    rule = made.rule
+    named = "" if (rule.a, rule.b) == ("A", "B") else f"A: {rule.a}, B: {rule.b}; "
+    yield escape(f"{named}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
+    yield ""
+    if made.items:
+        yield from _table(made)
+    for warning in made.warnings:
+        yield from wrapped(f"! {warning}")
+    for place, said in enumerate(made.sentences):
+        yield from [""] if place or made.items else []
+        yield from wrapped(said)
+
+
+def _table(made: PairVerdicts) -> Iterator[str]:
+    columns = list(dict.fromkeys(name for one in made.items for name in one.cell))
+    rows = [_row(one, columns) for one in made.items]
+    headers = ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""]
+    yield from table(headers, rows, "ll" + "l" * len(columns) + "rlrrl").splitlines()
+    yield ""
+    yield "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
+    if len(made.items) > len(made.primary) > 0:
+        yield "> decides; the others share one more alpha among them (Bonferroni)"
+
+
+def _row(one: PairVerdict, columns: list[str]) -> list[object]:
+    operation, metric, _ = one.name
+    ratio, found = one.ratio, one.typical()
+    interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"
+    return [
+        ">" if one.primary else "",
+        f"{operation} {metric}",
+        *(one.cell.get(name) for name in columns),
+        one.n,
+        "~" if found is None else _values(*found, one.name[2]),
+        "~" if ratio.value is None else ratio_text(ratio.value),
+        interval,
+        _MARKS[one.verdict],
+    ]
+
+
+def _values(a: float, b: float, unit: str) -> str:
+    scale, name = human_scale(max(a, b), unit)
+    return f"{significant(a / scale)} → {significant(b / scale)} {name}".rstrip()

@@ -1,0 +1,77 @@
+"""A table with a line for each cell: its setting, n, mean and median with their intervals, cv; a title a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.units import human_scale, percent
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+from .layout import WIDTH, escape, estimate_parts, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.summary import Summary
+
+Response = tuple[tuple[str, str], list[OverviewRow]]
+
+
+def responses_of(made: Overview) -> list[Response]:
+    """((operation, metric), its rows), in order."""
+    return [(key, list(rows)) for key, rows in groupby(made.rows, key=lambda row: (row.operation, row.metric))]
+
+
+def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
+    """The operation alone where it has one metric, whose clock the header names."""
+    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
+    several = several or bool(answer.told and metric.endswith("_of_ranks"))
+    said = metric.removesuffix("_last_done").replace("_", " ") if operation else metric
+    name = operation if operation and not several else f"{operation} {said}".strip()
+    return f"{name}, {unit}" if unit else name
+
+
+def every_cell(answer: Summary) -> list[str]:
+    """The lines of the table; where the factors are too many for a line, settings have a number and are told below."""
+    made = answer.overview
+    found = _lines(answer, made.by, [[level_shown(row.by.get(name), made.units.get(name, "")) for name in made.by]
+                                     for row in made.rows])  # fmt: skip
+    if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
+        return found
+    names = [row.name(made.units).removeprefix(f"{row.operation}, ") for row in made.rows]
+    numbers = {name: str(place) for place, name in enumerate(dict.fromkeys(names), 1)}
+    found = _lines(answer, ["setting"], [[numbers[name]] for name in names])
+    told = (line for name, number in numbers.items() for line in wrapped(f"{number}: {name}", "   "))
+    return [*found, "", *told]
+
+
+def _lines(answer: Summary, by: Sequence[str], levels: Sequence[list[str]]) -> list[str]:
+    """``levels``: what stands before the numbers of each row, under the headers ``by``."""
+    made = answer.overview
+    same_n = len({row.n for row in made.rows}) == 1
+    headers = [*by, *([] if same_n else ["n"]), "mean", "interval", "median", "interval", "cv"]
+    grid: list[list[str]] = []
+    titles = {}
+    for (operation, metric), rows in responses_of(made):
+        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        titles[len(grid)] = title_of(operation, metric, unit, answer)
+        for row in rows:
+            grid.append([*levels[len(grid)], *([] if same_n else [str(row.n)]), *_numbers(row, divisor)])
+    return list(with_titles(headers, grid, titles))
+
+
+def _numbers(row: OverviewRow, divisor: float) -> list[str]:
+    return [*estimate_parts(row.mean, divisor), *estimate_parts(row.median, divisor),
+            "~" if row.cv is None else percent(row.cv)]  # fmt: skip
+
+
+def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
+    """A table, words to the left and numbers to the right, with a title line before some rows."""
+    words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
+    aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
+    yield aligned[0]
+    for place, line in enumerate(aligned[1:]):
+        if place in titles:
+            yield escape(titles[place])
+        yield line

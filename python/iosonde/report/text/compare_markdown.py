@@ -1,0 +1,56 @@
+"""Comparisons as a Markdown table, to be pasted into a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.answers.compared import Comparisons
+
+from .compare import cells_of, decided_parts, legend, means, sides_of, telling, word
+from .layout import escape
+
+if TYPE_CHECKING:
+    from iosonde.answers.against import PairVerdicts
+
+_SPECIAL = "\\`*_[]<>#|~"
+
+
+def markdown(made: Comparisons | PairVerdicts) -> Iterator[str]:
+    """The lines of the table, with what is to be said of it below; of pairs that were sealed the verdicts."""
+    if not isinstance(made, Comparisons):
+        for sentence in made.sentences:
+            yield plain(sentence)
+        return
+    if not made.items:
+        yield "Nothing to compare: no cell has both sides."
+        return
+    yield f"{plain(sides_of(made))}. {100 * made.level:g} % intervals."
+    yield ""
+    columns = telling([item.cell for item in made.items])
+    both = ["A", "B"] if len({item.sides for item in made.items}) > 1 else []
+    yield _row([*columns, *both, "A → B", "n", "B ÷ A", "interval", ""])
+    yield "|" + "---|" * (len(columns) + len(both)) + "---:|---:|---:|---:|---|"
+    for item in made.items:
+        one = item.comparison
+        numbers = [means(item), f"{one.a.side.n}+{one.b.side.n}", *decided_parts(item)]
+        strong = word(item)
+        yield _row([*cells_of(item, columns, both), *numbers, strong])
+    yield ""
+    yield plain(legend(made)) + "."
+    said = [*(one.sentence for one in made.overall), *made.warnings, *(f"left out: {one}" for one in made.left_out)]
+    said += [] if made.judged is None else made.judged.sentences
+    if len(made.items) == 1:
+        said.insert(0, made.items[0].sentence)
+    for text in said:
+        yield ""
+        yield plain(text)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(plain(cell) for cell in cells)} |"
+
+
+def plain(text: str) -> str:
+    """What a renderer shows as it is: nothing in it is markup, and no line ends."""
+    return "".join(f"\\{char}" if char in _SPECIAL else char for char in escape(text))

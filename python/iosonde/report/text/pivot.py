@@ -1,0 +1,79 @@
+"""A table of settings of two or more factors: columns by one of them, rows by the others, a block a response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.table import Cell
+from iosonde.core.units import human_scale
+from iosonde.report.pivot import Key, column_place, pivoted, spread_said
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+from .layout import WIDTH, escape, estimate_parts, table, width
+
+_UNIT, _NUMBER = 5, 9  # columns of a unit, of a number or an interval: what most need
+
+
+def column_factor(made: Overview) -> str | None:
+    """The factor whose levels become columns; None where there is none."""
+    place = column_place(_settings(made.rows, made))
+    return None if place is None else made.by[place]
+
+
+def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) -> list[str]:
+    """The lines of one response: its title, the table, and n and cv of its cells. Wider than a terminal where there
+    is no way around it."""
+    rest = [name for name in made.by if name != column]
+    divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+    laid = pivoted(_settings(rows, made), rows, made.by.index(column))
+    grid = [
+        [*(level_shown(level, made.units.get(name, "")) for name, level in zip(rest, key, strict=True)),
+         *(part for level in laid.columns for part in _parts(laid.cells.get((key, level)), divisor))]
+        for key in laid.rows
+    ]  # fmt: skip
+    headers = [*rest, *_heads(column, laid.columns, made)]
+    lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
+    return [escape(f"{title}, {unit}" if unit else title), *lines, _beneath(rows)]
+
+
+def by_level(titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview) -> list[str]:
+    """The lines of several responses by one factor: a row each, with columns by its levels; none where there is no room
+    for numbers as they mostly are. Of wider ones titles are cut: the same campaign has the same table every time."""
+    levels = tuple(dict.fromkeys(row.by.get(made.by[0]) for row in made.rows))
+    heads = _heads(made.by[0], levels, made)
+    columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
+    if sum(columns) + 2 * (len(columns) - 1) > WIDTH:
+        return []
+    grid = []
+    for title, rows in zip(titles, responses, strict=True):
+        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        cells = {row.by.get(made.by[0]): row for row in rows}
+        grid.append([title, unit, *(part for level in levels for part in _parts(cells.get(level), divisor))])
+    lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()
+    return [*lines, _beneath(made.rows)]
+
+
+def fits(lines: Sequence[str]) -> bool:
+    """Whether all of these lines fit on a terminal."""
+    return all(len(line) <= WIDTH for line in lines)
+
+
+def _settings(rows: Sequence[OverviewRow], made: Overview) -> list[Key]:
+    return [tuple(row.by.get(name) for name in made.by) for row in rows]
+
+
+def _heads(factor: str, levels: Sequence[Cell], made: Overview) -> list[str]:
+    shown = [f"{factor}={level_shown(level, made.units.get(factor, ''))}" for level in levels]
+    return [text for head in shown for text in (head, "interval")]
+
+
+def _parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
+    if row is None:
+        yield from ("", "")
+        return
+    yield from estimate_parts(row.mean, divisor)
+
+
+def _beneath(rows: Sequence[OverviewRow]) -> str:
+    return f"  {spread_said([row.n for row in rows], [row.cv for row in rows])}"

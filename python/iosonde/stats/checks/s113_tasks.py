@@ -1,0 +1,81 @@
+"""S113: an MPI program with another number of tasks
+
+What it says
+    The output of an MPI program (ior, mdtest, md-workbench, io500) tells how
+    many tasks it had, and that is not the number of ranks of the trial: N
+    copies of one task each, which overwrite each other's files and whose
+    numbers are added up or averaged, or fewer tasks than were meant.
+
+How we know
+    From the outputs: how many there were in a step, and the tasks that each
+    says it had. The ranks are nodes x ranks per node. Looked at are steps that
+    are one MPI job (on: mpi), that begin with a launcher (mpiexec, srun), and
+    that all ranks run (on: all) without anything that tells the
+    copies apart, as ${RANK}.
+
+When it is wrong
+    When fewer tasks were meant: ior -N 2 takes two, however many were started;
+    and where independent copies on one file are the question.
+
+What to do
+    Write on: mpi and leave mpiexec out: then the launcher is the one of the
+    program's MPI. A launcher of another MPI starts copies that each believe to
+    be alone; iosonde doctor says which belong together. For copies that are
+    meant, give each its own file, with ${RANK} in the name.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject
+
+CODE = "S113"
+NEEDS_RUNS = True
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding for all steps; it names the first."""
+    why: dict[str, str] = {}
+    wrong: dict[str, int] = {}
+    trials: dict[str, int] = {}
+    for run in subject.runs:
+        for phase in run.phases if run.complete else ():
+            trials[phase.operation] = trials.get(phase.operation, 0) + 1
+            if phase.is_step and (said := _wrong(phase, run)):
+                wrong[phase.operation] = wrong.get(phase.operation, 0) + 1
+                why.setdefault(phase.operation, said)
+    if not wrong:
+        return []
+    first = next(iter(wrong))
+    more = f"; {len(wrong)} such steps" if len(wrong) > 1 else ""
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{why[first]} ({wrong[first]} of {trials[first]} trials{more})",
+            {"trials": dict(list(wrong.items())[:SHOWN])},
+            "write on: mpi and leave mpiexec out: one job over all ranks, by the launcher of its MPI",
+        )
+    ]
+
+
+def _wrong(phase: StoredPhase, run: StoredRun) -> str:
+    """In words, for one run; empty where nothing is."""
+    tasks, expected, tool = phase.tasks, phase.tasks_expected, phase.mpi_tool
+    if not tasks or expected == 1:
+        return ""
+    ranks, alone = run.factors.get("ranks"), len(tasks) > 1 and set(tasks) <= {1, None}
+    if phase.on_all_ranks and alone:
+        return f"{phase.operation} is {len(tasks)} copies of {tool}, not one job of {ranks} tasks; meant was on: mpi?"
+    if phase.on_all_ranks:
+        return ""
+    if alone:
+        return (
+            f"{phase.operation} was {len(tasks)} jobs of {tool} with one task each, not one of "
+            f"{expected or len(tasks)}: its launcher is of another MPI; on: mpi takes the right one"
+        )
+    if expected and any(count not in (expected, None) for count in tasks):
+        return f"{tool} in {phase.operation} says it had {tasks[0]} tasks where the trial has {ranks} ranks"
+    return ""

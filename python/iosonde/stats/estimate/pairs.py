@@ -1,0 +1,176 @@
+"""Runs of A and B → pairs → what they say of each metric, by intervals that hold whenever one stops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.deciding import Name, deciding
+from iosonde.core.metrics import metric_of
+from iosonde.core.pair_rule import PairRule
+from iosonde.core.types import Better, Estimate, Factor, FactorValue, level_text
+
+from . import sequential
+from .compare import CANNOT_TELL, verdict
+from .summarise import standard_deviation
+
+Row = tuple[str, str, str, float]  # operation, metric, unit, value
+Cell = tuple[tuple[str, FactorValue], ...]
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairedRun:
+    """One complete run of one side: the levels of the other factors, the block that it shares with its partner, and
+    its numbers."""
+
+    cell: Cell
+    block: int
+    side: str
+    values: Mapping[Name, float]
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """What the pairs of one cell say of one metric. ``a`` and ``b`` are the values of both sides, pair by pair;
+    ``ratio`` is B ÷ A, its ``level`` this interval's own share. ``alone`` counts runs without a partner."""
+
+    cell: dict[str, FactorValue]
+    name: Name
+    primary: bool
+    rule: PairRule
+    a: Array
+    b: Array
+    ratio: Estimate
+    alone: int = 0
+
+    @property
+    def n(self) -> int:
+        """Pairs."""
+        return int(self.a.size)
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says against 1 and the margin."""
+        return verdict(self.ratio, self.rule.margin)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Of times and other costs."""
+        return metric_of(self.name[1], self.name[2]).better is Better.LOWER
+
+    def n_needed(self) -> int | None:
+        """Pairs after which an interval must tell, from the spread and the margin alone: it cannot hold 1 and reach
+        beyond the margin once its half-width is half of that. None where that cannot be said."""
+        if self.ratio.value is None or self.n < sequential.LEAST or not self.rule.margin:
+            return None
+        spread = standard_deviation(np.log(self.b) - np.log(self.a))
+        critical = sequential.critical(self.rule.most, self.ratio.level, self.rule.most)
+        return math.ceil((2 * critical * spread / math.log1p(self.rule.margin)) ** 2)
+
+    def typical(self) -> tuple[float, float] | None:
+        """The geometric means of A and B, whose ratio is the ratio; None where there is none."""
+        if not self.n or min(self.a.min(), self.b.min()) <= 0:
+            return None
+        return float(np.exp(np.mean(np.log(self.a)))), float(np.exp(np.mean(np.log(self.b))))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form. There is no p: one of a fixed n would not hold."""
+        operation, metric, unit = self.name
+        typical = self.typical() or (None, None)
+        return {
+            "by": {**self.cell, "operation": operation, "metric": metric, "unit": unit},
+            "primary": self.primary,
+            "a": {"name": self.rule.a, "n": self.n, "geometric_mean": typical[0]},
+            "b": {"name": self.rule.b, "n": self.n, "geometric_mean": typical[1]},
+            "paired": True,
+            "anytime_valid": True,
+            "pairs": self.n,
+            "without_partner": self.alone,
+            "most_pairs": self.rule.most,
+            "n_needed": self.n_needed() if self.verdict == CANNOT_TELL else None,
+            "ratio": self.ratio.to_json(),
+            "margin": self.rule.margin,
+            "verdict": self.verdict,
+            "overlap": None, "t": None, "df": None, "p": None,
+            "warnings": list(self.ratio.warnings),
+        }  # fmt: skip
+
+
+def others(rule: PairRule, factors: Iterable[Factor]) -> list[str]:
+    """The factors that make the cells: those that vary, besides the one that tells the sides apart."""
+    return [factor.name for factor in factors if len(factor.levels) > 1 and factor.name != rule.factor]
+
+
+def paired_run(
+    rule: PairRule, others: Sequence[str], factors: Mapping[str, FactorValue], rows: Iterable[Row]
+) -> PairedRun:
+    """A complete run by its factors and its numbers; a tool's own iterations are one number, their mean."""
+    values: dict[Name, list[float]] = {}
+    for operation, metric, unit, value in rows:
+        values.setdefault((operation, metric, unit), []).append(value)
+    return PairedRun(
+        tuple((name, factors[name]) for name in others),
+        int(factors["block"] or 0),
+        level_text(factors[rule.factor]),
+        {name: sum(several) / len(several) for name, several in values.items()},
+    )
+
+
+def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] = ()) -> list[PairVerdict]:
+    """What decides, cell by cell, then the ``others``, which share alpha among them. Empty before the first pair."""
+    cells: dict[Cell, dict[int, dict[str, PairedRun]]] = {}
+    for run in runs:
+        cells.setdefault(run.cell, {}).setdefault(run.block, {})[run.side] = run
+    both = {cell: [pair for _, pair in sorted(blocks.items()) if len(pair) == 2] for cell, blocks in cells.items()}
+    primary = _primary([pair for pairs in both.values() for pair in pairs[:1]], rule)
+    others = [name for name in others if name != primary]
+    names = [(primary, 1), *((name, len(others)) for name in others)] if primary else []
+    return [
+        _verdict(cell, name, pairs, rule, rule.share(metrics), name == primary, _alone(cells[cell]))
+        for name, metrics in names
+        for cell, pairs in sorted(both.items(), key=lambda item: [_place(level) for _, level in item[0]])
+    ]
+
+
+def _place(level: FactorValue) -> tuple[bool, float, str]:
+    """Numbers by size, before texts."""
+    text = isinstance(level, str) or level is None
+    return text, 0.0 if text else float(level or 0), str(level)
+
+
+def _primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) -> Name | None:
+    """By the names that both sides of the first pair have."""
+    if not pairs:
+        return None
+    first = pairs[0]
+    return deciding([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
+
+
+def _alone(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
+    return sum(len(pair) == 1 for pair in blocks.values())
+
+
+def _verdict(
+    cell: Cell, name: Name, pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule, level: float, primary: bool,
+    alone: int,
+) -> PairVerdict:  # fmt: skip
+    values = list(_values(name, pairs, rule))
+    a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
+    if a.size and min(a.min(), b.min()) <= 0:
+        ratio = Estimate(None, None, None, level, int(a.size), ("values of 0 or below have no ratio",))
+    else:
+        ratio = sequential.interval(np.log(b) - np.log(a), level, rule.most)
+    return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)
+
+
+def _values(name: Name, pairs: Iterable[Mapping[str, PairedRun]], rule: PairRule) -> Iterator[tuple[float, float]]:
+    for pair in pairs:
+        a, b = pair[rule.a].values, pair[rule.b].values
+        if name in a and name in b:
+            yield a[name], b[name]

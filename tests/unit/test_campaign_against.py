@@ -1,0 +1,346 @@
+"""Pairs: what is planned and sealed, when measuring ends, what `compare` then says, on measurements made up here."""
+
+import json
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from iosonde.answers.compare import Sides, compare
+from iosonde.campaign import trials
+from iosonde.campaign.against import Pairs
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.request import Request
+from iosonde.campaign.resume import resume_or_begin
+from iosonde.core import decision
+from iosonde.core.errors import InputError
+from iosonde.core.pair_rule import pair_rule
+from iosonde.core.problems import SpecError
+from iosonde.core.types import Observation, Run
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+from iosonde.report.text.compare import lines
+from iosonde.store import Store
+
+
+def wanted(tmp_path, what="old", against="new", **more):
+    given = {"store": str(tmp_path / "store"), "seed": 7, **more}
+    return campaign(Request(what=what, against=against, **given))
+
+
+class Bench:
+    """A campaign whose trials take no time: ``seconds(side, rng)`` of each side, and which fail."""
+
+    def __init__(self, tmp_path, ratio=1.0, cv=0.01, fails=lambda trial: False, **more):
+        self.wanted = wanted(tmp_path, **more)
+        self.path, self.ratio, self.cv, self.fails = tmp_path / "store", ratio, cv, fails
+        self.rng, self.said = np.random.default_rng(1), []
+
+    def rows(self, trial, level):
+        """Slower for B where the ratio is above 1; a second metric goes the other way."""
+        b = trial.factors["variant"] == self.wanted.spec.levels("variant")[1]
+        value = level * math.exp(self.cv * self.rng.normal()) * (self.ratio if b else 1)
+        return [
+            Observation("step-01", "seconds", value, "s"),
+            Observation("step-01", "seconds", value, "s", 0),
+            Observation("write", "files", 100 / value, "files"),
+        ]
+
+    def measure(self, trial):
+        missing = ["step-01: rank 0: the command ended with exit code 1"] if self.fails(trial) else []
+        number = len(list((self.path / "runs").iterdir()))
+        factors = {**trial.factors, "repetition": trial.repetition, "block": trial.block}
+        rows = [] if missing else self.rows(trial, 1.0)
+        return Run(f"{self.experiment.id}-{number:04d}", self.experiment.id, "iosonde commands", "2030-01-01T00:00:00Z",
+                   1.0, factors, rows, facts={"order": trial.index}, missing=missing)  # fmt: skip
+
+    def run(self, stop_after=None, ends_at=None):
+        """Up to so many trials, as if it were killed then; the same again goes on."""
+        there = (self.path / "store.json").exists()
+        store = Store.open(self.path) if there else None
+        self.experiment, done = resume_or_begin(store, self.wanted, 0.95, self.said.append)
+        store = store or Store.create(self.path)
+        store.save_experiment(self.experiment)
+        left = [math.inf if stop_after is None else stop_after]
+
+        def measure(trial):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            return self.measure(trial)
+
+        looks = Pairs(pair_rule(self.experiment), self.experiment, store)
+        rules = trials.Rules(looks=looks, ends_at=ends_at, ends_because="the budget")
+        try:
+            return trials.run(self.experiment, done, rules, measure, store.append, store.save_experiment,
+                              lambda *_: None)  # fmt: skip
+        except KeyboardInterrupt:
+            return None
+
+    def answer(self, **asked):
+        return compare(open_data(self.path), Asked(**asked), Sides())
+
+
+def test_each_block_is_a_pair_in_random_order(tmp_path):
+    made = wanted(tmp_path, nodes=(1, 2), repetitions=40)
+    trials = replace(made, spec=replace(made.spec, against=None)).experiment().trials
+    blocks = {}
+    for trial in trials:
+        blocks.setdefault(trial.block, []).append(trial)
+    assert len(blocks) == 80
+    for pair in blocks.values():
+        assert {one.factors["variant"] for one in pair} == {"old", "new"}
+        assert len({one.factors["nodes"] for one in pair}) == 1
+        assert abs(pair[0].index - pair[1].index) == 1
+    first = [pair[0].factors["variant"] for pair in blocks.values()]
+    assert 20 < first.count("old") < 60
+
+
+def test_rule_metric_and_margin_are_sealed_before_the_first_trial(tmp_path):
+    bench = Bench(tmp_path, margin="3%", metric="seconds")
+    bench.run(stop_after=0)
+    sealed = Store.open(bench.path).experiments()[0].settings[decision.KEY]
+    assert decision.broken(sealed, bench.experiment.id, None) == ""
+    assert (sealed["metric"], sealed["margin"], sealed["level"]) == ("seconds", 0.03, 0.95)
+    assert sealed["pairs"] == {"factor": "variant", "a": "old", "b": "new", "metric": "seconds", "margin": 0.03,
+                               "level": 0.95, "most": 100, "cells": 1}  # fmt: skip
+    sealed["pairs"]["margin"] = 0.5
+    assert decision.broken(sealed, bench.experiment.id, None)
+
+
+def test_a_clear_difference_ends_it_and_compare_says_it(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2)
+    ended = bench.run()
+    assert (ended.early, ended.measured) == ("", 12)
+    made = bench.answer()
+    assert made.items[0].verdict == "different"
+    assert made.to_dict()["p"] is None
+    assert made.to_dict()["pairs"] == 6
+    (said,) = made.sentences
+    assert said.startswith("new is slower: it takes 20 % more time than old: time 1.2")
+    assert said.endswith("95 %, anytime-valid, 6 pairs).")
+    assert said.replace(" ", "") in "".join(lines(made)).replace(" ", "")
+
+
+def test_the_interval_is_the_one_of_the_rule_at_stopping(tmp_path):
+    from iosonde.stats.estimate import sequential
+
+    bench = Bench(tmp_path, ratio=1.03, cv=0.02)
+    bench.run()
+    one = bench.answer().items[0]
+    expected = sequential.interval(np.log(one.b) - np.log(one.a), 0.95, 100)
+    assert one.ratio == expected
+    assert one.verdict != "cannot tell"
+    assert len(bench.experiment.trials) == 12
+    assert one.n == len(Store.open(bench.path).experiments()[0].trials) / 2 > 6
+
+
+def test_practically_equal_ends_it(tmp_path):
+    bench = Bench(tmp_path, ratio=1.0, cv=0.02)
+    ended = bench.run()
+    assert 12 <= ended.measured < 60
+    assert "practically equal" in bench.answer().sentences[0]
+
+
+def test_a_small_difference_is_said_to_be_within_the_margin(tmp_path):
+    bench = Bench(tmp_path, ratio=0.98, cv=0.001)
+    bench.run()
+    assert "is faster: it takes 2.0 % less time than old, which is within the margin" in bench.answer().sentences[0]
+
+
+def test_a_budget_that_is_spent_is_no_verdict(tmp_path):
+    bench = Bench(tmp_path, cv=0.3, repetitions=8)
+    ended = bench.run()
+    assert ended.measured == 16
+    (said,) = bench.answer().sentences
+    assert said.startswith("Cannot tell whether new differs from old: the ratio of time may be")
+    assert "8 pairs, the most that were asked for; about" in said
+    bench.run()  # nothing is left: the same command is another comparison
+    assert len(Store.open(bench.path).experiments()) == 2
+    assert "newest of 2 comparisons" in bench.answer().warnings[0]
+
+
+def test_an_early_end_says_that_pairs_are_too_few(tmp_path):
+    bench = Bench(tmp_path, ratio=2.0)
+    bench.run(stop_after=8)
+    assert "4 pairs, and at least 6 are needed" in bench.answer().sentences[0]
+    assert bench.answer().items[0].verdict == "cannot tell"
+
+
+def test_time_ends_it_between_trials(tmp_path):
+    bench = Bench(tmp_path)
+    ended = bench.run(ends_at=time.monotonic() - 1)
+    assert (ended.measured, ended.early) == (0, "the budget: 12 of 12 trials are left")
+    assert "no pair is complete (complete runs: 0 of old, 0 of new)" in bench.answer().sentences[0]
+
+
+@pytest.mark.parametrize("killed_after", [1, 7, 12, 13])
+def test_the_same_command_goes_on_after_a_kill(tmp_path, killed_after):
+    """The pairs that are measured are those of an undisturbed campaign, and so is the rule."""
+    bench = Bench(tmp_path, cv=0.03)
+    bench.run(stop_after=killed_after)
+    sealed = Store.open(bench.path).experiments()[0].settings[decision.KEY]
+    bench.run()
+    (experiment,) = Store.open(bench.path).experiments()
+    assert experiment.settings[decision.KEY] == sealed
+    (said,) = bench.said
+    assert said.startswith(f"resuming {experiment.id}: {killed_after} trials are there")
+    assert len(list((bench.path / "runs").iterdir())) == len(experiment.trials)
+    other = tmp_path / "other"
+    other.mkdir()
+    whole = Bench(other, cv=0.03)
+    whole.run()
+    assert [t.factors for t in whole.experiment.trials] == [t.factors for t in experiment.trials[:12]]
+    assert whole.answer().items[0].n == bench.answer().items[0].n
+
+
+def test_another_margin_metric_or_level_cannot_change_what_was_sealed(tmp_path):
+    bench = Bench(tmp_path, cv=0.05)
+    bench.run(stop_after=4)
+    for more in ({"margin": "20%"}, {"metric": "write files"}, {"repetitions": 50}):
+        assert not wanted(tmp_path, **more).is_of(bench.experiment)
+    again, _ = resume_or_begin(Store.open(bench.path), bench.wanted, 0.5, bench.said.append)
+    assert pair_rule(again).level == 0.95
+    assert "the level is the sealed one, 95 %" in bench.answer(level=0.9).warnings
+
+
+def test_a_changed_seal_and_a_condition_are_said(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2)
+    bench.run()
+    made = compare(open_data(bench.path, ["block<4"]), Asked(), Sides())
+    assert "nobody sealed" in made.warnings[0]
+    path = next((bench.path / "experiments").iterdir())
+    document = json.loads(path.read_text())
+    document["settings"]["decision"]["pairs"]["margin"] = 0.5
+    path.write_text(json.dumps(document))
+    assert "changed after it was sealed" in bench.answer().warnings[0]
+
+
+def test_a_side_that_always_fails_ends_it_and_counts_nowhere(tmp_path):
+    bench = Bench(tmp_path, fails=lambda trial: trial.factors["variant"] == "new")
+    ended = bench.run()
+    assert ended.incomplete == 3
+    assert ended.measured <= 6
+    assert "3 trials in a row were incomplete" in ended.early
+    made = bench.answer()
+    assert made.items == ()
+    assert "no pair is complete (complete runs: 3 of old, 0 of new)" in made.sentences[0]
+    assert made.sentences[0] in " ".join(lines(made))
+
+
+def test_a_trial_that_fails_by_chance_costs_its_pair(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2, fails=lambda trial: trial.block == 2 and trial.factors["variant"] == "old")
+    ended = bench.run()
+    assert (ended.measured, ended.incomplete, ended.early) == (14, 1, "")
+    one = bench.answer().items[0]
+    assert (one.n, one.alone) == (6, 1)
+    assert "6 pairs; 1 run without a complete partner left out" in bench.answer().sentences[0]
+
+
+def test_a_verdict_that_was_reached_is_not_reopened_by_its_incomplete_pair(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2, fails=lambda trial: trial.index == 3)
+    bench.run()
+    bench.run(stop_after=0)
+    assert len(Store.open(bench.path).experiments()) == 2
+
+
+def test_no_number_on_both_sides_ends_it(tmp_path):
+    bench = Bench(tmp_path, metric="bandwidth")
+    ended = bench.run()
+    assert ended.measured == 12
+    assert "no pair has 'bandwidth' on both sides" in bench.answer().sentences[0]
+
+
+def test_other_numbers_share_alpha_and_do_not_decide(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2)
+    bench.rows = lambda trial, level, rows=bench.rows: [
+        *rows(trial, level), Observation("read", "files", 1 + 0.1 * bench.rng.random(), "files"),
+    ]  # fmt: skip
+    bench.run()
+    primary, *others = bench.answer().items
+    assert primary.primary and primary.ratio.level == 0.95
+    assert [one.primary for one in others] == [False, False]
+    assert {one.ratio.level for one in others} == {0.975}
+    assert [one.name[0] for one in bench.answer(response=("read",)).items] == ["read"]
+    with pytest.raises(InputError, match="no response 'nothing'"):
+        bench.answer(response=("nothing",))
+
+
+def test_cells_share_alpha_and_all_of_them_have_to_tell(tmp_path):
+    bench = Bench(tmp_path, ratio=1.2, nodes=(1, 2))
+    bench.run()
+    made = bench.answer()
+    assert [one.cell for one in made.primary] == [{"nodes": 1}, {"nodes": 2}]
+    assert {one.ratio.level for one in made.primary} == {0.975}
+    assert "new (at nodes=2) is slower" in made.sentences[1]
+
+
+# What is asked
+
+
+def steps(made):
+    return [(step.command, step.when) for step in made.spec.steps]
+
+
+def test_short_commands_are_their_own_names_others_are_a_and_b(tmp_path):
+    assert wanted(tmp_path).spec.levels("variant") == ("old", "new")
+    assert wanted(tmp_path, what="x" * 40).spec.levels("variant") == ("A", "B")
+    assert wanted(tmp_path, what="a ${REPETITION}", against="b").spec.levels("variant") == ("A", "B")
+    assert wanted(tmp_path, what="true", against="true").spec.levels("variant") == ("A", "B")
+    made = wanted(tmp_path, what="true", against="true", a_name="before")
+    assert steps(made) == [("true", {"variant": "before"}), ("true", {"variant": "B"})]
+
+
+def test_a_file_may_set_each_side_up_by_itself(tmp_path):
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "set_up: [{command: 'mount old', when: {variant: A}}, {command: 'mount new', when: {variant: B}}]\n"
+        "steps: ['echo ${variant}']\nagainst: {command: 'echo ${variant}', a_name: A, b_name: B, margin: 0.02}\n"
+    )
+    made = campaign(Request(what=str(path)))
+    assert [step.when for step in made.spec.set_up] == [{"variant": "A"}, {"variant": "B"}]
+    assert made.spec.against.margin == 0.02
+    again = campaign(Request(what=str(path), margin="4%"))
+    assert again.spec.against.margin == 0.04
+
+
+def test_a_factor_of_two_levels_may_be_compared(tmp_path):
+    path = tmp_path / "one.yaml"
+    path.write_text("factors: {size: [4KiB, 1MiB]}\nsteps: ['dd bs=${size}']\nagainst: {factor: size}\n")
+    made = campaign(Request(what=str(path)))
+    rule = made.pair_rule(0.95)
+    assert (rule.factor, rule.a, rule.b) == ("size", "4096", "1048576")
+    assert made.experiment().settings == made.identity() | {"file": made.file}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("steps: [a, b]\nagainst: c", "steps has 2"),
+        ("steps: [a]\nagainst: {factor: x}", "there is no factor 'x'"),
+        ("factors: {x: [1, 2, 3]}\nsteps: ['${x}']\nagainst: {factor: x}", "'x' has 3 levels"),
+        ("steps: [a]\nagainst: {margin: 5%}", "nothing to compare with"),
+        ("steps: [a]\nagainst: {command: b, margin: wide}", "'wide' is not a share"),
+        ("steps: [a]\nagainst: {command: b, a_name: 4KiB, b_name: 8KiB}", "read as sizes or times"),
+        ("steps: [a]\nagainst: {command: b, a_name: x, b_name: x}", "both sides are called 'x'"),
+        ("factors: {variant: [1, 2]}\nsteps: ['${variant}']\nagainst: b", "a factor 'variant' already"),
+        ("steps: [a]\nagainst: b\nuntil: ci<5%", "ends when the verdict is clear"),
+        ("steps: [a]\nagainst: b\nrepetitions: 5", "5 pairs tell nothing"),
+        ("steps: [a]\nagainst: b\ndesign: {kind: latin, runs: 4}", "an order of their own"),
+        ("factors: {x: [1, 2]}\nsteps: [{command: a, when: {x: 3}}]", "'3' is not a level"),
+        ("steps: [{command: a, when: {x: 3}}]", "there is no factor 'x'"),
+    ],
+)
+def test_what_makes_no_pairs_is_refused(tmp_path, text, what):
+    path = tmp_path / "one.yaml"
+    path.write_text(text)
+    with pytest.raises(SpecError) as refused:
+        campaign(Request(what=str(path)))
+    assert what in str(refused.value)
+
+
+def test_options_of_pairs_without_pairs_are_refused():
+    with pytest.raises(InputError, match="--metric is for two sides"):
+        campaign(Request(what="true", metric="write"))

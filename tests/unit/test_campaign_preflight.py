@@ -1,0 +1,62 @@
+"""What is refused before anything starts comes from the terms, the machine's facts and the forecast, all of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from iosonde.campaign import preflight
+from iosonde.campaign.forecast import Forecast
+from iosonde.core.errors import InputError
+from iosonde.measure.spec import Terms
+from iosonde.measure.target.space import Limits, Need, QuotaFree
+
+
+class Keeper:
+    """Keeps what it was asked."""
+
+    def check(self, *asked):
+        self.asked = asked
+
+
+def campaign(target=None, native=1, steps=1, **terms):
+    targets = {} if target is None else {"": target}
+    spec = SimpleNamespace(targets=targets, native=[object()] * native, steps=[object()] * steps)
+    return SimpleNamespace(spec=spec, terms=Terms(**terms))
+
+
+@pytest.fixture(autouse=True)
+def a_trial_of_1000_bytes_and_10_files(monkeypatch):
+    monkeypatch.setattr(preflight, "space", lambda _: (1000, 10))
+
+
+def test_a_target_is_asked_with_the_need_the_limits_and_what_the_quotas_leave():
+    keeper = Keeper()
+    facts = {"quota": [{"free_bytes": 5, "free_files": None}, {"free_bytes": 9, "free_files": 3}]}
+    preflight.room(campaign("/t", max_bytes=1, max_files=2, max_seconds=3.0), 60.0, {"": facts}, keeper)
+    assert keeper.asked == ("/t", Need(1000, 10, 60.0), Limits(1, 2, 3.0), QuotaFree(5, 3))
+
+
+@pytest.mark.parametrize("terms", [{"max_bytes": 999}, {"max_files": 9}, {"max_seconds": 59.0}])
+def test_limits_hold_without_a_target_too(terms):
+    (name,) = terms
+    with pytest.raises(InputError, match=name.replace("_", "-")):
+        preflight.room(campaign(**terms), 60.0, {}, Keeper())
+
+
+@pytest.mark.parametrize(
+    ("terms", "native", "seconds", "said"),
+    [
+        ({"max_seconds": 1.0}, 0, [None, None], ["--max-seconds is not checked: how long 2 trials will take"]),
+        ({"max_seconds": 9.0}, 0, [1.0, 2.0], []),
+        ({"max_bytes": 1}, 0, [], ["--max-bytes does not cover the commands: what they"]),
+        ({"max_bytes": 1, "max_files": 1}, 0, [], ["--max-bytes and --max-files do not cover the commands: what they"]),
+        ({"max_bytes": 1, "max_files": 1, "max_seconds": 9.0}, 1, [1.0], []),
+        ({}, 0, [None], []),
+    ],
+)  # fmt: skip
+def test_a_limit_that_can_be_held_against_nothing_says_so(terms, native, seconds, said):
+    found = list(preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, "")))
+    assert len(found) == len(said)
+    assert all(one.startswith(start) and one.endswith(" is not known") for one, start in zip(found, said, strict=True))

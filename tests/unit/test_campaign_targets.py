@@ -1,0 +1,176 @@
+"""Two ``--target`` are two levels of the factor ``target``, measured in turns; each is looked after as one alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.plan import plan
+from iosonde.campaign.request import Request
+from iosonde.campaign.run import run
+from iosonde.campaign.targets import names_of
+from iosonde.cli.group import cli
+from iosonde.core.errors import InputError, TargetFaultError
+from iosonde.core.problems import SpecError
+from iosonde.core.types import Factor
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.source import open_data
+from iosonde.measure.target.keeper import Keeper
+from iosonde.report.text.plan import lines
+from iosonde.store import Store
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("g", "n"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def asked(*targets: str, what: str | None = "true", **more) -> Request:
+    return Request(what=what, target=targets or None, **{"store": "store", "seed": 1, **more})
+
+
+def levels(request: Request) -> dict[str, str]:
+    spec = campaign(request).spec
+    return {name: str(path) for name, path in spec.targets.items()}
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["/mnt/g", "/mnt/n"], ["g", "n"]),
+        (["/mnt/g/data", "/mnt/n/data"], ["g", "n"]),
+        (["/a/x/1", "/a/y/1", "/b/x/1"], ["a/x/1", "a/y/1", "b/x/1"]),
+        (["/mnt", "/mnt/sub"], ["mnt", "sub"]),
+        (["/", "/x"], ["/", "x"]),
+    ],
+)
+def test_a_level_is_the_shortest_name_that_tells_the_paths_apart(paths, names):
+    assert names_of([Path(path) for path in paths]) == names
+
+
+def test_options_and_a_file_mean_the_same_two_levels(here):
+    wanted = {"gluster": str(here / "g"), "nfs": str(here / "n")}
+    (here / "two.yaml").write_text("targets: {gluster: g, nfs: n}\nsteps: [{command: 'true', on: all, parse: auto}]\n")
+    assert levels(asked("gluster=g", "nfs=n")) == levels(asked(what="two.yaml")) == wanted
+    assert levels(asked("g", "n")) == {"g": str(here / "g"), "n": str(here / "n")}
+    made = campaign(asked("gluster=g", "nfs=n"))
+    assert made.spec.factors[-1] == Factor("target", "", ("gluster", "nfs"))
+    assert made.identity() == campaign(asked(what="two.yaml")).identity()
+    assert made.identity()["targets"] == wanted and "target" not in made.identity().get("factors", {})
+    (here / "again.json").write_text(json.dumps(made.identity()))
+    assert campaign(asked(what="again.json")).identity() == made.identity()
+
+
+def test_one_target_is_no_factor_unless_it_has_a_name(here):
+    one = campaign(asked("g")).spec
+    assert one.targets == {"": here / "g"} and [factor.name for factor in one.factors] == ["nodes", "ranks_per_node"]
+    assert campaign(asked("gluster=g")).spec.levels("target") == ("gluster",)
+
+
+def test_an_option_overrides_either_key_of_a_file(here):
+    (here / "two.yaml").write_text("targets: {gluster: g, nfs: n}\nsteps: ['true']\n")
+    assert levels(asked("n", what="two.yaml")) == {"": str(here / "n")}
+    (here / "one.yaml").write_text("target: g\nsteps: ['true']\n")
+    assert set(levels(asked("g", "n", what="one.yaml"))) == {"g", "n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("target: g\ntargets: {a: g, b: n}", "target and targets"),
+        ("targets: {a: g, b: ./g}", "'a' and 'b' are one directory"),
+        ("targets: {a: g, b: n}\nfactors: {target: [1]}", "targets makes a factor of this name"),
+        ("targets: {}", "it is empty"),
+        ("targets: {'': g}", "a target has no name"),
+    ],
+)
+def test_what_cannot_be_two_targets_is_refused(here, text, said):
+    (here / "bad.yaml").write_text(f"{text}\nsteps: ['true']\n")
+    with pytest.raises(SpecError) as refused:
+        campaign(asked(what="bad.yaml"))
+    assert said in str(refused.value)
+
+
+def test_one_name_for_two_directories_is_refused(here):
+    with pytest.raises(InputError, match="two targets are called 'a'"):
+        campaign(asked("a=g", "a=n"))
+
+
+def test_a_target_that_is_missing_is_said_by_its_name(here):
+    with pytest.raises(InputError, match="target nfs: .*/none: No such file"):
+        plan(asked("gluster=g", "nfs=none"))
+
+
+def test_the_plan_shows_every_target_and_trials_in_turns(here):
+    made = plan(asked("gluster=g", "nfs=n", what="echo ${TARGET}", repetitions=2))
+    shown = "\n".join(lines(made))
+    assert f"target      gluster  {here}/g\n            nfs      {here}/n\n" in shown
+    for block in (0, 1):
+        assert {one.factors["target"] for one in made.experiment.trials if one.block == block} == {"gluster", "nfs"}
+    first = made.experiment.trials[0].factors["target"]
+    assert f"echo {here}/{first[0]}/iosonde-" in shown
+
+
+def test_the_store_must_not_lie_on_any_of_them(here):
+    with pytest.raises(InputError, match="lies on the target"):
+        plan(asked("gluster=g", "nfs=n", store="n/store"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ['echo "$IOSONDE_TARGET ${TARGET} ${target}" >&2; touch ${TARGET}/x', "user:ls"])
+def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
+    more = {"levels": ("files=10",)} if what == "user:ls" else {}
+    run(asked("gluster=g", "nfs=n", what=what, repetitions=2, **more)).check()
+    runs = Store.open(here / "store").runs()
+    assert len(runs) == 4
+    for one in runs:
+        place = here / one["factors"]["target"][0]
+        assert one["facts"]["target"] == str(place) and one["facts"]["machine"]["mount"]["type"]
+        if what != "user:ls":
+            said = (here / "store" / "runs" / one["id"] / "raw").glob("*")
+            assert any(f"{place}/iosonde-" in path.read_text() and one["factors"]["target"] in path.read_text()
+                       for path in said)  # fmt: skip
+    assert not list((here / "g").iterdir()) and not list((here / "n").iterdir())
+    found = responses(open_data("store"), Asked(response=("seconds",)))
+    assert found and all("target" in one.names and "filesystem" not in one.names for one in found)
+
+
+@pytest.mark.slow
+def test_the_envelope_is_compared_over_the_factor(here):
+    run(asked("gluster=g", "nfs=n", what=None, repetitions=2, small_files=5, large_size=2**20)).check()
+    done = CliRunner().invoke(cli, ["compare", "store", "--group", "target"])
+    assert done.exit_code == 0 and "gluster" in done.output and "nfs" in done.output
+
+
+@pytest.mark.slow
+def test_a_target_that_fails_is_named_and_the_other_is_cleaned(here, monkeypatch):
+    plain = Keeper.on
+
+    def on(self, workspace, operation, what, **more):
+        if operation == "trial" and workspace.path.parent.name == "n":
+            raise TargetFaultError(f"{workspace.path} does not answer: {what} hangs", "look at its server")
+        plain(self, workspace, operation, what, **more)
+
+    monkeypatch.setattr(Keeper, "on", on)
+    request = asked("gluster=g", "nfs=n", repetitions=3, seed=4)
+    with pytest.raises(TargetFaultError) as failed:
+        run(request).check()
+    assert failed.value.message.startswith("target nfs: ")
+    assert not list((here / "g").iterdir())
+
+
+@pytest.mark.slow
+def test_python_takes_a_dict_of_targets(here):
+    import iosonde
+
+    made = iosonde.plan("true", target={"gluster": here / "g", "nfs": here / "n"}, seed=1)
+    assert made.answer.experiment.factors[-1].levels == ("gluster", "nfs")
+    assert len(iosonde.plan("true", target=[here / "g", here / "n"], seed=1).answer.experiment.factors) == 3

@@ -1,0 +1,161 @@
+"""Steps that are MPI jobs, with a fake ior and fake launchers: what is planned, started, found out and said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from iosonde.campaign import mpi_steps
+from iosonde.campaign.campaign import campaign, importer_names
+from iosonde.campaign.document import document
+from iosonde.campaign.request import Request
+from iosonde.campaign.spec import file as spec_file
+from iosonde.core.errors import InputError, LaunchError
+from iosonde.core.problems import SpecError
+from iosonde.measure.spec import MPI, SINGLE, CommandStep
+from iosonde.ranks.launch import local
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import fake_mpi
+from steps_bench import run
+
+
+@pytest.fixture
+def bin_(tmp_path, monkeypatch):
+    """Before the system's own on PATH."""
+    folder = tmp_path / "bin"
+    fake_mpi.ior(folder)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return folder
+
+
+@pytest.fixture
+def target(tmp_path):
+    (tmp_path / "target").mkdir()
+    return tmp_path / "target"
+
+
+def spec_of(what, **asked):
+    return spec_file.build(document(Request(what=what, **asked)), importer_names()).spec
+
+
+def iosonde(*words, where):
+    return subprocess.run([sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
+                          capture_output=True, text=True, timeout=120, cwd=where)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OneRank(local.Local):
+    """One rank of ours, whose jobs are started as with more."""
+
+    def job(self, nodes, ranks_per_node, library, passed):
+        return super().job(2, 1, library, passed)
+
+
+# What is meant
+
+
+def test_the_default_is_of_the_program_and_a_word_of_ones_own_goes_before(tmp_path):
+    assert spec_of("ior -o /x").steps[0].on == MPI
+    assert spec_of("ior -o /x", on="all").steps[0].on == "all"
+    assert spec_of("mpiexec -n 2 ior").steps[0].on == SINGLE
+    path = tmp_path / "x.yaml"
+    path.write_text("set_up: [ior -w -k]\nsteps:\n- mdtest -n 3\n- {command: ./mine, on: mpi}\n- {command: ls}\n")
+    spec = spec_of(str(path))
+    assert [step.on for step in (*spec.set_up, *spec.steps)] == [MPI, MPI, MPI, "all"]
+    assert "mpi" in [step["on"] for step in spec_file.to_document(spec)["steps"]]
+
+
+@pytest.mark.parametrize("command", ["cd /x && ior", "mpiexec -n 2 ior"])
+def test_what_cannot_be_one_job_is_a_mistake(command):
+    with pytest.raises(SpecError, match="--on: .*(runs several|starts the ranks itself)"):
+        spec_of(command, on="mpi")
+
+
+def warned(what, **asked):
+    return mpi_steps.warnings(spec_of(what, **{"nodes": (1, 2), **asked}))
+
+
+def test_copies_where_one_job_was_meant_are_warned_about(bin_):
+    (said,) = warned("ior -w -o /x/f", on="all")
+    assert said.startswith("step-01: 2 copies of ior") and "all write /x/f; for one job write on: mpi" in said
+    assert "make ior a step of its own" in warned("cd /x && ior")[0]
+    assert "each of 2 ranks starts mpiexec" in warned("mpiexec -n 2 ior", on="all")[0]
+    assert "copies write one file, /x/f" in warned("iozone -i0 -f /x/f")[0]
+    for quiet in ("ior -w -o /x/f", "ior -w -o /x/f.${NODENAME}", "iozone -i1 -f /x/f", "ls"):
+        assert warned(quiet) == []
+    assert warned("ior -w -o /x/f", on="all", nodes=(1,)) == []
+
+
+def test_a_launcher_of_another_mpi_than_the_tools_is_warned_about(bin_, monkeypatch):
+    fake_mpi.script(bin_ / "ldd", f"#!/bin/sh\necho '	libmpi.so.40 => {bin_}/libmpi.so.40 (0x0)'\n")
+    (bin_ / "libmpi.so.40").write_bytes(b"\x7fELF ompi_mpi_comm_world")
+    fake_mpi.launcher(bin_, fake_mpi.MPICH)
+    fake_mpi.launcher(bin_, fake_mpi.OPEN_MPI, name="mpirun")
+    (said,) = warned("mpiexec -n ${RANKS} ior")
+    assert "mpiexec is MPICH Hydra" in said and "ior loads Open MPI (libmpi.so.40)" in said
+    assert warned("mpirun -n ${RANKS} ior") == []
+
+
+def test_plan_says_the_job_its_words_and_the_warnings(bin_, target, tmp_path):
+    fake_mpi.launcher(bin_)
+    words = ["plan", "A=b ior -o ${TARGET}/f", "--target", target, "--nodes", "2", "--repetitions", "1"]
+    said = iosonde(*words, where=tmp_path).stdout
+    assert "as one MPI job of 2 ranks (on: mpi; ior is an MPI program), output read" in said
+    assert f"started by {bin_}/mpiexec" in said and "-n 2" in said and "warning" not in said
+    made = json.loads(iosonde(*words, "--on", "all", "--json", where=tmp_path).stdout)
+    assert "2 copies of ior" in made["warnings"][0]
+    (bin_ / "mpiexec").unlink()
+
+
+# What is done
+
+
+def test_the_launcher_stands_before_the_program_and_sees_no_rank_of_ours(bin_, target, monkeypatch):
+    fake_mpi.launcher(bin_)
+    monkeypatch.setenv("OMPI_MCA_btl", "self")
+    done = run(target, [CommandStep("A='b c' ior -w | cat", MPI, "auto")], launcher=OneRank())
+    words = (bin_ / "log").read_text().split()
+    assert words[-2:] == ["ior", "-w"]
+    environment = (bin_ / "log.env").read_text().splitlines()
+    assert "A=b c" in environment and "OMPI_MCA_btl=self" in environment
+    assert done.phases[0]["launch"][0] == f"{bin_}/mpiexec"
+    assert done.phases[0]["mpi"] == {"tool": "ior", "expected": 1, "tasks": [2]}  # one rank of ours is what was planned
+
+
+def test_a_launchers_variables_that_were_not_there_before_do_not_reach_a_job():
+    from iosonde.measure.rank import command
+
+    asked = command.ShellCommand("env", outside=frozenset({"SLURM_JOB_ID"}))
+    before = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "1", "OMPI_MCA_rmaps_base_mapping_policy": "ppr:1:node", "X": "y"}
+    old = dict(os.environ)
+    try:
+        os.environ.update(before)
+        found = command._environment(asked)
+        assert {name for name in before if name in found} == {"SLURM_JOB_ID", "X"}
+        assert "SLURM_STEP_ID" in command._environment(command.ShellCommand("env"))
+    finally:
+        os.environ.clear()
+        os.environ.update(old)
+
+
+def test_a_program_that_cannot_be_started_as_a_job_is_refused_before_the_first_trial(bin_):
+    fake_mpi.broken(bin_)
+    wanted = campaign(Request(what="ior -o /x", nodes=(2,)))
+    with pytest.raises(LaunchError, match="step-01: ior: .*does not start a job"):
+        mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+    fake_mpi.launcher(bin_)
+    (job,) = mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())
+    assert job.launcher == f"{bin_}/mpiexec" and "one MPI job over all ranks" in job.sentence()
+
+
+def test_a_program_that_is_not_there_is_refused_before_the_first_trial(bin_):
+    wanted = campaign(Request(what="nobody -o /x", on="mpi", nodes=(2,)))
+    with pytest.raises(InputError, match="no program nobody on PATH"):
+        mpi_steps.tried(wanted.spec, wanted.experiment(1).trials, local.Local())

@@ -1,0 +1,51 @@
+"""Which of a tool's numbers come first, and which only repeat another."""
+
+import pytest
+
+from iosonde.core.headlines import computed, headlines, merged, number_of
+
+
+def test_a_tools_own_kinds_come_first():
+    metrics = [("write", "bandwidth_last_done"), ("write", "open_time"), ("remove", "total_time")]
+    assert headlines(metrics, ("bandwidth",)) == {"write": ["bandwidth"], "remove": []}
+
+
+def test_without_any_of_them_the_usual_one():
+    assert headlines([("a", "rate_mean"), ("b", "seconds")], ("bandwidth",)) == {"a": ["rate"], "b": ["seconds"]}
+    assert headlines([("a", "odd")], ()) == {"a": []}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "clock", "expected"),
+    [
+        (["bandwidth_sum_of_ranks", "bandwidth_last_done"], "", "bandwidth_last_done"),
+        (["bandwidth_sum_of_ranks", "bandwidth"], "", "bandwidth"),
+        (["bandwidth_max", "bandwidth_mean"], "", "bandwidth_mean"),
+        (["bandwidth_last_done", "bandwidth_first_done"], "first_done", "bandwidth_first_done"),
+        (["bandwidth_last_done"], "first_done", None),
+        (["latency_p99"], "", None),
+    ],
+)
+def test_the_number_of_a_kind(metrics, clock, expected):
+    assert number_of("bandwidth", metrics, clock) == expected
+
+
+@pytest.mark.parametrize(
+    ("metric", "metrics", "expected"),
+    [
+        ("bandwidth_max", {"bandwidth_max", "bandwidth_last_done"}, True),
+        ("transfers_sd", {"rate_last_done"}, True),
+        ("total_time_mean", {"total_time"}, True),
+        ("rate_mean", {"rate_mean", "rate_max"}, False),  # all there is
+        ("latency_max", {"latency_mean", "latency_max"}, False),  # of operations, and not of iterations
+        ("bandwidth_rank_max", {"bandwidth_last_done"}, False),
+    ],
+)
+def test_what_only_sums_up_iterations(metric, metrics, expected):
+    assert computed(metric, metrics) is expected
+
+
+def test_steps_add_up():
+    assert merged([{"write": ["bandwidth"]}, {"write": ["rate"], "step-01": []}]) == {
+        "write": ["bandwidth", "rate"], "step-01": [],
+    }  # fmt: skip

@@ -1,0 +1,121 @@
+"""What is shown of a store of other tools' results, without an option and with --metric and --clock."""
+
+import pytest
+
+from iosonde.core.deciding import deciding, own_clock
+from iosonde.core.errors import DataError
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
+from iosonde.data.source import open_data
+from iosonde.store import Store
+
+IOR = [("bandwidth_last_done", 3e8), ("bandwidth_max", 3e8), ("rate_last_done", 300.0), ("open_time", 1e-4),
+       ("transfers_mean", 299.0), ("user_seconds", 0.1)]  # fmt: skip
+
+
+def run(number: int, factors: dict, rows: list, **more) -> Run:
+    observations = [Observation(op, metric, value, unit_of(metric), None, 0, None, includes)
+                    for op, metric, value, includes in rows]  # fmt: skip
+    return Run(f"r{number}", "e", "commands", f"2026-01-01T00:00:{number:02d}Z", 1.0, factors, observations,
+               {"target": "/mnt/x"}, **more)  # fmt: skip
+
+
+def unit_of(metric: str) -> str:
+    return "bytes/s" if "bandwidth" in metric else "operations/s" if metric[:4] in ("rate", "tran") else "s"
+
+
+def stored(path, runs: list[Run], levels=("64k", "4k", "1m")) -> Store:
+    store = Store.create(path)
+    store.save_experiment(Experiment("e", "?", [Factor("t", "", levels)], {}, [], 0, "2026-01-01T00:00:00Z"))
+    for one in runs:
+        store.append(one)
+    return store
+
+
+def ior_rows(factor: float = 1.0) -> list:
+    return [("write", metric, value * factor, "open,close" if "band" in metric else "") for metric, value in IOR] + [
+        ("step-01", "seconds", 0.3, "")
+    ]
+
+
+def titles(store, **asked) -> list[str]:
+    return [one.title for one in responses(open_data(store), Asked(**asked))]
+
+
+@pytest.fixture
+def ior(tmp_path):
+    said = {"write": ["bandwidth"], "step-01": []}
+    runs = [run(n, {"t": t}, ior_rows(1 + n), headlines=said) for n, t in enumerate(("1m", "4k", "64k"))]
+    return stored(tmp_path / "s", runs)
+
+
+def test_the_tools_own_number_comes_first(ior):
+    assert titles(ior) == ["write bandwidth_last_done"]
+
+
+def test_also_of_a_store_that_does_not_say_it(tmp_path):
+    phases = [{"index": 0, "name": "step-01", "command": "ior", "tools": ["ior"]}]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, ior_rows(), phases=phases)])
+    path = next((tmp_path / "s").glob("runs/*/run.json"))
+    assert '"headlines": {}' in path.read_text()
+    assert titles(store) == ["write bandwidth_last_done"]
+
+
+def test_metrics_by_name_and_by_what_people_say(ior):
+    assert titles(ior, metric=("open_time",)) == ["write open_time"]
+    assert titles(ior, metric=("iops", "bandwidth")) == ["write bandwidth_last_done", "write rate_last_done"]
+    with pytest.raises(DataError, match="no metric 'opentime'") as error:
+        titles(ior, metric=("opentime",))
+    assert "open_time" in error.value.hint
+
+
+def test_all_leaves_out_what_only_repeats(ior):
+    found = titles(ior, metric=("all",))
+    assert {"write bandwidth_last_done", "write rate_last_done", "write open_time", "step-01 seconds"} <= set(found)
+    assert not {"write bandwidth_max", "write transfers_mean"} & set(found)
+    assert titles(ior, response=("write bandwidth_max",)) == ["write bandwidth_max"]
+
+
+def test_sizes_are_in_their_order_whatever_was_declared(ior):
+    (one,) = responses(open_data(ior), Asked())
+    assert [key for (key,), _ in one.rows.groups(["t"])] == ["4k", "64k", "1m"]
+
+
+def test_words_are_in_the_order_in_which_they_were_declared(tmp_path):
+    said = {"write": ["bandwidth"], "step-01": []}
+    runs = [run(n, {"t": t}, ior_rows(), headlines=said) for n, t in enumerate(("after", "before"))]
+    (one,) = responses(open_data(stored(tmp_path / "s", runs, ("before", "after"))), Asked())
+    assert [key for (key,), _ in one.rows.groups(["t"])] == ["before", "after"]
+
+
+def test_the_start_of_a_command_is_not_the_headline_where_the_tool_has_its_own_clock(tmp_path):
+    """231 against fio's own 348 MiB/s."""
+    rows = [("read", "bandwidth_last_done", 231.0, "command"), ("read", "bandwidth_sum_of_ranks", 348.0, "")]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, headlines={"read": ["bandwidth"]})])
+    assert titles(store) == ["read bandwidth_sum_of_ranks"]
+
+
+def test_the_largest_of_one_rank_is_not_shown_beside_its_mean(tmp_path):
+    rows = [("read", f"latency_mean_{of}_of_ranks", 1e-3, "") for of in ("mean", "max")]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, headlines={"read": []})])
+    assert titles(store, metric=("all",)) == ["read latency_mean_mean_of_ranks"]
+
+
+def test_several_clocks_of_our_own_engine(tmp_path):
+    clocks = ("last_done", "first_done", "overlap")
+    rows = [("write", f"bandwidth_{clock}", 1.0 + n, "") for n, clock in enumerate(clocks)]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows)])
+    assert titles(store) == ["write bandwidth_last_done"]
+    assert titles(store, clock="last_done,overlap") == ["write bandwidth_last_done", "write bandwidth_overlap"]
+    with pytest.raises(DataError, match="'never' is not a clock"):
+        titles(store, clock="never")
+
+
+def test_pairs_are_decided_by_the_tools_own_clock():
+    rows = [("read", "bandwidth_last_done", "bytes/s", 231.0, "command"),
+            ("read", "bandwidth_sum_of_ranks", "bytes/s", 348.0, ""),
+            ("x", "bandwidth", "bytes/s", 1.0, "command")]  # fmt: skip
+    kept = own_clock(rows)
+    assert [row[3] for row in kept] == [348.0, 1.0]
+    assert deciding(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")

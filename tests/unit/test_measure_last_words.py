@@ -1,0 +1,123 @@
+"""What a rank says when it fails reaches the parent by file and by stderr, whatever its names and whatever is full."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+
+import pytest
+
+from iosonde.core.errors import TargetError
+from iosonde.engine import _native
+from iosonde.measure import last_words
+from iosonde.measure.probe import program as probe_program
+from iosonde.measure.rank import program as rank_program
+from iosonde.ranks.hosts import this_host
+from iosonde.ranks.watchdog import Outcome
+
+HOST = this_host().name
+
+
+def heard(capfd) -> str:
+    return Outcome(3, 1.0, False, [], capfd.readouterr().err, None).ours
+
+
+def left_by(folder, error):
+    try:
+        raise error
+    except Exception as caught:
+        last_words.leave(folder, caught)
+
+
+@pytest.mark.parametrize("program", [rank_program, probe_program])
+def test_a_name_that_is_no_utf8_is_said_by_file_and_by_stderr(program, tmp_path, capfd, monkeypatch):
+    word = os.fsdecode(b"/t/\xff\x1b[31m")
+
+    def fails(_):
+        raise TargetError(f"{word}: is full", "make room")
+
+    class Given:
+        from_word = staticmethod(
+            lambda _: type(
+                "One",
+                (),
+                {
+                    "spool": str(tmp_path),
+                    "folder": str(tmp_path),
+                    "ranks": 1,
+                    "only_clean": False,
+                    "only_collect": False,
+                },
+            )
+        )
+
+    monkeypatch.setattr(program, "ProbeAssignment" if program is probe_program else "Assignment", Given)
+    monkeypatch.setattr(program.mpi, "connect", fails)
+    monkeypatch.setattr(program.sys, "argv", ["program", "word"])
+    with pytest.raises(TargetError):
+        program.main()
+    assert last_words.left(tmp_path) == [f"{word}: is full. make room"]
+    assert heard(capfd) == f"on {HOST}: /t/?\x1b[31m: is full. make room"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "/t/a"), "/t/a: No space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (_native.EngineError("no such pattern"), "the engine cannot do this workload: no such pattern"),
+        (ValueError("one\n  two"), "ValueError: one two"),
+    ],
+)
+def test_what_the_system_and_the_engine_said_is_kept_without_pythons_spelling(error, said, tmp_path, capfd):
+    left_by(tmp_path / "new", error)
+    assert last_words.left(tmp_path / "new") == [f"{said}."]
+    assert heard(capfd) == f"on {HOST}: {said}."
+
+
+def test_a_sentence_is_one_line_and_names_its_host_once(tmp_path, capfd):
+    left_by(tmp_path, TargetError(f"on {HOST}: two\nlines", "mend\nit"))
+    assert heard(capfd) == f"on {HOST}: two lines. mend it"
+    (path,) = tmp_path.glob("error-*.json")
+    assert "TargetError" in json.loads(path.read_text())["trace"]
+
+
+def test_a_folder_that_cannot_be_written_does_not_silence_a_rank(tmp_path, capfd):
+    (tmp_path / "file").touch()
+    left_by(tmp_path / "file" / "folder", TargetError("it is full", "make room"))
+    assert heard(capfd) == f"on {HOST}: it is full. make room"
+
+
+def test_a_closed_stderr_does_not_cost_the_file(tmp_path, monkeypatch):
+    def closed(*_):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(last_words.os, "write", closed)
+    left_by(tmp_path, TargetError("it is full", "make room"))
+    assert last_words.left(tmp_path) == ["it is full. make room"]
+
+
+def test_a_file_that_was_cut_says_so(tmp_path):
+    (tmp_path / "error-n1-7.json").write_text('{"message": "it is f')
+    assert last_words.left(tmp_path) == [f"a rank failed and could not say why: is {tmp_path.parent} full?"]
+
+
+def test_a_disk_that_is_full_says_so_and_one_that_was_ended_in_the_middle_says_nothing(tmp_path, monkeypatch):
+    def full(path, *_):
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def ended(path, *_):
+        path.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(last_words.Path, "write_text", full)
+    left_by(tmp_path, TargetError("it is full", "make room"))
+    assert last_words.left(tmp_path) == [f"a rank failed and could not say why: is {tmp_path.parent} full?"]
+    for path in tmp_path.iterdir():
+        path.unlink()
+    monkeypatch.setattr(last_words.Path, "write_text", ended)
+    with pytest.raises(KeyboardInterrupt):
+        left_by(tmp_path, TargetError("it is full", "make room"))
+    assert last_words.left(tmp_path) == []

@@ -1,0 +1,143 @@
+"""What a store's page says at its top: of whatever tool, where its metrics go, and over what."""
+
+import pytest
+
+from iosonde.answers.page.axis import Axis, titles_of
+from iosonde.answers.page.headline import headline
+from iosonde.answers.page.measured import measured, said_levels, target_of, tools_of
+from iosonde.answers.page.trials import trials_of
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+AXIS = Axis("nodes", "node", 1)
+MIB = 2.0**20
+
+
+def row(operation, metric, value, unit="bytes/s", **by):
+    mean = Estimate(value, 0.9 * value, 1.1 * value, 0.95, 3)
+    return OverviewRow(operation, metric, unit, by, 3, mean, mean, None, None, None)
+
+
+def overview(*rows, units=None):
+    return Overview(rows, (), (), (), "", 0.95, tuple(rows[0].by), units=units or {})
+
+
+def imported(source="ior 4.1.0", **changes):
+    made = {"id": "a", "source": source, "started_at": "", "seconds": 0.0, "factors": {}, "facts": {"import": {}}}
+    return StoredRun({**made, **changes})
+
+
+def stepped(*phases, **facts):
+    made = {"id": "a", "source": "iosonde commands", "started_at": "", "seconds": 2.0, "factors": {"nodes": 1}}
+    return StoredRun({**made, "phases": list(phases), "facts": {"target": "/mnt/t", **facts}})
+
+
+IOR = {"index": 0, "name": "step-01", "command": "ior -t ${t}", "tools": ["ior"], "versions": ["4.1.0"]}
+SLEEP = {"index": 0, "name": "step-01", "command": "sleep 0.0${x}"}
+
+
+def test_the_best_and_the_worst_of_each_metric_of_another_tool_and_over_what():
+    rows = [
+        row("write", "bandwidth_last_done", value * MIB, t=t, n=n) for value, t, n in ((799, "1m", 1), (366, "64k", 2))
+    ] + [row("read", "bandwidth_last_done", value * MIB, t=t, n=1) for value, t in ((8800, "64k"), (900, "1m"))]
+    said = headline("t1", "ior", [imported()], overview(*rows), AXIS)
+    assert said == "t1: ior write 366 to 799 MiB/s, read 900 MiB/s to 8.59 GiB/s over t × n"
+
+
+def test_several_metrics_of_one_operation_name_it_once():
+    rows = [
+        row("read", metric, value, unit, bs=bs)
+        for metric, unit in (("completion_latency_p99", "s"), ("bandwidth_last_done", "bytes/s"),
+                             ("rate_last_done", "operations/s"))
+        for bs, value in (("4k", 2e-3 if unit == "s" else 2048.0), ("64k", 6e-3 if unit == "s" else 8192.0))
+    ]  # fmt: skip
+    said = headline("t", "fio", [imported("fio 3")], overview(*rows), AXIS)
+    assert said == (
+        "t: fio read 2.00 to 8.00 KiB/s, completion latency p99 2.00 to 6.00 ms, 2.05 to 8.19 kop/s over bs"
+    )
+
+
+def test_a_command_that_only_takes_time_is_named_and_not_its_step():
+    rows = [row("step-01", "seconds", value, "s", x=x) for x, value in ((1, 0.0179), (2, 0.0305))]
+    assert headline("t", "", [stepped(SLEEP)], overview(*rows), AXIS) == (
+        "t: 'sleep 0.0${x}' takes 17.9 to 30.5 ms over x"
+    )
+
+
+def test_what_a_command_took_comes_after_what_its_tool_says():
+    rows = [row("step-01", "seconds", value, "s", t=t) for t, value in ((1, 1.0), (2, 2.0))]
+    rows += [row("write", "bandwidth_last_done", value * MIB, t=t) for t, value in ((1, 10), (2, 20))]
+    said = headline("t", "ior", [stepped(IOR)], overview(*rows), AXIS)
+    assert said.startswith("t: ior write 10.0 to 20.0 MiB/s, 'ior -t ${t}' takes")
+
+
+def test_files_come_before_directories_and_of_many_metrics_it_is_said_how_many_more():
+    names = ["directory_creation", "directory_stat", "file_creation", "file_stat", "tree_creation"]
+    rows = [row(name, "rate_last_done", 10.0 * value, "operations/s", n=value) for name in names for value in (1, 2)]
+    said = headline("t", "mdtest", [imported()], overview(*rows), AXIS)
+    assert said.startswith("t: mdtest file_creation 10.0 to 20.0 op/s, file_stat") and "and 2 more over n" in said
+
+
+def test_where_only_the_size_varied_it_is_of_the_largest_with_its_interval():
+    rows = [row("write", "bandwidth_last_done", value * MIB, nodes=n) for n, value in ((1, 10), (2, 20))]
+    rows += [row("write", "rate_last_done", 5.0, "operations/s", nodes=n) for n in (1, 2)]
+    assert headline("t", "", [stepped()], overview(*rows), AXIS) == "t: write 20.0 (18.0–22.0) MiB/s with 2 nodes"
+
+
+def test_the_headline_of_many_factors_counts_them():
+    by = dict.fromkeys("abcd", 1)
+    rows = [row("write", "bandwidth_last_done", value * MIB, **{**by, "a": value}) for value in (1, 2)]
+    assert headline("t", "ior", [imported()], overview(*rows), AXIS).endswith("1.00 to 2.00 MiB/s over 4 factors")
+
+
+def test_an_import_claims_neither_an_order_nor_a_time_of_measuring():
+    rows = [row("write", "bandwidth_last_done", size * MIB, transfer_size=size) for size in (4096, 65536, 2**20)]
+    told = overview(*rows, units={"transfer_size": "bytes"})
+    (said,) = measured([imported()] * 9, told, AXIS, 0)
+    assert said == "9 runs of ior 4.1.0, imported: transfer_size 4 KiB, 64 KiB and 1 MiB."
+    assert target_of([imported()], "store") == "store"
+
+
+def test_a_campaign_says_its_tool_what_was_swept_its_order_and_its_time():
+    rows = [row("write", "bandwidth_last_done", 1.0, t=t) for t in ("64k", "1m")]
+    said = " ".join(measured([stepped(IOR)] * 2, overview(*rows), AXIS, 7))
+    assert said == ("ior 4.1.0: t 64k and 1m; 1 node. 2 trials, in a random order (seed 7): 4.0 s of measuring.")
+    assert "'sleep 0.0${x}': " in " ".join(measured([stepped(SLEEP)], overview(*rows), AXIS, None))
+
+
+def test_tools_are_named_once_and_with_a_version_only_where_it_is_one():
+    several = [imported("ior 3.0"), imported("ior 4.1.0"), imported("fio 3.33")]
+    assert tools_of(several, versions=True) == "ior and fio 3.33"
+    assert tools_of(several) == "ior and fio" and tools_of([stepped()]) == ""
+    assert tools_of([imported(f"t{n} 1") for n in range(5)]) == "t0, t1, t2 and 2 more tools"
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ([1, 2], "1 and 2"),
+        ([4096, 8192, 16384, 32768], "4 KiB to 32 KiB (4 levels)"),
+        (["4k", "8k", "16k", "1m"], "4k to 1m (4 levels)"),
+        (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
+        ([], ""),
+    ],
+)
+def test_levels_that_were_swept(levels, said):
+    units = {"x": "bytes"} if 4096 in levels else {}
+    assert said_levels(levels, "x", units) == said
+
+
+def test_titles_are_those_of_the_table_of_summary():
+    rows = [row("read", "bandwidth_last_done", 1.0), row("read", "completion_latency_p99", 1.0, "s"),
+            row("write", "bandwidth_last_done", 1.0), row("write_large", "bandwidth_last_done", 1.0),
+            row("step-01", "seconds", 1.0, "s")]  # fmt: skip
+    assert list(titles_of(rows).values()) == ["read bandwidth", "read completion latency p99", "write",
+                                              "Write, large files", "step-01"]  # fmt: skip
+
+
+def test_trials_have_their_settings_and_no_empty_columns():
+    rows = [row("write", "bandwidth_last_done", 1.0, transfer_size=4096)]
+    run = imported(factors={"transfer_size": 4096, "nodes": 1})
+    table = trials_of([run], overview(*rows, units={"transfer_size": "bytes"}), AXIS)
+    assert table.columns == ("run", "transfer_size", "started", "state") and table.rows[0][1] == "4 KiB"

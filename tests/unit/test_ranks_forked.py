@@ -1,0 +1,147 @@
+"""Ranks that are forked are as those that are started: environment, files, exit codes, and no life without us."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from iosonde.ranks import forked, processes, watchdog
+from iosonde.ranks.processes import WATCHDOG_VARIABLE
+from iosonde.store import Store
+
+TOKEN = "boot:ns:1:2:00000000000000000042"
+PROGRAM = """
+import os, signal, sys, time
+
+def main():
+    print("hello", *sys.argv[1:], os.environ["MARK"], os.environ.get("OPENBLAS_NUM_THREADS"), flush=True)
+    print("an error", file=sys.stderr, flush=True)
+    match sys.argv[1]:
+        case "three": sys.exit(3)
+        case "raise": raise ValueError("no")
+        case "killed": os.kill(os.getpid(), signal.SIGKILL)
+        case "sleep": time.sleep(60)
+"""
+
+
+@pytest.fixture
+def ranks(tmp_path, monkeypatch):
+    (tmp_path / "a_rank.py").write_text(PROGRAM)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # an analysis in this process may have set it
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+    made = forked.ForkedRanks("a_rank")
+    yield made
+    made.close()
+
+
+def start(ranks, tmp_path, *words, mark="x"):
+    environment = {**os.environ, WATCHDOG_VARIABLE: TOKEN, "MARK": mark}
+    return ranks.start(words, environment, (tmp_path / "out", tmp_path / "err"))
+
+
+def gone(pid):
+    give_up = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < give_up:
+        time.sleep(0.01)
+    return not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize(("word", "code"), [("well", 0), ("three", 3), ("raise", 1), ("killed", -9)])
+def test_it_ends_as_a_process_that_was_started(ranks, tmp_path, word, code):
+    for mark in ("first", "second"):
+        assert start(ranks, tmp_path, word, "2", mark=mark).wait() == code
+        assert (tmp_path / "out").read_text() == f"hello {word} 2 {mark} None\n"
+        assert (tmp_path / "err").read_text().startswith("an error\n")
+
+
+def test_it_is_our_child_in_a_session_of_its_own_and_of_the_family(ranks, tmp_path):
+    child = start(ranks, tmp_path, "sleep")
+    fields = processes._stat(child.pid)
+    assert (int(fields[1]), int(fields[3])) == (os.getpid(), child.pid)
+    give_up = time.monotonic() + 10
+    while child.pid not in processes.family(TOKEN) and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert processes.family(TOKEN) == [child.pid]
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait() == -signal.SIGTERM
+    assert processes.family(TOKEN) == []
+
+
+def test_it_starts_anew_after_its_process_died(ranks, tmp_path):
+    assert start(ranks, tmp_path, "well").wait() == 0
+    os.kill(ranks._process.pid, signal.SIGKILL)
+    ranks._process.wait()
+    with pytest.raises(forked.CannotForkError):
+        start(ranks, tmp_path, "well")
+    assert start(ranks, tmp_path, "well").wait() == 0
+
+
+def test_a_module_that_cannot_be_loaded_leaves_the_ordinary_way(tmp_path):
+    none = forked.ForkedRanks("there_is_no_such_module")
+    seen = watchdog.watch([sys.executable, "-m", "platform"], heartbeat_dir=tmp_path / "beats", forked=none)
+    assert seen.exit_code == 0
+    assert (tmp_path / "beats" / watchdog.STDOUT).read_text()
+
+
+def test_a_rank_that_hangs_is_ended_and_the_next_is_forked_anew(ranks, tmp_path, monkeypatch):
+    monkeypatch.setenv("MARK", "m")
+    first = watchdog.watch([sys.executable, "-m", "a_rank", "sleep"], heartbeat_dir=tmp_path / "a",
+                           limits=watchdog.TimeLimits(0.5), forked=ranks)  # fmt: skip
+    assert (first.reason, first.left) == ("deadline", ())
+    assert ranks._process is None
+    assert watchdog.watch([sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b",
+                          forked=ranks).exit_code == 0  # fmt: skip
+    assert ranks._process is not None
+
+
+def test_kill_nine_of_the_campaign_takes_all_with_it(tmp_path):
+    words = [sys.executable, "-m", "iosonde.cli.main", "run", "sleep 31.25", "--store", str(tmp_path / "s")]
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ours = []
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up and not any(b"31.25" in command for _, command in ours):
+        time.sleep(0.1)
+        ours = descendants(process.pid)
+    assert any(b"forked_program" in command for _, command in ours)
+    process.kill()
+    process.wait()
+    assert all(gone(pid) for pid, _ in ours)
+
+
+def descendants(pid):
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir() if Path(f"/proc/{pid}/task").exists() else ():
+        try:
+            children = (task / "children").read_text().split()
+        except OSError:
+            continue  # a thread that has just ended
+        for child in children:
+            try:
+                found.append((int(child), Path(f"/proc/{child}/cmdline").read_bytes()))
+            except OSError:
+                continue
+            found += descendants(int(child))
+    return found
+
+
+@pytest.mark.parametrize("killed_after_s", [1.5, 3.0])
+def test_a_comparison_that_was_killed_goes_on_under_its_seal(tmp_path, killed_after_s):
+    words = [sys.executable, "-m", "iosonde.cli.main", "run", "sleep 0.1", "--against", "sleep 0.4", "--a-name", "a",
+             "--b-name", "b", "--store", "s"]  # fmt: skip
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up and not list(tmp_path.glob("s/experiments/*.json")):
+        time.sleep(0.05)
+    time.sleep(killed_after_s)
+    process.kill()
+    process.wait()
+    sealed = [one.settings["decision"] for one in Store.open(tmp_path / "s").experiments()]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "resuming" in done.stderr
+    assert "b is slower: it takes" in done.stdout
+    assert [one.settings["decision"] for one in Store.open(tmp_path / "s").experiments()] == sealed

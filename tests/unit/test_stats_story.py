@@ -1,0 +1,76 @@
+"""The sentence of best, worst and what matters: its shares against analysis of variance, its p values by simulation."""
+
+import numpy as np
+import pytest
+
+from iosonde.core.table import table_of
+from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.overview.overview import row_of
+from iosonde.stats.overview.story import shares_of, story
+from iosonde.stats.regression.anova import anova
+
+
+def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
+    return [
+        TrialCell({"t": t, "n": n}, "bandwidth_last_done", "bytes/s",
+                  np.exp(20 + effect[0] * place + effect[1] * n + noise * rng.normal(size=repeats)), "write")
+        for place, t in enumerate(("4k", "64k", "1m"))
+        for n in (1, 2)
+    ]  # fmt: skip
+
+
+def said(found: list[TrialCell]) -> str:
+    return " ".join(story([row_of(cell, 0.95) for cell in found], found, {}, 0.95))
+
+
+def test_shares_are_those_of_the_analysis_of_variance():
+    found = cells(np.random.default_rng(1), (0.3, 0.1))
+    columns = {name: [cell.by[name] for cell in found for _ in cell.values] for name in ("t", "n")}
+    columns = {name: [str(value) for value in values] for name, values in columns.items()}
+    table = table_of({**columns, "y": np.log(np.concatenate([cell.values for cell in found])).tolist()})
+    sources = {one.name: one for one in anova(table, "y", ["t", "n", "t:n"], 0.95).sources}
+    for one in shares_of(found):
+        assert one.share == pytest.approx(sources[one.factor].share, rel=1e-9)
+        assert one.p == pytest.approx(sources[one.factor].p, rel=1e-6, abs=1e-14)
+
+
+def test_what_matters_most_is_named_with_the_best_and_the_worst():
+    text = said(cells(np.random.default_rng(2), (0.5, 0.1)))
+    assert text.startswith("write bandwidth: best ") and "at t=1m, n=2, worst" in text and "at t=4k, n=1;" in text
+    assert "t matters most (" in text and ", then n " in text
+
+
+def test_less_is_better_of_a_time():
+    found = [TrialCell({"x": x}, "seconds", "s", np.array([x, x * 1.01, x * 0.99]), "step-01") for x in (1.0, 2.0)]
+    assert "best 1.00" in said(found) and "at x=1.0, worst" in said(found)
+
+
+def test_noise_is_called_so_as_often_as_the_level_says():
+    rng = np.random.default_rng(3)
+    told = sum("matters" in said(cells(rng)) for _ in range(400))
+    assert told <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
+    assert said(cells(np.random.default_rng(4))) == "Of write bandwidth no effect of t or n can be told from chance."
+
+
+def test_one_trial_a_setting_tells_against_what_the_model_leaves_over():
+    found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1, noise=0.01)
+    assert [one.factor for one in shares_of(found) if one.p < 0.01] == ["t"]
+    assert shares_of(found[:2]) == []
+
+
+def test_factors_that_change_together_are_not_told_apart():
+    rng = np.random.default_rng(6)
+    found = [TrialCell({"a": a, "b": a}, "rate", "operations/s", rng.normal(10 + a, 0.1, 5), "x") for a in (1, 2, 3)]
+    assert shares_of(found) == []
+
+
+def test_nothing_is_said_where_only_the_nodes_vary():
+    found = [TrialCell({"nodes": n}, "rate", "operations/s", np.array([1.0, 2.0]) * n, "x") for n in (1, 2)]
+    assert said(found) == ""
+
+
+def test_many_responses_are_cut():
+    rng = np.random.default_rng(7)
+    several = [TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}") for k in range(5)
+               for one in cells(rng, (0.5, 0.0))]  # fmt: skip
+    assert "2 more: see the table." in said(several)
