@@ -16,17 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
 import ours
-from cases import CASES, MATCHED, Case, Job, quick
+from cases import CASES, MATCHED, MIB, Case, Job, quick
 from iosonde import __version__
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds
 from iosonde.stats.estimate import summarise
-from peers import Peer, peers
+from peers import Peer, PeerError, peers
 
 LEVEL = 0.95
 OURS = "iosonde"
@@ -57,6 +57,7 @@ def main() -> None:
     absent = [peer.name for peer in peers(mpiexec) if not peer.here]
     if absent:
         print("not on PATH, so not compared:", ", ".join(absent))
+    contenders = [peer for peer in contenders if _runs(peer, Path(options.tmpfs))]
     print(f"\n{'where':<6}{'operation':<23}workers {OURS:<8}  {'peer':<25}{'':<12}ratio")
     cells: list[Cell] = []
     for place, directory in (("tmpfs", options.tmpfs), ("disk", options.disk)):
@@ -79,6 +80,21 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     options.rounds = options.rounds or (6 if options.quick else 9)
     return options
+
+
+def _runs(peer: Peer, parent: Path) -> bool:
+    """Whether a contender can do a small piece of each case here; if not, the reason is printed."""
+    with tempfile.TemporaryDirectory(prefix="iosonde-bench-", dir=parent) as directory:
+        for case in CASES:
+            small = replace(case, file_size=min(case.file_size, MIB), passes=1, files=min(case.files, 10))
+            job = Job(small, 1, Path(directory).resolve())
+            job.lay_out()
+            try:
+                peer.measure(job)
+            except PeerError as failed:
+                print(f"cannot run here, so not compared: {peer.name} ({failed})")
+                return False
+    return True
 
 
 def _title(rounds: int) -> str:
