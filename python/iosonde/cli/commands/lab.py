@@ -1,0 +1,117 @@
+"""``iosonde lab``: an emulated cluster on this machine, with a real file system on it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from iosonde import lab as labs
+from iosonde import report
+from iosonde.cli.options.types import Duration, SizeType
+from iosonde.cli.output import emit, talk
+from iosonde.core.errors import InputError
+
+
+@click.group(epilog="Example: iosonde lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3")
+def command() -> None:
+    """An emulated cluster on this machine, with a real file system on it. Needs root."""
+
+
+_NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
+
+
+@command.command(epilog="Example: iosonde lab up glusterfs --net 993mbit --disk-read 117MB/s --disk-write 148MB/s")
+@click.argument("file_system", metavar="FILE-SYSTEM")
+@click.option("--name", metavar="NAME", help="What the lab is called [default: its file system's name].")
+@click.option("--servers", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Hosts with disks.")
+@click.option("--clients", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Hosts that mount.")
+@click.option("--net", metavar="RATE", help="Each link, in Ethernet bits: 993mbit [default: not limited].")
+@click.option("--delay", type=Duration(), metavar="TIME", help="Round trip between two hosts, added.")
+@click.option("--base-fs", metavar="FS", help="Below the servers: xfs, ext4, ext3, btrfs [default: xfs].")
+@click.option("--disk-size", type=SizeType(), metavar="SIZE", help="Of each server [default: 2GiB].")
+@click.option("--disk-read", metavar="RATE", help="Of each disk, like 117MB/s [default: not limited].")
+@click.option("--disk-write", metavar="RATE", help="Of each disk [default: not limited].")
+@click.option("--write-back", type=SizeType(), metavar="SIZE", help="What servers may hold back of each disk's writes.")
+@click.option("--cpus", type=float, metavar="N", help="CPUs that each host may use at once.")
+@click.option("--scale", type=float, metavar="N", help="Divide all rates by this.")
+@click.option("--set", "settings", multiple=True, metavar="OPTION=VALUE", help="Of the file system; see lab list.")
+@click.option("--json", "as_json", is_flag=True, help="The lab as JSON.")
+def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
+    """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
+    lab = labs.up(labs.described(words, _options(settings)), talk)
+    status = labs.status(lab.name)
+    emit(status, report.text.lab.lines(status), as_json)
+
+
+@command.command(epilog="Example: iosonde lab status")
+@_NAMED
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def status(name: str | None, as_json: bool) -> None:
+    """What a lab is, what its links and disks really give, and whether its file system is well."""
+    found = labs.status(name)
+    emit(found, report.text.lab.lines(found), as_json)
+
+
+@command.command(
+    epilog="Example: iosonde lab exec client1 df -h", context_settings={"ignore_unknown_options": True}
+)
+@_NAMED
+@click.argument("host")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)
+def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
+    """Run a command on a host, or a shell; its exit code is ours."""
+    lab = labs.open_lab(name)
+    _hand_over(lab, lab.host(host), words or (os.environ.get("SHELL", "sh"),))
+
+
+@command.command(
+    epilog="Example: iosonde lab run --nodes 1,2 --store results", context_settings={"ignore_unknown_options": True}
+)
+@_NAMED
+@click.argument("words", nargs=-1, metavar="[EXPERIMENT] [OPTION]...", type=click.UNPROCESSED)
+def run(name: str | None, words: tuple[str, ...]) -> None:
+    """Measure the lab's file system from its clients: `iosonde run`, with the target and the hosts filled in."""
+    lab = labs.open_lab(name)
+    _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
+
+
+@command.command(epilog="Example: iosonde lab down glusterfs")
+@click.argument("name", required=False)
+@click.option("--all", "every", is_flag=True, help="All labs that there are.")
+def down(name: str | None, every: bool) -> None:
+    """Take a lab down, whole or half made: nothing of it stays, and nothing else is touched."""
+    if every and name:
+        raise InputError("--all and a name are two wishes", "give one of them")
+    for one in [one.name for one in labs.labs()] if every else [name or labs.only()]:
+        labs.down(one)
+        talk(f"{one}: nothing of it is left")
+
+
+@command.command("list", epilog="Example: iosonde lab list")
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def list_(as_json: bool) -> None:
+    """The labs that there are, and the file systems that one can hold, with what each still needs."""
+    found = labs.listing()
+    emit(found, report.text.lab.listing(found), as_json)
+
+
+def _hand_over(lab: labs.Lab, host: labs.Host, words: tuple[str, ...]) -> None:
+    """Become a command on a host, in the directory that we are in."""
+    inside = host.words(*words, directory=os.getcwd())
+    os.execvpe(inside[0], inside, host.environment())
+
+
+def _options(settings: tuple[str, ...]) -> dict[str, str]:
+    """``name=value`` each. Raises InputError."""
+    options = {}
+    for one in settings:
+        option, equals, value = one.partition("=")
+        if not equals or not option:
+            raise InputError(f"--set {one}: not an option with its value", "write it like --set replica=2")
+        options[option] = value
+    return options
+
+
+command.add_command(exec_, "exec")

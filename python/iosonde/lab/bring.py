@@ -1,0 +1,97 @@
+"""Bringing a lab up: hosts, links, disks, servers, mounts, and a look at what really came out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+
+from . import cgroups, disks, hosts, links, place, secure_shell
+from .calibrate import calibrate
+from .description import Description
+from .filesystems import recipe
+from .lab import STARTING, UP, Lab, planned
+from .teardown import down
+from .tools import need
+
+Say = Callable[[str], None]
+
+
+def up(description: Description, say: Say = lambda _: None, measured: bool = True) -> Lab:
+    """Bring a lab up; ``say`` is told each step. ``measured``: see what links and disks really give.
+
+    Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
+    """
+    if os.geteuid():
+        raise InputError("a lab needs root: it makes name spaces, mounts and loop devices", "run it with sudo")
+    how = recipe(description.file_system)
+    how.check(description.servers, description.options)
+    need({**how.commands, **({f"mkfs.{description.base_fs}": disks.PACKAGES[description.base_fs]})})
+    lab = planned(_claimed(description))
+    try:
+        _furnish(lab, say)
+        say(f"starting {how.title}")
+        how.start(lab)
+        say("mounting")
+        lab.each(lab.clients, lambda client: how.mount(lab, client))
+        lab.each(lab.clients, lambda client: _see_mount(lab, client))
+        found = calibrate(lab, say) if measured else {}
+        lab.write(UP, {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)})
+        return lab
+    except BaseException:
+        down(lab.name)
+        raise
+
+
+def _claimed(description: Description) -> Description:
+    """The description with a name that is ours alone: its directory is made now. Raises InputError."""
+    base = description.name or description.file_system
+    wanted = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
+    place.root().mkdir(parents=True, exist_ok=True, mode=0o755)
+    for name in wanted:
+        try:
+            place.directory(name).mkdir(mode=0o755)
+        except FileExistsError:
+            continue
+        return description.named(name)
+    raise InputError(f"{base}: this lab is there already", f"iosonde lab down {base}, or another --name")
+
+
+def _furnish(lab: Lab, say: Say) -> None:
+    """Hosts, joined and with their disks."""
+    asked, how = lab.description, lab.recipe
+    lab.write(STARTING, {})
+    lab.mount_point.mkdir()
+    hosts.prepare(lab.directory, [*lab.hosts])
+    everyone = (lab.switch, *lab.hosts)
+    say(f"starting {len(lab.hosts)} hosts")
+    for one in lab.hosts:
+        cgroups.make(lab.name, one.name, asked.cpus_per_host)
+    lab.each(everyone, hosts.start)
+    links.make_switch(lab.switch)
+    for one in lab.hosts:
+        links.connect(lab.switch, one)
+        links.shape(lab.switch, one, asked.link_bits_per_s, asked.delay_s)
+    with_disks = lab.servers if how.has_disks else ()
+    if with_disks:
+        say(f"making {len(with_disks)} disks of {asked.base_fs}")
+    lab.each(with_disks, lambda one: disks.make(one, asked.base_fs, asked.disk_bytes))
+    for one in with_disks:
+        disks.throttle(one, asked.read_rate, asked.write_rate)
+        disks.bound_write_back(one, asked.write_back_bytes)
+    secure_shell.start(lab)
+
+
+def _see_mount(lab: Lab, client: hosts.Host) -> None:
+    """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
+    from .tools import LabError
+
+    table = client.run("cat", "/proc/self/mountinfo")
+    if not any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines()):
+        raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")
+
+
+def _logs(host: hosts.Host) -> Path:
+    return host.directory / "log"

@@ -1,0 +1,62 @@
+"""What was really emulated: the goodput of every link in both directions, the rates of every disk by direct I/O."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from . import disks
+from .hosts import Host
+from .lab import Lab
+
+GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
+_OFF = 0.10
+_LINK_S, _DISK_S = 0.5, 0.4
+_PROGRAM = Path(__file__).with_name("rate_program.py")
+
+
+def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
+    """Rates in bytes/s of each link (sent to the next host, so that every direction is used once) and each disk, and
+    what is more than 10 % off. Raises LabError."""
+    say("measuring links")
+    ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
+    found = {"links": [_link(one, other) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
+    if lab.recipe.has_disks:
+        say("measuring disks")
+        found["disks"] = [_disk(one) for one in lab.servers]
+        found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
+    found["warnings"] = _off(lab, found)
+    return found
+
+
+def _link(sender: Host, receiver: Host) -> dict[str, Any]:
+    port = "5099"
+    receiver.start(sys.executable, str(_PROGRAM), "receive", port, log="calibration")
+    told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(_LINK_S))
+    return {"from": sender.name, "to": receiver.name, "bytes_per_s": json.loads(told)["bytes_per_s"]}
+
+
+def _disk(server: Host) -> dict[str, Any]:
+    told = server.run(sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
+    return {"host": server.name, **json.loads(told)}
+
+
+def _off(lab: Lab, found: dict[str, Any]) -> list[str]:
+    asked, warnings = lab.description, []
+    if asked.link_bits_per_s:
+        wanted = asked.link_bits_per_s / 8 * GOODPUT
+        for one in found["links"]:
+            if abs(one["bytes_per_s"] / wanted - 1) > _OFF:
+                warnings.append(f"link {one['from']} to {one['to']}: {one['bytes_per_s'] / wanted:.0%} of what was asked for")
+    for kind, wanted_rate in (("read", asked.read_rate), ("write", asked.write_rate)):
+        for one in found["disks"]:
+            if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:
+                share = one[f"{kind}_bytes_per_s"] / wanted_rate
+                warnings.append(f"disk of {one['host']}: it {kind}s at {share:.0%} of what was asked for")
+    if found["load"] > (os.cpu_count() or 1):
+        warnings.append(f"the machine is busy: load {found['load']:.1f} on {os.cpu_count()} CPUs")
+    return warnings

@@ -1,0 +1,84 @@
+"""The CPU of each host: a control group in version 2 where it is in force, else in version 1's hierarchies."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from .tools import write
+
+_ROOT = Path("/sys/fs/cgroup")
+_PERIOD_US = 100_000
+
+
+def make(lab: str, host: str, cpus: float | None) -> None:
+    """Groups of one host; ``cpus`` is the most it may use at once. Raises LabError where the kernel refuses."""
+    for base in _bases():
+        group = base / _of_lab(lab) / host
+        group.mkdir(parents=True, exist_ok=True)
+        if _is_version_2():
+            write(group.parent / "cgroup.subtree_control", "+cpu")
+        if cpus is None:
+            continue
+        quota = int(cpus * _PERIOD_US)
+        if (group / "cpu.max").exists():
+            write(group / "cpu.max", f"{quota} {_PERIOD_US}")
+        elif (group / "cpu.cfs_quota_us").exists():
+            write(group / "cpu.cfs_quota_us", str(quota))
+
+
+def joined(lab: str, host: str) -> list[Path]:
+    """The files through which a process joins the groups of a host."""
+    return [one for base in _bases() if (one := base / _of_lab(lab) / host / "cgroup.procs").exists()]
+
+
+def cpu_seconds(lab: str, host: str) -> float | None:
+    """CPU time that the host has used since it was started; None where the kernel does not count it."""
+    for base in _bases():
+        group = base / _of_lab(lab) / host
+        with suppress(OSError, ValueError, StopIteration):
+            if _is_version_2():
+                lines = (group / "cpu.stat").read_text().splitlines()
+                return int(next(line for line in lines if line.startswith("usage_usec")).split()[1]) / 1e6
+            return int((group / "cpuacct.usage").read_text()) / 1e9
+    return None
+
+
+def remove(lab: str) -> int:
+    """Remove all groups of a lab, whose processes have ended. How many stayed."""
+    stayed = 0
+    for base in _bases():
+        top = base / _of_lab(lab)
+        groups = [*top.glob("*/"), top] if top.exists() else []
+        for group in groups:
+            stayed += not _gone(group)
+    return stayed
+
+
+def _gone(group: Path) -> bool:
+    for _ in range(200):  # a process that has just been ended may still be counted
+        try:
+            group.rmdir()
+            return True
+        except FileNotFoundError:
+            return True
+        except OSError:
+            time.sleep(0.01)
+    return False
+
+
+def _bases() -> list[Path]:
+    if _is_version_2():
+        return [_ROOT]
+    return list({(_ROOT / name).resolve(): None for name in ("cpu", "cpuacct") if (_ROOT / name).is_dir()})
+
+
+def _is_version_2() -> bool:
+    with suppress(OSError):
+        return "cpu" in (_ROOT / "cgroup.controllers").read_text().split()
+    return False
+
+
+def _of_lab(lab: str) -> str:
+    return f"iosonde-lab-{lab}"

@@ -1,0 +1,124 @@
+"""What a lab is made of, as words: the file system, hosts, links, disks; from options or a mapping of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_rate, parse_seconds, parse_size
+
+BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
+_BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
+_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+
+
+@dataclass(frozen=True)
+class Description:
+    """A lab as asked for. Rates in bytes/s except ``net_bits_per_s`` (Ethernet bits, as vendors count), sizes in bytes,
+    times in seconds; None: not limited. ``scale`` divides all rates. ``options`` go to the file system."""
+
+    file_system: str
+    name: str = ""
+    servers: int = 3
+    clients: int = 2
+    net_bits_per_s: float | None = None
+    delay_s: float | None = None
+    base_fs: str = "xfs"
+    disk_bytes: int = 2 * 2**30
+    disk_read: float | None = None
+    disk_write: float | None = None
+    write_back_bytes: int | None = None
+    cpus_per_host: float | None = None
+    scale: float = 1.0
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.name and not _NAME.fullmatch(self.name):
+            raise InputError(f"--name {self.name}: not a name", "lower-case letters, digits and '-', 31 at most")
+        if self.base_fs not in BASE_FILE_SYSTEMS:
+            raise InputError(f"--base-fs {self.base_fs}: not known", f"one of {', '.join(BASE_FILE_SYSTEMS)}")
+        for key in ("servers", "clients"):
+            if not 1 <= getattr(self, key) <= 60:
+                raise InputError(f"--{key} {getattr(self, key)}: not a number of hosts", "1 to 60")
+        for key in ("net_bits_per_s", "disk_read", "disk_write", "cpus_per_host", "scale", "write_back_bytes"):
+            value = getattr(self, key)
+            if value is not None and value <= 0:
+                raise InputError(f"{key} {value:g}: it must be positive")
+
+    @property
+    def link_bits_per_s(self) -> float | None:
+        """The rate that each link is shaped to."""
+        return self.net_bits_per_s and self.net_bits_per_s / self.scale
+
+    @property
+    def read_rate(self) -> float | None:
+        """The rate that each disk is read at, in bytes/s."""
+        return self.disk_read and self.disk_read / self.scale
+
+    @property
+    def write_rate(self) -> float | None:
+        """The rate that each disk is written at, in bytes/s."""
+        return self.disk_write and self.disk_write / self.scale
+
+    def named(self, name: str) -> Description:
+        """The same with a name."""
+        return replace(self, name=name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for ``of_dict``."""
+        return asdict(self) | {"options": dict(self.options)}
+
+
+def of_dict(document: Mapping[str, Any]) -> Description:
+    """What ``to_dict`` gave; keys that are not known are left out."""
+    known = {one.name for one in fields(Description)}
+    return Description(**{key: value for key, value in document.items() if key in known})
+
+
+# Words of a file's mapping and of options → field, and how its text is read.
+_WORDS: dict[str, tuple[str, Any]] = {
+    "file_system": ("file_system", str),
+    "name": ("name", str),
+    "servers": ("servers", int),
+    "clients": ("clients", int),
+    "net": ("net_bits_per_s", lambda text: parse_bits(str(text))),
+    "delay": ("delay_s", parse_seconds),
+    "base_fs": ("base_fs", str),
+    "disk_size": ("disk_bytes", parse_size),
+    "disk_read": ("disk_read", lambda text: parse_rate(str(text))),
+    "disk_write": ("disk_write", lambda text: parse_rate(str(text))),
+    "write_back": ("write_back_bytes", parse_size),
+    "cpus": ("cpus_per_host", float),
+    "scale": ("scale", float),
+}
+
+
+def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> Description:
+    """A description of words as people write them: ``{"net": "993mbit", "disk_read": "117MB/s"}``; None is left out.
+    Raises InputError."""
+    read: dict[str, Any] = {}
+    for word, text in words.items():
+        if text is None:
+            continue
+        if word not in _WORDS:
+            raise InputError(f"lab: {word}: no such key", f"one of {', '.join(_WORDS)}")
+        name, parse = _WORDS[word]
+        try:
+            read[name] = parse(text)
+        except ValueError as error:
+            raise InputError(f"lab: {word}: {text}: {error}") from error
+    return Description(**read, options=dict(options))
+
+
+def parse_bits(text: str) -> float:
+    """``993mbit``, ``1gbit`` or ``580 Mbit/s`` in bits/s; a rate in bytes is taken eight times. Raises InputError."""
+    if found := _BITS.fullmatch(text.strip()):
+        try:
+            return float(found[1]) * _POWERS[found[2].lower()]
+        except ValueError as error:
+            raise InputError(f"{text}: no rate", "write it like 993mbit") from error
+    return 8 * parse_rate(text)

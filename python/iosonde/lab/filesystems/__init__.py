@@ -1,0 +1,23 @@
+"""The file systems that a lab can hold: one file each, found by name."""
+
+from __future__ import annotations
+
+import importlib
+
+from iosonde.core.errors import InputError
+
+from .recipe import Recipe
+
+# Name → module here, with `RECIPE` in it.
+MODULES = {
+    "local": "local",
+    "glusterfs": "glusterfs",
+}
+
+
+def recipe(name: str) -> Recipe:
+    """How to bring one up. Raises InputError."""
+    if name not in MODULES:
+        raise InputError(f"{name}: no file system that a lab can hold", f"one of {', '.join(MODULES)}")
+    found: Recipe = importlib.import_module(f"{__name__}.{MODULES[name]}").RECIPE
+    return found

@@ -1,0 +1,177 @@
+"""Hosts: each a process that is the first of its own PID name space and holds network, mount, UTS and IPC name spaces.
+
+Ending it ends every daemon on the host, drops its mounts and its link: nothing has to be looked for. It has its own
+/run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; everything else is the machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import cgroups
+from .tools import LIMIT_S, LabError, run
+
+SUBNET = "10.99.0"
+TEMPORARY = "/run/tmp"
+FACTS = "/run/iosonde-lab.json"  # what a host says of the lab that it is in
+_READY_S = 20.0
+_NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
+_ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+# Arguments: the lab's directory, the host's name. The last line waits for whatever ends on the host, as init does.
+_INIT = """\
+set -e
+hostname "$2"
+mount -t tmpfs -o mode=755 iosonde-lab /run
+mkdir -p /run/lock /run/sshd /run/tmp
+chmod 1777 /run/tmp
+mount -t tmpfs -o mode=1777 iosonde-lab /dev/shm
+mount --bind "$1/etc-hosts" /etc/hosts
+[ ! -e /etc/ssh/ssh_config ] || mount --bind "$1/ssh_config" /etc/ssh/ssh_config
+ip link set lo up
+touch "$1/hosts/$2/ready"
+trap : TERM INT HUP CHLD
+while :; do sleep 1000000 & wait "$!" || :; done
+"""
+
+
+@dataclass(frozen=True)
+class Host:
+    """One host of the lab in ``lab_directory``: its name, what it is for (server, client, or a recipe's own word), and
+    its address."""
+
+    name: str
+    role: str
+    address: str
+    lab_directory: Path
+
+    @property
+    def directory(self) -> Path:
+        """What the host keeps outside its disk; seen under the same path from everywhere."""
+        return self.lab_directory / "hosts" / self.name
+
+    @property
+    def disk(self) -> Path:
+        """Where its disk is mounted, on this host only."""
+        return self.directory / "disk"
+
+    @property
+    def pid(self) -> int:
+        """The process that holds it. Raises LabError if it is not there."""
+        for pid, words in _holders(self.lab_directory):
+            if words[-1] == self.name and words[0] != "unshare":
+                return pid
+        raise LabError(f"{self.name} is not running", "iosonde lab status; iosonde lab down")
+
+    def words(self, *command: str, directory: str = "/") -> list[str]:
+        """The command, to be started on this host with its share of the CPU."""
+        enter = ["nsenter", "--target", str(self.pid), "--net", "--uts", "--mount", "--ipc", "--pid"]
+        enter += [f"--wd={directory}", "--", *command]
+        if joined := cgroups.joined(self.lab_directory.name, self.name):
+            join = "".join(f"echo 0 > {shlex.quote(str(one))}; " for one in joined)
+            return ["sh", "-c", f'{join}exec "$@"', "sh", *enter]
+        return enter
+
+    def environment(self) -> dict[str, str]:
+        """Of the caller, with temporary files on the host and the commands of administrators."""
+        path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}:{_ADMIN_PATH}"
+        return {**os.environ, "PATH": path, "TMPDIR": TEMPORARY, "HOSTNAME": self.name}
+
+    def run(self, *command: str, limit_s: float = LIMIT_S, given: str | None = None) -> str:
+        """What a command on this host printed. Raises LabError if it fails or does not end in time."""
+        return run(["env", *_as_words(self.environment()), *self.words(*command)], limit_s, given, self.name)
+
+    def shell(self, script: str, limit_s: float = LIMIT_S) -> str:
+        """The same of a few lines for a shell."""
+        return self.run("sh", "-ec", script, limit_s=limit_s)
+
+    def start(self, *command: str, log: str) -> None:
+        """Start a daemon that stays in the foreground; what it prints goes to ``log`` in the host's directory."""
+        (self.directory / "log").mkdir(parents=True, exist_ok=True)
+        with (self.directory / "log" / log).open("ab") as said:
+            subprocess.Popen(
+                self.words(*command), stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+                env=self.environment(),
+            )  # fmt: skip
+
+    def bind(self, there: str) -> Path:
+        """A directory of the machine's that the host is to have for itself: empty, and kept in its own directory."""
+        mine = self.directory / "own" / there.strip("/").replace("/", "-")
+        mine.mkdir(parents=True, exist_ok=True)
+        self.run("mount", "--bind", str(mine), there)
+        return mine
+
+
+def prepare(directory: Path, hosts: list[Host]) -> None:
+    """The files that all hosts of a lab read: how to start, each other's names."""
+    (directory / "init").write_text(_INIT)
+    lines = ["127.0.0.1 localhost", *(f"{one.address} {one.name}.lab {one.name}" for one in hosts)]
+    (directory / "etc-hosts").write_text("".join(f"{line}\n" for line in lines))
+    (directory / "ssh_config").write_text(
+        "Host *\n  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n"
+        f"  IdentityFile {directory}/ssh/key\n"
+    )
+
+
+def start(host: Host) -> None:
+    """Start the host, and wait until its name spaces are furnished. Raises LabError."""
+    (host.directory / "log").mkdir(parents=True, exist_ok=True)
+    host.disk.mkdir(exist_ok=True)
+    ready, said = host.directory / "ready", host.directory / "log" / "init"
+    with said.open("wb") as log:
+        holder = subprocess.Popen(
+            ["unshare", *_NAME_SPACES, "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
+             "sh", str(host.lab_directory / "init"), str(host.lab_directory), host.name],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
+        )  # fmt: skip
+    deadline = time.monotonic() + _READY_S
+    while not ready.exists():
+        if holder.poll() is not None or time.monotonic() > deadline:
+            lines = said.read_text(errors="replace").splitlines() or ["it did not say why"]
+            raise LabError(f"{host.name} did not start: {lines[-1]}", "iosonde doctor shows what this machine can do")
+        time.sleep(0.005)
+
+
+def end(directory: Path, name: str | None = None) -> int:
+    """End one host of a lab, or all: the processes that hold them, and with these all that runs there. How many."""
+    ended = {pid for pid, words in _holders(directory) if name in (None, words[-1])}
+    for pid in ended:
+        with suppress(ProcessLookupError):
+            os.kill(pid, 9)
+    deadline = time.monotonic() + _READY_S
+    while any(_is_there(pid) for pid in ended) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return len(ended)
+
+
+def running(directory: Path) -> list[str]:
+    """The names of the hosts that are there."""
+    return sorted({words[-1] for pid, words in _holders(directory) if words[0] != "unshare"})
+
+
+def _holders(directory: Path) -> Iterator[tuple[int, list[str]]]:
+    """Ours of one lab: ``sh DIRECTORY/init DIRECTORY HOST`` and the ``unshare`` that started it; root's only, so that
+    nobody else's arguments make us end a process."""
+    tail = [str(directory / "init"), str(directory)]
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")
+            if words[-3:-1] == tail and words[0] in ("sh", "unshare") and entry.stat().st_uid == 0:
+                yield int(entry.name), words
+
+
+def _is_there(pid: int) -> bool:
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def _as_words(environment: Mapping[str, str]) -> list[str]:
+    return [f"{name}={environment[name]}" for name in ("PATH", "TMPDIR", "HOSTNAME")]

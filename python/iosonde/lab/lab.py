@@ -1,0 +1,146 @@
+"""A lab that is there: its hosts by name and role, what was asked for and what was measured of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from iosonde.core.errors import InputError
+
+from . import hosts, links, place
+from .description import Description, of_dict
+from .hosts import SUBNET, Host
+from .tools import LabError
+
+if TYPE_CHECKING:
+    from .filesystems.recipe import Recipe
+
+STARTING, UP = "starting", "up"
+SERVER, CLIENT = "server", "client"
+_FILE = "lab.json"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab: its directory, what was asked for, its hosts; servers and clients by number."""
+
+    directory: Path
+    description: Description
+    switch: Host
+    hosts: tuple[Host, ...]
+
+    @property
+    def name(self) -> str:
+        """As people call it."""
+        return self.directory.name
+
+    @property
+    def servers(self) -> tuple[Host, ...]:
+        """Those that keep data."""
+        return self.of_role(SERVER)
+
+    @property
+    def clients(self) -> tuple[Host, ...]:
+        """Those that mount it, and run what measures."""
+        return self.of_role(CLIENT)
+
+    @property
+    def mount_point(self) -> Path:
+        """Where clients have the file system, the same path on all."""
+        return self.directory / "mnt"
+
+    @property
+    def recipe(self) -> Recipe:
+        """How this file system is handled."""
+        from .filesystems import recipe
+
+        return recipe(self.description.file_system)
+
+    def of_role(self, role: str) -> tuple[Host, ...]:
+        """The hosts of a role."""
+        return tuple(one for one in self.hosts if one.role == role)
+
+    def host(self, name: str) -> Host:
+        """A host by name. Raises InputError."""
+        for one in self.hosts:
+            if one.name == name:
+                return one
+        raise InputError(f"{name}: no host of the lab {self.name}", f"one of {', '.join(h.name for h in self.hosts)}")
+
+    def each(self, some: tuple[Host, ...], task: Callable[[Host], _T]) -> list[_T]:
+        """Do something with several hosts at once; results in their order. Raises the first error."""
+        if not some:
+            return []
+        with ThreadPoolExecutor(max_workers=min(len(some), 16)) as pool:
+            return list(pool.map(task, some))
+
+    def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
+        """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
+        deadline = time.monotonic() + limit_s
+        while not there():
+            if time.monotonic() > deadline:
+                raise LabError(f"{self.name}: {what}: not within {limit_s:g} s", f"logs: {self.directory}/hosts/*/log")
+            time.sleep(0.05)
+
+    def write(self, state: str, found: dict[str, Any]) -> None:
+        """Keep the lab's own file: what it is, and what was ``found`` of it."""
+        document = {
+            "state": state, "description": self.description.to_dict(), **found,
+            "hosts": [{"name": one.name, "role": one.role, "address": one.address} for one in self.hosts],
+        }  # fmt: skip
+        (self.directory / _FILE).write_text(json.dumps(document, indent=1) + "\n")
+
+    def read(self) -> dict[str, Any]:
+        """That file."""
+        document: dict[str, Any] = json.loads((self.directory / _FILE).read_text())
+        return document
+
+
+def planned(description: Description) -> Lab:
+    """The lab that a description stands for, with its hosts numbered; nothing is made."""
+    from .filesystems import recipe
+
+    directory = place.directory(description.name)
+    roles = [(role, role) for role in recipe(description.file_system).extra_hosts]
+    roles += [(f"{SERVER}{n + 1}", SERVER) for n in range(description.servers)]
+    roles += [(f"{CLIENT}{n + 1}", CLIENT) for n in range(description.clients)]
+    made = tuple(Host(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles))
+    return Lab(directory, description, Host(links.SWITCH, "switch", "", directory), made)
+
+
+def open_lab(name: str | None = None) -> Lab:
+    """A lab by name; None: the only one there is. Raises InputError."""
+    there = place.names()
+    if name is None:
+        if len(there) != 1:
+            raise InputError(
+                f"which lab? {', '.join(there)}" if there else "there is no lab",
+                "name one: --lab NAME" if there else "bring one up: iosonde lab up glusterfs",
+            )
+        name = there[0]
+    if name not in there:
+        raise InputError(f"{name}: no such lab", f"there is: {', '.join(there) or 'none'}")
+    try:
+        document = json.loads((place.directory(name) / _FILE).read_text())
+        return planned(of_dict(document["description"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{name}: this lab was never finished", f"remove it: iosonde lab down {name}") from error
+
+
+def labs() -> list[tuple[str, str, list[str]]]:
+    """(name, state, hosts that run) of each lab that is there, finished or not."""
+    found = []
+    for name in place.names():
+        directory = place.directory(name)
+        try:
+            state = str(json.loads((directory / _FILE).read_text())["state"])
+        except (OSError, ValueError, KeyError):
+            state = STARTING
+        found.append((name, state, [one for one in hosts.running(directory) if one != links.SWITCH]))
+    return found

@@ -1,0 +1,91 @@
+"""Runs on a host, by itself: sends or receives for a moment, or writes and reads a file past the page cache.
+
+It imports nothing of ours, so that a host needs no more than Python to be measured.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import socket
+import sys
+import time
+
+_PIECE = 1 << 20
+_CONNECT_S = 5.0
+_MOST_BYTES = 128 << 20
+
+
+def send(address: str, port: int, seconds: float) -> float:
+    """Bytes/s that the other end had received when it said so; the first fifth of the time is not counted."""
+    piece = bytes(_PIECE)
+    with _connected(address, port) as other:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            other.sendall(piece)
+        other.shutdown(socket.SHUT_WR)
+        return float(other.makefile().readline())
+
+
+def receive(port: int) -> None:
+    """Serve one sender: take what comes, and tell it the rate."""
+    with socket.create_server(("", port)) as server:
+        server.settimeout(_CONNECT_S)
+        other, _ = server.accept()
+        with other:
+            buffer, marks = bytearray(_PIECE), []
+            total = 0
+            while n_bytes := other.recv_into(buffer):
+                total += n_bytes
+                marks.append((time.monotonic(), total))
+            begin = marks[0][0] + 0.2 * (marks[-1][0] - marks[0][0])
+            first = next(mark for mark in marks if mark[0] >= begin)
+            spent = marks[-1][0] - first[0]
+            other.sendall(f"{(marks[-1][1] - first[1]) / spent if spent > 0 else 0.0}\n".encode())
+
+
+def disk(path: str, seconds: float) -> dict[str, float]:
+    """Bytes/s of writing, then reading, a file with O_DIRECT, each for so long or 128 MiB."""
+    buffer = mmap.mmap(-1, _PIECE)
+    buffer.write(os.urandom(_PIECE))
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    try:
+        written, write_rate = _timed(lambda at: os.pwrite(file, buffer, at), seconds, _MOST_BYTES)
+        _, read_rate = _timed(lambda at: os.preadv(file, [buffer], at), seconds, written)
+    finally:
+        os.close(file)
+        os.unlink(path)
+    return {"write_bytes_per_s": write_rate, "read_bytes_per_s": read_rate}
+
+
+def _timed(operation, seconds: float, most: int):
+    begin, done = time.monotonic(), 0
+    while done < most and time.monotonic() - begin < seconds:
+        done += operation(done)
+    return done, done / (time.monotonic() - begin)
+
+
+def _connected(address: str, port: int) -> socket.socket:
+    deadline = time.monotonic() + _CONNECT_S
+    while True:
+        try:
+            return socket.create_connection((address, port), timeout=_CONNECT_S)
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def main(words: list[str]) -> None:
+    """``send ADDRESS PORT SECONDS``, ``receive PORT`` or ``disk FILE SECONDS``; the result is JSON on stdout."""
+    if words[0] == "send":
+        print(json.dumps({"bytes_per_s": send(words[1], int(words[2]), float(words[3]))}))
+    elif words[0] == "receive":
+        receive(int(words[1]))
+    else:
+        print(json.dumps(disk(words[1], float(words[2]))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,34 @@
+"""A real sshd on every host, reached without a question from every other: what MPI launchers and steps on servers use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from .hosts import TEMPORARY, Host
+from .lab import Lab
+from .tools import found, run
+
+_SSHD = "/usr/sbin/sshd"
+
+
+def start(lab: Lab) -> None:
+    """Start one on every host; where the machine has none, hosts do without: MPI then stays on one host."""
+    if not Path(_SSHD).exists() or not found("ssh-keygen"):
+        return
+    keys = lab.directory / "ssh"
+    keys.mkdir(mode=0o700, exist_ok=True)
+    for name in ("key", "hostkey"):
+        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "iosonde-lab", "-f", str(keys / name)])
+    (keys / "authorized").write_text((keys / "key.pub").read_text())
+    lab.each(lab.hosts, lambda host: _start(host, keys))
+
+
+def _start(host: Host, keys: Path) -> None:
+    path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
+    told = {
+        "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",
+        "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY}", "MaxStartups": "200",
+    }  # fmt: skip
+    options = [word for key, value in told.items() for word in ("-o", f"{key}={value}")]
+    host.run(_SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)

@@ -1,0 +1,63 @@
+"""Commands that a lab runs: each with a time limit; one that fails is an error with what it said."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from iosonde.core.errors import InputError, SystemFaultError
+
+LIMIT_S = 60.0
+# What is needed whatever the file system, and its Debian package.
+_ALWAYS = {
+    "unshare": "util-linux", "nsenter": "util-linux", "losetup": "util-linux", "ip": "iproute2", "tc": "iproute2",
+}  # fmt: skip
+
+
+class LabError(SystemFaultError):
+    """A lab, or a host of it, did not do what it was told."""
+
+
+def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, where: str = "") -> str:
+    """What it printed on stdout. Raises LabError where it fails or takes longer than ``limit_s``."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit_s, check=False,
+                              input=given, stdin=subprocess.DEVNULL if given is None else None)  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"{_said(words, where)}: no answer after {limit_s:g} s") from error
+    except OSError as error:
+        raise LabError(f"{_said(words, where)}: {error.strerror}") from error
+    if done.returncode:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise LabError(f"{_said(words, where)}: {lines[-1] if lines else f'exit code {done.returncode}'}")
+    return done.stdout
+
+
+def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
+    """See that the commands, with their packages, and those of every lab are here. Raises InputError."""
+    wanted = {**_ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
+    missing = {command: package for command, package in wanted.items() if not found(command)}
+    if missing:
+        packages = " ".join(dict.fromkeys(missing.values()))
+        raise InputError(f"missing: {', '.join(missing)}", f"install with: apt install {packages}")
+
+
+def found(command: str) -> bool:
+    """Whether a command is here; those of administrators are not on every user's PATH."""
+    return bool(shutil.which(command) or shutil.which(command, path="/usr/sbin:/sbin:/usr/local/sbin"))
+
+
+def _said(words: list[str], where: str) -> str:
+    text = shlex.join(words)
+    return f"{where + ': ' if where else ''}{text if len(text) <= 120 else text[:117] + '…'}"
+
+
+def write(path: Path, text: str) -> None:
+    """A knob of the kernel. Raises LabError."""
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise LabError(f"{path}: {error.strerror}") from error
