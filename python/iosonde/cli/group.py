@@ -27,6 +27,7 @@ GROUPS = {
         "plan": "the trials, their order, and how long they will take",
         "probe": "network, disks, memory and CPU time of the nodes",
         "doctor": "what this machine can do, and what to install",
+        "lab": "an emulated cluster here, with a real file system",
         "parse": "what another tool's output says, without storing it",
         "import": "other tools' results into a store",
     },

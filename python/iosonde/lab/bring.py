@@ -14,7 +14,7 @@ from .description import Description
 from .filesystems import recipe
 from .lab import STARTING, UP, Lab, planned
 from .teardown import down
-from .tools import need
+from .tools import LabError, need
 
 Say = Callable[[str], None]
 
@@ -28,7 +28,7 @@ def up(description: Description, say: Say = lambda _: None, measured: bool = Tru
         raise InputError("a lab needs root: it makes name spaces, mounts and loop devices", "run it with sudo")
     how = recipe(description.file_system)
     how.check(description.servers, description.options)
-    need({**how.commands, **({f"mkfs.{description.base_fs}": disks.PACKAGES[description.base_fs]})})
+    need({**how.commands, f"mkfs.{description.base_fs}": disks.PACKAGES[description.base_fs]})
     lab = planned(_claimed(description))
     try:
         _furnish(lab, say)
@@ -39,6 +39,7 @@ def up(description: Description, say: Say = lambda _: None, measured: bool = Tru
         lab.each(lab.clients, lambda client: _see_mount(lab, client))
         found = calibrate(lab, say) if measured else {}
         lab.write(UP, {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)})
+        lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), hosts.FACTS))
         return lab
     except BaseException:
         down(lab.name)
@@ -86,8 +87,6 @@ def _furnish(lab: Lab, say: Say) -> None:
 
 def _see_mount(lab: Lab, client: hosts.Host) -> None:
     """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
-    from .tools import LabError
-
     table = client.run("cat", "/proc/self/mountinfo")
     if not any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines()):
         raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")

@@ -51,7 +51,9 @@ def _off(lab: Lab, found: dict[str, Any]) -> list[str]:
         wanted = asked.link_bits_per_s / 8 * GOODPUT
         for one in found["links"]:
             if abs(one["bytes_per_s"] / wanted - 1) > _OFF:
-                warnings.append(f"link {one['from']} to {one['to']}: {one['bytes_per_s'] / wanted:.0%} of what was asked for")
+                warnings.append(
+                    f"link {one['from']} to {one['to']}: {one['bytes_per_s'] / wanted:.0%} of what was asked for"
+                )
     for kind, wanted_rate in (("read", asked.read_rate), ("write", asked.write_rate)):
         for one in found["disks"]:
             if wanted_rate and abs(one[f"{kind}_bytes_per_s"] / wanted_rate - 1) > _OFF:

@@ -56,6 +56,11 @@ class Lab:
         return self.directory / "mnt"
 
     @property
+    def file(self) -> Path:
+        """What it is, as JSON; a copy is on each host (``hosts.FACTS``)."""
+        return self.directory / _FILE
+
+    @property
     def recipe(self) -> Recipe:
         """How this file system is handled."""
         from .filesystems import recipe
@@ -94,11 +99,11 @@ class Lab:
             "state": state, "description": self.description.to_dict(), **found,
             "hosts": [{"name": one.name, "role": one.role, "address": one.address} for one in self.hosts],
         }  # fmt: skip
-        (self.directory / _FILE).write_text(json.dumps(document, indent=1) + "\n")
+        self.file.write_text(json.dumps(document, indent=1) + "\n")
 
     def read(self) -> dict[str, Any]:
         """That file."""
-        document: dict[str, Any] = json.loads((self.directory / _FILE).read_text())
+        document: dict[str, Any] = json.loads(self.file.read_text())
         return document
 
 
@@ -114,16 +119,20 @@ def planned(description: Description) -> Lab:
     return Lab(directory, description, Host(links.SWITCH, "switch", "", directory), made)
 
 
+def only() -> str:
+    """The name of the only lab there is. Raises InputError."""
+    there = place.names()
+    if len(there) != 1:
+        raise InputError(
+            f"which lab? {', '.join(there)}" if there else "there is no lab",
+            "give its name" if there else "bring one up: iosonde lab up glusterfs",
+        )
+    return there[0]
+
+
 def open_lab(name: str | None = None) -> Lab:
     """A lab by name; None: the only one there is. Raises InputError."""
-    there = place.names()
-    if name is None:
-        if len(there) != 1:
-            raise InputError(
-                f"which lab? {', '.join(there)}" if there else "there is no lab",
-                "name one: --lab NAME" if there else "bring one up: iosonde lab up glusterfs",
-            )
-        name = there[0]
+    name, there = name or only(), place.names()
     if name not in there:
         raise InputError(f"{name}: no such lab", f"there is: {', '.join(there) or 'none'}")
     try:

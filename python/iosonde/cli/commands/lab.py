@@ -54,9 +54,7 @@ def status(name: str | None, as_json: bool) -> None:
     emit(found, report.text.lab.lines(found), as_json)
 
 
-@command.command(
-    epilog="Example: iosonde lab exec client1 df -h", context_settings={"ignore_unknown_options": True}
-)
+@command.command(epilog="Example: iosonde lab exec client1 df -h", context_settings={"ignore_unknown_options": True})
 @_NAMED
 @click.argument("host")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)

@@ -57,7 +57,9 @@ class Recipe(ABC):
         for name in options:
             if name not in self.options:
                 known = ", ".join(self.options) or "it has none"
-                raise InputError(f"--set {name}: no option of {self.title}", f"one of {known}" if self.options else known)
+                raise InputError(
+                    f"--set {name}: no option of {self.title}", f"one of {known}" if self.options else known
+                )
 
     @abstractmethod
     def start(self, lab: Lab) -> None:

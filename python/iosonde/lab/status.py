@@ -1,0 +1,73 @@
+"""What a lab is now: its hosts, what was emulated, what the file system says of its health."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import cgroups, hosts
+from .description import Description
+from .lab import Lab, open_lab
+from .tools import LabError
+
+
+@dataclass(frozen=True)
+class HostStatus:
+    """One host; ``cpu_seconds`` since it was started, None where the kernel does not count them."""
+
+    name: str
+    role: str
+    address: str
+    running: bool
+    cpu_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
+    system complains of now."""
+
+    name: str
+    state: str
+    file_system: str
+    version: str
+    mount_point: str
+    description: Description
+    layout: dict[str, Any]
+    emulated: dict[str, Any]
+    hosts: tuple[HostStatus, ...]
+    health: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return {
+            "name": self.name, "state": self.state, "file_system": self.file_system, "version": self.version,
+            "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
+            "emulated": self.emulated, "hosts": [vars(one) for one in self.hosts], "health": list(self.health),
+        }  # fmt: skip
+
+    @property
+    def problem(self) -> bool:
+        """Whether something is not as it should be."""
+        return bool(self.health) or not all(one.running for one in self.hosts)
+
+
+def status(name: str | None) -> Status:
+    """Of a lab; None: of the only one. Raises InputError, LabError."""
+    lab = open_lab(name)
+    document = lab.read()
+    there = hosts.running(lab.directory)
+    return Status(
+        lab.name, document["state"], lab.recipe.title, document.get("version", ""), str(lab.mount_point),
+        lab.description, document.get("layout", {}), document.get("emulated", {}),
+        tuple(HostStatus(one.name, one.role, one.address, one.name in there, cgroups.cpu_seconds(lab.name, one.name))
+              for one in lab.hosts),
+        tuple(_health(lab)),
+    )  # fmt: skip
+
+
+def _health(lab: Lab) -> list[str]:
+    try:
+        return lab.recipe.health(lab)
+    except LabError as error:
+        return [error.message]
