@@ -7,14 +7,14 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 from __future__ import annotations
 
 from .bring import up
-from .description import Description
+from .description import LabDescription
 from .description import of_words as described
-from .hosts import Host
+from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab
 from .listing import listing
 from .run_words import run_words
 from .status import status
 from .teardown import down
 
-__all__ = ["Description", "Host", "Lab", "described", "down", "labs", "listing", "only", "open_lab", "run_words",
+__all__ = ["LabDescription", "LabHost", "Lab", "described", "down", "labs", "listing", "only", "open_lab", "run_words",
            "status", "up"]  # fmt: skip

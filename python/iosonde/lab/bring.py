@@ -10,8 +10,8 @@ from iosonde.core.errors import InputError
 
 from . import cgroups, disks, hosts, links, place, secure_shell
 from .calibrate import calibrate
-from .description import Description
-from .filesystems import recipe
+from .description import LabDescription
+from .filesystems import recipe, recipe_of
 from .lab import STARTING, UP, Lab, planned
 from .teardown import down
 from .tools import LabError, need
@@ -19,7 +19,7 @@ from .tools import LabError, need
 Say = Callable[[str], None]
 
 
-def up(description: Description, say: Say = lambda _: None, measured: bool = True) -> Lab:
+def up(description: LabDescription, say: Say = lambda _: None, measured: bool = True) -> Lab:
     """Bring a lab up; ``say`` is told each step. ``measured``: see what links and disks really give.
 
     Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
@@ -29,7 +29,7 @@ def up(description: Description, say: Say = lambda _: None, measured: bool = Tru
     how = recipe(description.file_system)
     how.check(description.servers, description.options)
     need({**how.commands, f"mkfs.{description.base_fs}": disks.PACKAGES[description.base_fs]})
-    lab = planned(_claimed(description))
+    lab = planned(_claimed(description), how.extra_hosts)
     try:
         _furnish(lab, say)
         say(f"starting {how.title}")
@@ -46,7 +46,7 @@ def up(description: Description, say: Say = lambda _: None, measured: bool = Tru
         raise
 
 
-def _claimed(description: Description) -> Description:
+def _claimed(description: LabDescription) -> LabDescription:
     """The description with a name that is ours alone: its directory is made now. Raises InputError."""
     base = description.name or description.file_system
     wanted = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
@@ -62,7 +62,7 @@ def _claimed(description: Description) -> Description:
 
 def _furnish(lab: Lab, say: Say) -> None:
     """Hosts, joined and with their disks."""
-    asked, how = lab.description, lab.recipe
+    asked, how = lab.description, recipe_of(lab)
     lab.write(STARTING, {})
     lab.mount_point.mkdir()
     hosts.prepare(lab.directory, [*lab.hosts])
@@ -85,12 +85,12 @@ def _furnish(lab: Lab, say: Say) -> None:
     secure_shell.start(lab)
 
 
-def _see_mount(lab: Lab, client: hosts.Host) -> None:
+def _see_mount(lab: Lab, client: hosts.LabHost) -> None:
     """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
     table = client.run("cat", "/proc/self/mountinfo")
     if not any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines()):
         raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")
 
 
-def _logs(host: hosts.Host) -> Path:
+def _logs(host: hosts.LabHost) -> Path:
     return host.directory / "log"

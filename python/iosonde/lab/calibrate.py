@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from . import disks
-from .hosts import Host
+from .filesystems import recipe_of
+from .hosts import LabHost
 from .lab import Lab
 
 GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
@@ -25,7 +26,7 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     say("measuring links")
     ring = list(zip(lab.hosts, (*lab.hosts[1:], lab.hosts[0]), strict=True)) if len(lab.hosts) > 1 else []
     found = {"links": [_link(one, other) for one, other in ring], "disks": [], "load": os.getloadavg()[0]}
-    if lab.recipe.has_disks:
+    if recipe_of(lab).has_disks:
         say("measuring disks")
         found["disks"] = [_disk(one) for one in lab.servers]
         found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
@@ -33,14 +34,14 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     return found
 
 
-def _link(sender: Host, receiver: Host) -> dict[str, Any]:
+def _link(sender: LabHost, receiver: LabHost) -> dict[str, Any]:
     port = "5099"
     receiver.start(sys.executable, str(_PROGRAM), "receive", port, log="calibration")
     told = sender.run(sys.executable, str(_PROGRAM), "send", receiver.address, port, str(_LINK_S))
     return {"from": sender.name, "to": receiver.name, "bytes_per_s": json.loads(told)["bytes_per_s"]}
 
 
-def _disk(server: Host) -> dict[str, Any]:
+def _disk(server: LabHost) -> dict[str, Any]:
     told = server.run(sys.executable, str(_PROGRAM), "disk", str(server.disk / "calibration"), str(_DISK_S))
     return {"host": server.name, **json.loads(told)}
 

@@ -17,7 +17,7 @@ _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 @dataclass(frozen=True)
-class Description:
+class LabDescription:
     """A lab as asked for. Rates in bytes/s except ``net_bits_per_s`` (Ethernet bits, as vendors count), sizes in bytes,
     times in seconds; None: not limited. ``scale`` divides all rates. ``options`` go to the file system."""
 
@@ -64,7 +64,7 @@ class Description:
         """The rate that each disk is written at, in bytes/s."""
         return self.disk_write and self.disk_write / self.scale
 
-    def named(self, name: str) -> Description:
+    def named(self, name: str) -> LabDescription:
         """The same with a name."""
         return replace(self, name=name)
 
@@ -73,10 +73,10 @@ class Description:
         return asdict(self) | {"options": dict(self.options)}
 
 
-def of_dict(document: Mapping[str, Any]) -> Description:
+def of_dict(document: Mapping[str, Any]) -> LabDescription:
     """What ``to_dict`` gave; keys that are not known are left out."""
-    known = {one.name for one in fields(Description)}
-    return Description(**{key: value for key, value in document.items() if key in known})
+    known = {one.name for one in fields(LabDescription)}
+    return LabDescription(**{key: value for key, value in document.items() if key in known})
 
 
 # Words of a file's mapping and of options → field, and how its text is read.
@@ -97,7 +97,7 @@ _WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> Description:
+def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
     """A description of words as people write them: ``{"net": "993mbit", "disk_read": "117MB/s"}``; None is left out.
     Raises InputError."""
     read: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> Descriptio
             read[name] = parse(text)
         except ValueError as error:
             raise InputError(f"lab: {word}: {text}: {error}") from error
-    return Description(**read, options=dict(options))
+    return LabDescription(**read, options=dict(options))
 
 
 def parse_bits(text: str) -> float:

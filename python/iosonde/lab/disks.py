@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from .hosts import Host
+from .hosts import LabHost
 from .tools import LabError, run, write
 
 _IMAGE = "disk.img"
@@ -26,7 +26,7 @@ PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs"
 _attaching = threading.Lock()  # two `losetup --find` at once may find the same one
 
 
-def make(host: Host, base_fs: str, n_bytes: int) -> None:
+def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
     """Make a disk and mount it on the host. Raises LabError."""
     image = host.directory / _IMAGE
     with image.open("wb") as file:
@@ -37,7 +37,7 @@ def make(host: Host, base_fs: str, n_bytes: int) -> None:
     host.run("mount", device, str(host.disk))
 
 
-def throttle(host: Host, read: float | None, write_rate: float | None) -> str:
+def throttle(host: LabHost, read: float | None, write_rate: float | None) -> str:
     """Limit the disk to so many bytes/s, None: not at all; which mechanism holds it. Raises LabError."""
     device = device_of(host)
     number = _number(device)
@@ -51,7 +51,7 @@ def throttle(host: Host, read: float | None, write_rate: float | None) -> str:
                    "leave out --disk-read and --disk-write")  # fmt: skip
 
 
-def bound_write_back(host: Host, n_bytes: int | None) -> None:
+def bound_write_back(host: LabHost, n_bytes: int | None) -> None:
     """Let the kernel hold at most so much that is written and not yet on this disk; None: as it does anyway, a fifth of
     the memory. Raises LabError."""
     info = Path("/sys/class/bdi") / _number(device_of(host))
@@ -60,7 +60,7 @@ def bound_write_back(host: Host, n_bytes: int | None) -> None:
         write(info / "max_bytes", str(n_bytes))
 
 
-def device_of(host: Host) -> str:
+def device_of(host: LabHost) -> str:
     """The loop device of the host's disk. Raises LabError."""
     for device, image in _loops(host.directory):
         if image == host.directory / _IMAGE:

@@ -43,7 +43,7 @@ while :; do sleep 1000000 & wait "$!" || :; done
 
 
 @dataclass(frozen=True)
-class Host:
+class LabHost:
     """One host of the lab in ``lab_directory``: its name, what it is for (server, client, or a recipe's own word), and
     its address."""
 
@@ -109,7 +109,7 @@ class Host:
         return mine
 
 
-def prepare(directory: Path, hosts: list[Host]) -> None:
+def prepare(directory: Path, hosts: list[LabHost]) -> None:
     """The files that all hosts of a lab read: how to start, each other's names."""
     (directory / "init").write_text(_INIT)
     lines = ["127.0.0.1 localhost", *(f"{one.address} {one.name}.lab {one.name}" for one in hosts)]
@@ -120,7 +120,7 @@ def prepare(directory: Path, hosts: list[Host]) -> None:
     )
 
 
-def start(host: Host) -> None:
+def start(host: LabHost) -> None:
     """Start the host, and wait until its name spaces are furnished. Raises LabError."""
     (host.directory / "log").mkdir(parents=True, exist_ok=True)
     host.disk.mkdir(exist_ok=True)

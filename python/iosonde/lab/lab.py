@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from iosonde.core.errors import InputError
 
 from . import hosts, links, place
-from .description import Description, of_dict
-from .hosts import SUBNET, Host
+from .description import LabDescription, of_dict
+from .hosts import SUBNET, LabHost
 from .tools import LabError
-
-if TYPE_CHECKING:
-    from .filesystems.recipe import Recipe
 
 STARTING, UP = "starting", "up"
 SERVER, CLIENT = "server", "client"
@@ -31,9 +28,9 @@ class Lab:
     """A lab: its directory, what was asked for, its hosts; servers and clients by number."""
 
     directory: Path
-    description: Description
-    switch: Host
-    hosts: tuple[Host, ...]
+    description: LabDescription
+    switch: LabHost
+    hosts: tuple[LabHost, ...]
 
     @property
     def name(self) -> str:
@@ -41,12 +38,12 @@ class Lab:
         return self.directory.name
 
     @property
-    def servers(self) -> tuple[Host, ...]:
+    def servers(self) -> tuple[LabHost, ...]:
         """Those that keep data."""
         return self.of_role(SERVER)
 
     @property
-    def clients(self) -> tuple[Host, ...]:
+    def clients(self) -> tuple[LabHost, ...]:
         """Those that mount it, and run what measures."""
         return self.of_role(CLIENT)
 
@@ -60,25 +57,18 @@ class Lab:
         """What it is, as JSON; a copy is on each host (``hosts.FACTS``)."""
         return self.directory / _FILE
 
-    @property
-    def recipe(self) -> Recipe:
-        """How this file system is handled."""
-        from .filesystems import recipe
-
-        return recipe(self.description.file_system)
-
-    def of_role(self, role: str) -> tuple[Host, ...]:
+    def of_role(self, role: str) -> tuple[LabHost, ...]:
         """The hosts of a role."""
         return tuple(one for one in self.hosts if one.role == role)
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> LabHost:
         """A host by name. Raises InputError."""
         for one in self.hosts:
             if one.name == name:
                 return one
         raise InputError(f"{name}: no host of the lab {self.name}", f"one of {', '.join(h.name for h in self.hosts)}")
 
-    def each(self, some: tuple[Host, ...], task: Callable[[Host], _T]) -> list[_T]:
+    def each(self, some: tuple[LabHost, ...], task: Callable[[LabHost], _T]) -> list[_T]:
         """Do something with several hosts at once; results in their order. Raises the first error."""
         if not some:
             return []
@@ -107,16 +97,18 @@ class Lab:
         return document
 
 
-def planned(description: Description) -> Lab:
-    """The lab that a description stands for, with its hosts numbered; nothing is made."""
-    from .filesystems import recipe
-
+def planned(description: LabDescription, extra_hosts: Sequence[str]) -> Lab:
+    """The lab that a description stands for, its hosts with their addresses; nothing is made."""
     directory = place.directory(description.name)
-    roles = [(role, role) for role in recipe(description.file_system).extra_hosts]
+    roles = [(role, role) for role in extra_hosts]
     roles += [(f"{SERVER}{n + 1}", SERVER) for n in range(description.servers)]
     roles += [(f"{CLIENT}{n + 1}", CLIENT) for n in range(description.clients)]
-    made = tuple(Host(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles))
-    return Lab(directory, description, Host(links.SWITCH, "switch", "", directory), made)
+    made = [LabHost(name, role, f"{SUBNET}.{n + 1}", directory) for n, (name, role) in enumerate(roles)]
+    return _lab(directory, description, made)
+
+
+def _lab(directory: Path, description: LabDescription, made: Iterable[LabHost]) -> Lab:
+    return Lab(directory, description, LabHost(links.SWITCH, "switch", "", directory), tuple(made))
 
 
 def only() -> str:
@@ -136,8 +128,10 @@ def open_lab(name: str | None = None) -> Lab:
     if name not in there:
         raise InputError(f"{name}: no such lab", f"there is: {', '.join(there) or 'none'}")
     try:
-        document = json.loads((place.directory(name) / _FILE).read_text())
-        return planned(of_dict(document["description"]))
+        directory = place.directory(name)
+        document = json.loads((directory / _FILE).read_text())
+        made = [LabHost(one["name"], one["role"], one["address"], directory) for one in document["hosts"]]
+        return _lab(directory, of_dict(document["description"]), made)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{name}: this lab was never finished", f"remove it: iosonde lab down {name}") from error
 

@@ -6,7 +6,7 @@ with their hosts.
 
 from __future__ import annotations
 
-from .hosts import Host
+from .hosts import LabHost
 from .tools import LabError, run
 
 SWITCH = "switch"
@@ -16,12 +16,12 @@ _QUEUE = "20ms"
 _BURSTS_PER_S, _LEAST_BURST = 4000, 16_384
 
 
-def make_switch(switch: Host) -> None:
+def make_switch(switch: LabHost) -> None:
     """The bridge that all cables end in. Raises LabError."""
     switch.shell("ip link add br0 type bridge forward_delay 0 stp_state 0; ip link set br0 up")
 
 
-def connect(switch: Host, host: Host) -> None:
+def connect(switch: LabHost, host: LabHost) -> None:
     """Lay a cable from the host to the switch. Raises LabError."""
     port = port_of(host)
     in_switch = ["nsenter", "--target", str(switch.pid), "--net", "--", "ip", "link"]
@@ -30,12 +30,12 @@ def connect(switch: Host, host: Host) -> None:
     host.shell(f"ip addr add {host.address}/24 dev {DEVICE}; ip link set {DEVICE} up")
 
 
-def port_of(host: Host) -> str:
+def port_of(host: LabHost) -> str:
     """The switch's end of the host's cable."""
     return f"port{host.address.rpartition('.')[2]}"
 
 
-def shape(switch: Host, host: Host, bits_per_s: float | None, delay_s: float | None = None) -> None:
+def shape(switch: LabHost, host: LabHost, bits_per_s: float | None, delay_s: float | None = None) -> None:
     """Limit what the host sends and what it receives, each to a rate of Ethernet bits; None: not at all. A delay is
     added to what it sends and receives, half each. Raises LabError."""
     for one, device in ((host, DEVICE), (switch, port_of(host))):
@@ -53,11 +53,11 @@ def shape(switch: Host, host: Host, bits_per_s: float | None, delay_s: float | N
                                "this kernel has no netem: leave out --delay") from error  # fmt: skip
 
 
-def cut(switch: Host, host: Host) -> None:
+def cut(switch: LabHost, host: LabHost) -> None:
     """Pull the cable. Raises LabError."""
     switch.run("ip", "link", "set", port_of(host), "down")
 
 
-def mend(switch: Host, host: Host) -> None:
+def mend(switch: LabHost, host: LabHost) -> None:
     """Plug it in again. Raises LabError."""
     switch.run("ip", "link", "set", port_of(host), "up")

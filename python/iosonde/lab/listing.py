@@ -20,7 +20,7 @@ class Possible:
 
 
 @dataclass(frozen=True)
-class Listing:
+class LabListing:
     """Labs as (name, state, hosts that run), and what is possible."""
 
     labs: tuple[tuple[str, str, int], ...]
@@ -34,10 +34,10 @@ class Listing:
         }
 
 
-def listing() -> Listing:
+def listing() -> LabListing:
     """All labs, finished or not, and all file systems."""
     there = tuple((name, state, len(hosts)) for name, state, hosts in lab.labs())
-    return Listing(there, tuple(_possible(name) for name in MODULES))
+    return LabListing(there, tuple(_possible(name) for name in MODULES))
 
 
 def _possible(name: str) -> Possible:

@@ -11,6 +11,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 _PIECE = 1 << 20
 _CONNECT_S = 5.0
@@ -59,7 +60,7 @@ def disk(path: str, seconds: float) -> dict[str, float]:
     return {"write_bytes_per_s": write_rate, "read_bytes_per_s": read_rate}
 
 
-def _timed(operation, seconds: float, most: int):
+def _timed(operation: Callable[[int], int], seconds: float, most: int) -> tuple[int, float]:
     begin, done = time.monotonic(), 0
     while done < most and time.monotonic() - begin < seconds:
         done += operation(done)
@@ -80,11 +81,15 @@ def _connected(address: str, port: int) -> socket.socket:
 def main(words: list[str]) -> None:
     """``send ADDRESS PORT SECONDS``, ``receive PORT`` or ``disk FILE SECONDS``; the result is JSON on stdout."""
     if words[0] == "send":
-        print(json.dumps({"bytes_per_s": send(words[1], int(words[2]), float(words[3]))}))
+        _tell({"bytes_per_s": send(words[1], int(words[2]), float(words[3]))})
     elif words[0] == "receive":
         receive(int(words[1]))
     else:
-        print(json.dumps(disk(words[1], float(words[2]))))
+        _tell(disk(words[1], float(words[2])))
+
+
+def _tell(result: dict[str, float]) -> None:
+    os.write(1, f"{json.dumps(result)}\n".encode())
 
 
 if __name__ == "__main__":

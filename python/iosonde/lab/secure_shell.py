@@ -1,11 +1,11 @@
-"""A real sshd on every host, reached without a question from every other: what MPI launchers and steps on servers use."""
+"""A real sshd on every host, reached without a question from every other: MPI launchers and steps on servers use it."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from .hosts import TEMPORARY, Host
+from .hosts import TEMPORARY, LabHost
 from .lab import Lab
 from .tools import found, run
 
@@ -24,7 +24,7 @@ def start(lab: Lab) -> None:
     lab.each(lab.hosts, lambda host: _start(host, keys))
 
 
-def _start(host: Host, keys: Path) -> None:
+def _start(host: LabHost, keys: Path) -> None:
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
     told = {
         "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import cgroups, hosts
-from .description import Description
+from .description import LabDescription
+from .filesystems import recipe_of
 from .lab import Lab, open_lab
 from .tools import LabError
 
@@ -23,7 +24,7 @@ class HostStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class LabStatus:
     """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
     system complains of now."""
 
@@ -32,7 +33,7 @@ class Status:
     file_system: str
     version: str
     mount_point: str
-    description: Description
+    description: LabDescription
     layout: dict[str, Any]
     emulated: dict[str, Any]
     hosts: tuple[HostStatus, ...]
@@ -52,13 +53,13 @@ class Status:
         return bool(self.health) or not all(one.running for one in self.hosts)
 
 
-def status(name: str | None) -> Status:
+def status(name: str | None) -> LabStatus:
     """Of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)
     document = lab.read()
     there = hosts.running(lab.directory)
-    return Status(
-        lab.name, document["state"], lab.recipe.title, document.get("version", ""), str(lab.mount_point),
+    return LabStatus(
+        lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
         tuple(HostStatus(one.name, one.role, one.address, one.name in there, cgroups.cpu_seconds(lab.name, one.name))
               for one in lab.hosts),
@@ -68,6 +69,6 @@ def status(name: str | None) -> Status:
 
 def _health(lab: Lab) -> list[str]:
     try:
-        return lab.recipe.health(lab)
+        return recipe_of(lab).health(lab)
     except LabError as error:
         return [error.message]

@@ -82,7 +82,7 @@ def down(name: str | None, every: bool) -> None:
     """Take a lab down, whole or half made: nothing of it stays, and nothing else is touched."""
     if every and name:
         raise InputError("--all and a name are two wishes", "give one of them")
-    for one in [one.name for one in labs.labs()] if every else [name or labs.only()]:
+    for one in [one for one, _, _ in labs.labs()] if every else [name or labs.only()]:
         labs.down(one)
         talk(f"{one}: nothing of it is left")
 
@@ -95,7 +95,7 @@ def list_(as_json: bool) -> None:
     emit(found, report.text.lab.listing(found), as_json)
 
 
-def _hand_over(lab: labs.Lab, host: labs.Host, words: tuple[str, ...]) -> None:
+def _hand_over(lab: labs.Lab, host: labs.LabHost, words: tuple[str, ...]) -> None:
     """Become a command on a host, in the directory that we are in."""
     inside = host.words(*words, directory=os.getcwd())
     os.execvpe(inside[0], inside, host.environment())

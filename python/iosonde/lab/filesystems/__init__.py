@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 from iosonde.core.errors import InputError
+from iosonde.lab.lab import Lab
 
 from .recipe import Recipe
 
@@ -21,3 +22,8 @@ def recipe(name: str) -> Recipe:
         raise InputError(f"{name}: no file system that a lab can hold", f"one of {', '.join(MODULES)}")
     found: Recipe = importlib.import_module(f"{__name__}.{MODULES[name]}").RECIPE
     return found
+
+
+def recipe_of(lab: Lab) -> Recipe:
+    """That of the file system which a lab holds."""
+    return recipe(lab.description.file_system)

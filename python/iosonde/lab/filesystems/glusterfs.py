@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from iosonde.core.errors import InputError
-from iosonde.lab.hosts import Host
+from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 
 from .recipe import Layout, Recipe
@@ -49,7 +49,7 @@ class _Gluster(Recipe):
             self.change(lab, "features.shard-block-size", size)
         first.run("gluster", "--mode=script", "volume", "start", VOLUME)
 
-    def mount(self, lab: Lab, client: Host) -> None:
+    def mount(self, lab: Lab, client: LabHost) -> None:
         """By the FUSE client."""
         client.bind("/var/log/glusterfs")
         client.run("mount", "-t", "glusterfs", f"{lab.servers[0].address}:/{VOLUME}", str(lab.mount_point))
@@ -75,13 +75,13 @@ class _Gluster(Recipe):
         lab.servers[0].run("gluster", "--mode=script", "volume", "set", VOLUME, option, value)
 
 
-def _start_daemon(server: Host) -> None:
+def _start_daemon(server: LabHost) -> None:
     for there in _OWN:
         server.bind(there)
     server.shell("mkdir -p /var/log/glusterfs/bricks /run/gluster; glusterd -p /run/glusterd.pid --log-level WARNING")
 
 
-def _answers(server: Host) -> bool:
+def _answers(server: LabHost) -> bool:
     from iosonde.lab.tools import LabError
 
     try:
@@ -91,7 +91,7 @@ def _answers(server: Host) -> bool:
     return True
 
 
-def _peers(server: Host) -> int:
+def _peers(server: LabHost) -> int:
     return server.run("gluster", "--mode=script", "peer", "status").count("Peer in Cluster (Connected)")
 
 

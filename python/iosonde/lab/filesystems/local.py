@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.lab.hosts import Host
+from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 
 from .recipe import Layout, Recipe
@@ -14,7 +14,7 @@ class _Local(Recipe):
     def start(self, lab: Lab) -> None:
         """Nothing serves."""
 
-    def mount(self, lab: Lab, client: Host) -> None:
+    def mount(self, lab: Lab, client: LabHost) -> None:
         """Show the client's own disk at the common place."""
         (client.disk / "data").mkdir(exist_ok=True) if client.disk.is_mount() else None
         client.shell(f'mkdir -p "{client.disk}/data"; mount --bind "{client.disk}/data" "{lab.mount_point}"')

@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.errors import InputError
-
-if TYPE_CHECKING:
-    from iosonde.lab.hosts import Host
-    from iosonde.lab.lab import Lab
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,8 @@ class Layout:
 
 
 class Recipe(ABC):
-    """One file system. Methods raise LabError where a host does not do what it is told, InputError for wrong options."""
+    """One file system. Methods raise LabError where a host fails to do what it is told, InputError for wrong
+    options."""
 
     title: str
     # Command → Debian package that has it.
@@ -66,10 +65,10 @@ class Recipe(ABC):
         """Start the servers; return when a client can mount and write."""
 
     @abstractmethod
-    def mount(self, lab: Lab, client: Host) -> None:
+    def mount(self, lab: Lab, client: LabHost) -> None:
         """Mount it at ``lab.mount_point`` on a client."""
 
-    def unmount(self, lab: Lab, client: Host) -> None:
+    def unmount(self, lab: Lab, client: LabHost) -> None:
         """Unmount it there, so that the client forgets all that it has cached."""
         client.run("umount", str(lab.mount_point))
 
@@ -97,10 +96,10 @@ class Recipe(ABC):
         """Bytes of a file on each server, by name; None where it does not say."""
         return None
 
-    def server_processes(self, lab: Lab, server: Host) -> list[int]:
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """PIDs, as the server sees them, of what serves data there; for faults."""
         return []
 
-    def restart(self, lab: Lab, server: Host) -> None:
+    def restart(self, lab: Lab, server: LabHost) -> None:
         """Start again what served data there."""
         raise InputError(f"{self.title}: servers cannot be started again in the lab yet")

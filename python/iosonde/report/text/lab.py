@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from iosonde.core.units import format_rate
-from iosonde.lab.listing import Listing
-from iosonde.lab.status import HostStatus, Status
+from iosonde.lab.listing import LabListing
+from iosonde.lab.status import HostStatus, LabStatus
 
 from .layout import escape, table, wrapped
 
 
-def lines(status: Status) -> Iterator[str]:
+def lines(status: LabStatus) -> Iterator[str]:
     """The lines of the text."""
     state = "" if status.state == "up" else f", {status.state}"
     yield escape(f"lab {status.name}: {status.file_system}{f' ({status.version})' if status.version else ''}{state}")
@@ -29,7 +29,7 @@ def lines(status: Status) -> Iterator[str]:
         yield from wrapped(f"! {complaint}", "  ")
 
 
-def listing(found: Listing) -> Iterator[str]:
+def listing(found: LabListing) -> Iterator[str]:
     """The lines of the list."""
     if found.labs:
         rows = [[escape(name), state, f"{hosts} hosts"] for name, state, hosts in found.labs]
@@ -45,14 +45,14 @@ def listing(found: Listing) -> Iterator[str]:
             yield from wrapped(f"--set {option}=…: {meaning}", "                ")
 
 
-def _link(host: HostStatus, status: Status) -> str:
+def _link(host: HostStatus, status: LabStatus) -> str:
     if not host.running:
         return "gone"
     sent = [one["bytes_per_s"] for one in status.emulated.get("links", []) if one["from"] == host.name]
     return format_rate(sent[0], "bytes/s") if sent else ""
 
 
-def _disk(host: HostStatus, status: Status) -> tuple[str, str]:
+def _disk(host: HostStatus, status: LabStatus) -> tuple[str, str]:
     for one in status.emulated.get("disks", []):
         if one["host"] == host.name:
             write, read = one["write_bytes_per_s"], one["read_bytes_per_s"]
