@@ -13,6 +13,7 @@ from .recipe import Recipe
 MODULES = {
     "local": "local",
     "glusterfs": "glusterfs",
+    "moosefs": "moosefs",
 }
 
 
