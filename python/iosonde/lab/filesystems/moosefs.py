@@ -88,10 +88,8 @@ class _MooseFs(Recipe):
             if words[:1] == ["chunk"]:
                 held = min(left, _CHUNK_BYTES)
                 left -= held
-            elif words[:1] == ["copy"]:
-                address = next((word.rpartition(":")[0] for word in words if ":" in word and word[0].isdigit()), "")
-                if address in names:
-                    found[names[address]] += held
+            elif words[:1] == ["copy"] and (name := names.get(words[2].rpartition(":")[0])):
+                found[name] += held
         return found
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
@@ -143,7 +141,7 @@ def _known(master: LabHost) -> int:
         told = master.run("mfscli", "-H", master.address, "-SCS", "-n", "-p", "-s", "|", limit_s=10)
     except LabError:
         return 0
-    return sum(line.count("|") > 3 and "disconnected" not in line for line in told.splitlines())
+    return sum(line.startswith("chunk servers:") for line in told.splitlines())
 
 
 def _mounts(lab: Lab, client: LabHost, master: str) -> bool:
