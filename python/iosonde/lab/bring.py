@@ -28,7 +28,7 @@ def up(description: LabDescription, say: Say = lambda _: None, measured: bool = 
         raise InputError("a lab needs root: it makes name spaces, mounts and loop devices", "run it with sudo")
     how = recipe(description.file_system)
     how.check(description.servers, description.options)
-    need({**how.commands, f"mkfs.{description.base_fs}": disks.PACKAGES[description.base_fs]})
+    need({**how.commands, **disks.commands(description.base_fs)})
     lab = planned(_claimed(description), how.extra_hosts)
     try:
         _furnish(lab, say)
@@ -79,7 +79,7 @@ def _furnish(lab: Lab, say: Say) -> None:
     if with_disks:
         say(f"making {len(with_disks)} disks of {asked.base_fs}")
     lab.each(with_disks, lambda one: disks.make(one, asked.base_fs, asked.disk_bytes))
-    for one in with_disks:
+    for one in with_disks if asked.base_fs != "tmpfs" else ():
         disks.throttle(one, asked.read_rate, asked.write_rate)
         disks.bound_write_back(one, asked.write_back_bytes)
     secure_shell.start(lab)

@@ -29,7 +29,8 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
     if recipe_of(lab).has_disks:
         say("measuring disks")
         found["disks"] = [_disk(one) for one in lab.servers]
-        found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
+        if lab.description.base_fs != "tmpfs":
+            found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
     found["warnings"] = _off(lab, found)
     return found
 

@@ -10,7 +10,8 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_rate, parse_seconds, parse_size
 
-BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs")
+# tmpfs: data is in memory only, as in MemFS.
+BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs", "tmpfs")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
@@ -41,6 +42,8 @@ class LabDescription:
             raise InputError(f"--name {self.name}: not a name", "lower-case letters, digits and '-', 31 at most")
         if self.base_fs not in BASE_FILE_SYSTEMS:
             raise InputError(f"--base-fs {self.base_fs}: not known", f"one of {', '.join(BASE_FILE_SYSTEMS)}")
+        if self.base_fs == "tmpfs" and (self.disk_read or self.disk_write or self.write_back_bytes):
+            raise InputError("--base-fs tmpfs: memory cannot be slowed down", "leave out the rates of disks")
         for key in ("servers", "clients"):
             if not 1 <= getattr(self, key) <= 60:
                 raise InputError(f"--{key} {getattr(self, key)}: not a number of hosts", "1 to 60")

@@ -22,12 +22,20 @@ _MAKE = {
     "ext3": ["mkfs.ext3", "-q", "-F"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
-PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
+_PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
 _attaching = threading.Lock()  # two `losetup --find` at once may find the same one
 
 
+def commands(base_fs: str) -> dict[str, str]:
+    """What is needed to make one, with its package."""
+    return {_MAKE[base_fs][0]: _PACKAGES[base_fs]} if base_fs in _MAKE else {}
+
+
 def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
-    """Make a disk and mount it on the host. Raises LabError."""
+    """Make a disk and mount it on the host; of tmpfs it is memory. Raises LabError."""
+    if base_fs == "tmpfs":
+        host.run("mount", "-t", "tmpfs", "-o", f"size={n_bytes}", "iosonde-lab", str(host.disk))
+        return
     image = host.directory / _IMAGE
     with image.open("wb") as file:
         file.truncate(n_bytes)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import cgroups
-from .tools import LIMIT_S, LabError, run
+from .tools import LIMIT_S, LabError, run, shown
 
 SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
@@ -86,7 +86,8 @@ class LabHost:
 
     def run(self, *command: str, limit_s: float = LIMIT_S, given: str | None = None) -> str:
         """What a command on this host printed. Raises LabError if it fails or does not end in time."""
-        return run(["env", *_as_words(self.environment()), *self.words(*command)], limit_s, given, self.name)
+        words = ["env", *_as_words(self.environment()), *self.words(*command)]
+        return run(words, limit_s, given, f"{self.name}: {shown(command)}")
 
     def shell(self, script: str, limit_s: float = LIMIT_S) -> str:
         """The same of a few lines for a shell."""

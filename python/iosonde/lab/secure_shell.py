@@ -29,6 +29,7 @@ def _start(host: LabHost, keys: Path) -> None:
     told = {
         "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",
         "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY}", "MaxStartups": "200",
+        "Subsystem": "sftp internal-sftp",
     }  # fmt: skip
     options = [word for key, value in told.items() for word in ("-o", f"{key}={value}")]
     host.run(_SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)

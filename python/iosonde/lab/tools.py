@@ -21,18 +21,20 @@ class LabError(SystemFaultError):
     """A lab, or a host of it, did not do what it was told."""
 
 
-def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, where: str = "") -> str:
-    """What it printed on stdout. Raises LabError where it fails or takes longer than ``limit_s``."""
+def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, said: str = "") -> str:
+    """What it printed on stdout; ``said`` is what errors call it. Raises LabError where it fails or takes longer than
+    ``limit_s``."""
+    said = said or shown(words)
     try:
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit_s, check=False,
                               input=given, stdin=subprocess.DEVNULL if given is None else None)  # fmt: skip
     except subprocess.TimeoutExpired as error:
-        raise LabError(f"{_said(words, where)}: no answer after {limit_s:g} s") from error
+        raise LabError(f"{said}: no answer after {limit_s:g} s") from error
     except OSError as error:
-        raise LabError(f"{_said(words, where)}: {error.strerror}") from error
+        raise LabError(f"{said}: {error.strerror}") from error
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        raise LabError(f"{_said(words, where)}: {lines[-1] if lines else f'exit code {done.returncode}'}")
+        raise LabError(f"{said}: {lines[-1] if lines else f'exit code {done.returncode}'}")
     return done.stdout
 
 
@@ -50,9 +52,10 @@ def found(command: str) -> bool:
     return bool(shutil.which(command) or shutil.which(command, path="/usr/sbin:/sbin:/usr/local/sbin"))
 
 
-def _said(words: list[str], where: str) -> str:
+def shown(words: Iterable[str]) -> str:
+    """A command as people read it, cut where it is long."""
     text = shlex.join(words)
-    return f"{where + ': ' if where else ''}{text if len(text) <= 120 else text[:117] + '…'}"
+    return text if len(text) <= 100 else text[:97] + "…"
 
 
 def write(path: Path, text: str) -> None:

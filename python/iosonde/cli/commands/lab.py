@@ -29,7 +29,7 @@ _NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where th
 @click.option("--clients", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Hosts that mount.")
 @click.option("--net", metavar="RATE", help="Each link, in Ethernet bits: 993mbit [default: not limited].")
 @click.option("--delay", type=Duration(), metavar="TIME", help="Round trip between two hosts, added.")
-@click.option("--base-fs", metavar="FS", help="Below the servers: xfs, ext4, ext3, btrfs [default: xfs].")
+@click.option("--base-fs", metavar="FS", help="Below the servers: xfs, ext4, ext3, btrfs, tmpfs [default: xfs].")
 @click.option("--disk-size", type=SizeType(), metavar="SIZE", help="Of each server [default: 2GiB].")
 @click.option("--disk-read", metavar="RATE", help="Of each disk, like 117MB/s [default: not limited].")
 @click.option("--disk-write", metavar="RATE", help="Of each disk [default: not limited].")

@@ -14,6 +14,8 @@ MODULES = {
     "local": "local",
     "glusterfs": "glusterfs",
     "moosefs": "moosefs",
+    "sshfs": "sshfs",
+    "xrootd": "xrootd",
 }
 
 

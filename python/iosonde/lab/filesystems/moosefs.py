@@ -68,7 +68,7 @@ class _MooseFs(Recipe):
     def change(self, lab: Lab, option: str, value: str) -> None:
         """The goal of all that is there and will be."""
         if option != "goal":
-            return super().change(lab, option, value)
+            super().change(lab, option, value)
         lab.clients[0].run("mfssetgoal", "-r", value, str(lab.mount_point))
 
     def health(self, lab: Lab) -> list[str]:

@@ -1,0 +1,122 @@
+"""XRootD: a redirector, a data server on each server's disk, mounted by its FUSE client (xrootdfs)."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import LabError
+
+from .recipe import Layout, Recipe
+
+REDIRECTOR = "redirector"
+_PORT, _CLUSTER_PORT = 1094, 3121
+_USER = "nobody"  # it refuses to be root
+_COMMON = """\
+all.export /data r/w
+cms.space min 60m 30m
+cms.delay startup 1 servers 1 lookup 1
+all.adminpath {own}
+all.pidpath {own}
+"""
+_REDIRECTOR = f"""\
+if exec cmsd
+xrd.port {_CLUSTER_PORT}
+else
+xrd.port {_PORT}
+fi
+all.role manager
+"""
+_SERVER = f"""\
+oss.localroot {{disk}}
+xrd.port {_PORT}
+all.role server
+"""
+
+
+class _XRootD(Recipe):
+    title = "XRootD"
+    commands = {"xrootd": "xrootd-server", "cmsd": "xrootd-server", "xrdcp": "xrootd-client", "xrootdfs": "xrootd-fuse"}
+    extra_hosts = (REDIRECTOR,)
+
+    def start(self, lab: Lab) -> None:
+        """Ready when a write is accepted: the redirector waits for its servers."""
+        (redirector,) = lab.of_role(REDIRECTOR)
+        manager = f"all.manager {redirector.name}.lab:{_CLUSTER_PORT}\n"
+        _start(redirector, _COMMON + _REDIRECTOR + manager)
+        lab.each(lab.servers, lambda server: _start_server(server, manager))
+        lab.wait("a write is accepted", lambda: _accepts(lab.clients[0], redirector))
+
+    def mount(self, lab: Lab, client: LabHost) -> None:
+        """By xrootdfs, which stays in the foreground."""
+        (redirector,) = lab.of_role(REDIRECTOR)
+        where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
+        client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
+        lab.wait(f"{client.name} mounts", lambda: _is_mounted(lab, client))
+
+    def layout(self, lab: Lab) -> Layout:
+        """Each file whole on one server."""
+        return Layout()
+
+    def version(self, lab: Lab) -> str:
+        """Of the servers."""
+        return lab.servers[0].shell("xrootd -v 2>&1").split()[-1]
+
+    def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
+        """Where the file lies on the servers' disks."""
+        inside = file.relative_to(lab.mount_point)
+        return {server.name: _size(server, server.disk / "data" / inside) for server in lab.servers}
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """The data server and its manager."""
+        return [int(pid) for pid in server.shell("pgrep -x 'xrootd|cmsd' || :").split()]
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """Start both again."""
+        _start_daemons(server)
+
+
+def _start_server(server: LabHost, manager: str) -> None:
+    server.shell(f'mkdir -p "{server.disk}/data"; chown -R {_USER} "{server.disk}"')
+    _start(server, (_COMMON + _SERVER).replace("{disk}", str(server.disk)) + manager)
+
+
+def _start(host: LabHost, settings: str) -> None:
+    own = host.directory / "xrootd"
+    own.mkdir(exist_ok=True)
+    (own / "config").write_text(settings.replace("{own}", str(own)))
+    host.shell(f'chown -R {_USER} "{own}" "{host.directory}/log"')
+    _start_daemons(host)
+
+
+def _start_daemons(host: LabHost) -> None:
+    for daemon in ("cmsd", "xrootd"):
+        words = [daemon, "-b", "-R", _USER, "-c", str(host.directory / "xrootd" / "config"),
+                 "-l", str(host.directory / "log" / daemon)]  # fmt: skip
+        host.shell(f"cd {shlex.quote(str(host.directory / 'xrootd'))}; {shlex.join(words)}")
+
+
+def _accepts(client: LabHost, redirector: LabHost) -> bool:
+    try:
+        client.run(
+            "xrdcp", "-f", "-s", "/etc/hostname", f"root://{redirector.name}.lab:{_PORT}//data/.probe", limit_s=5
+        )
+        client.run("xrdfs", f"{redirector.name}.lab:{_PORT}", "rm", "/data/.probe", limit_s=5)
+    except LabError:
+        return False
+    return True
+
+
+def _is_mounted(lab: Lab, client: LabHost) -> bool:
+    return any(
+        line.split()[4] == str(lab.mount_point) for line in client.run("cat", "/proc/self/mountinfo").splitlines()
+    )
+
+
+def _size(server: LabHost, file: Path) -> int:
+    return int(server.shell(f'stat -L -c %s "{file}" 2>/dev/null || echo 0').strip())
+
+
+RECIPE = _XRootD()
