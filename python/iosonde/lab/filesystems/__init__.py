@@ -14,6 +14,7 @@ MODULES = {
     "local": "local",
     "glusterfs": "glusterfs",
     "moosefs": "moosefs",
+    "ceph": "ceph",
     "sshfs": "sshfs",
     "xrootd": "xrootd",
 }
