@@ -65,6 +65,7 @@ def _furnish(lab: Lab, say: Say) -> None:
     asked, how = lab.description, recipe_of(lab)
     lab.write(STARTING, {})
     lab.mount_point.mkdir()
+    place.make_directories(lab.directory, how.machine_directories)
     hosts.prepare(lab.directory, [*lab.hosts])
     everyone = (lab.switch, *lab.hosts)
     say(f"starting {len(lab.hosts)} hosts")

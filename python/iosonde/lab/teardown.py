@@ -24,4 +24,5 @@ def down(name: str) -> None:
         stayed.append(f"{left} control groups")
     if stayed:
         raise LabError(f"{name}: {' and '.join(stayed)} could not be freed", f"iosonde lab down {name} tries again")
+    place.remove_directories(directory)
     shutil.rmtree(directory)

@@ -15,6 +15,7 @@ MODULES = {
     "glusterfs": "glusterfs",
     "moosefs": "moosefs",
     "ceph": "ceph",
+    "openafs": "openafs",
     "sshfs": "sshfs",
     "xrootd": "xrootd",
 }

@@ -48,6 +48,8 @@ class Recipe(ABC):
     options: Mapping[str, str] = {}
     # Roles of hosts besides servers and clients, one host each; a master, say.
     extra_hosts: Sequence[str] = ()
+    # Directories that must be on the machine; those that are not are made, and removed with the lab.
+    machine_directories: Sequence[str] = ()
     # Whether servers keep data on disks of their own.
     has_disks: bool = True
 

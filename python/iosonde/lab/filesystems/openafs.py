@@ -1,0 +1,133 @@
+"""OpenAFS without a kernel module: a file server on one server's disk, mounted by afsd.fuse, without Kerberos.
+
+Without Kerberos nobody is an administrator, and a new volume lets only administrators write. So the volume is dumped,
+the administrators in its root's list of rights are replaced by everybody, and it is restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from iosonde.core.errors import InputError
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import LabError
+
+from .recipe import Layout, Recipe
+
+CELL = "iosonde.lab"
+VOLUME = "root.cell"
+_PARTITION = "/vicepa"
+_DAEMONS = "/usr/lib/openafs"
+# system:administrators and system:anyuser, as 32-bit numbers.
+_ADMINISTRATORS, _EVERYBODY = (-204).to_bytes(4, "big", signed=True), (-101).to_bytes(4, "big", signed=True)
+_CACHE_KIB = 100_000
+_WAIT_S = 60.0
+
+
+class _OpenAfs(Recipe):
+    title = "OpenAFS"
+    commands = {
+        "bosserver": "openafs-fileserver", "bos": "openafs-client", "pts": "openafs-client", "vos": "openafs-client",
+        f"{_DAEMONS}/vlserver": "openafs-dbserver", f"{_DAEMONS}/dafileserver": "openafs-fileserver",
+        "afsd.fuse": "openafs-fuse",
+    }  # fmt: skip
+    machine_directories = (_PARTITION,)
+
+    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
+        """One server."""
+        super().check(n_servers, options)
+        if n_servers != 1:
+            raise InputError(f"OpenAFS has one file server here, not {n_servers}", "--servers 1")
+
+    def start(self, lab: Lab) -> None:
+        """Databases first, which take a moment to agree that they are alone; then the file server and its volume."""
+        (server,) = lab.servers
+        _configure(server, server)
+        server.bind("/var/lib/openafs")
+        server.run("mkdir", "-p", "/run/openafs", "/var/lib/openafs/db", "/var/lib/openafs/local")
+        server.run("mount", "--bind", str(server.disk), _PARTITION)
+        server.run("bosserver", "-noauth")
+        lab.wait("bosserver answers", lambda: _works(server, *_bos(server, "status")))
+        for name in ("ptserver", "vlserver"):
+            server.run(*_bos(server, "create", "-instance", name, "-type", "simple", "-cmd", f"{_DAEMONS}/{name}"))
+        lab.wait("its databases have a quorum", lambda: _quorum(server), _WAIT_S)
+        parts = [word for name in ("dafileserver -L", "davolserver", "salvageserver", "dasalvager")
+                 for word in ("-cmd", f"{_DAEMONS}/{name}")]  # fmt: skip
+        server.run(*_bos(server, "create", "-instance", "dafs", "-type", "dafs", *parts))
+        lab.wait(
+            "a volume is made", lambda: _works(server, *_vos("create", server, lab.description.disk_bytes)), _WAIT_S
+        )
+        _let_everybody_write(server)
+
+    def mount(self, lab: Lab, client: LabHost) -> None:
+        """By afsd.fuse, which shows the cell below its mount; the cell itself is shown at the common place."""
+        _configure(client, lab.servers[0])
+        cache, whole = client.directory / "afs-cache", client.directory / "afs"
+        cache.mkdir()
+        whole.mkdir()
+        (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{whole}:{cache}:{_CACHE_KIB}\n")
+        client.start("afsd.fuse", "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
+                     "-mountdir", str(whole), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
+        lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{whole}/.{CELL}"), _WAIT_S)
+        client.run("mount", "--bind", f"{whole}/.{CELL}", str(lab.mount_point))
+
+    def layout(self, lab: Lab) -> Layout:
+        """One copy on one server."""
+        return Layout()
+
+    def version(self, lab: Lab) -> str:
+        """Of the server."""
+        (server,) = lab.servers
+        told = server.run("rxdebug", server.address, "7000", "-version")
+        return told.rpartition("OpenAFS ")[2].split()[0]
+
+
+def _configure(host: LabHost, server: LabHost) -> None:
+    own = host.bind("/etc/openafs")
+    host.bind("/var/log/openafs")
+    for directory in (own, own / "server"):
+        directory.mkdir(exist_ok=True)
+        (directory / "ThisCell").write_text(f"{CELL}\n")
+        (directory / "CellServDB").write_text(f">{CELL} #\n{server.address} #{server.name}.lab\n")
+    (own / "server" / "UserList").touch()
+
+
+def _bos(server: LabHost, command: str, *words: str) -> list[str]:
+    return ["bos", command, "-server", server.address, "-noauth", *words]
+
+
+def _vos(command: str, server: LabHost, n_bytes: int) -> list[str]:
+    quota = str(n_bytes // 1024)
+    return ["vos", command, server.address, "a", VOLUME, "-maxquota", quota, "-noauth"]
+
+
+def _works(host: LabHost, *words: str) -> bool:
+    with suppress(LabError):
+        host.run(*words, limit_s=20)
+        return True
+    return False
+
+
+def _quorum(server: LabHost) -> bool:
+    """Whether the databases take a change: that of users by making one, that of volumes by what it complains of."""
+    with suppress(LabError):
+        server.run("pts", "createuser", f"probe{server.shell('date +%N').strip()}", "-noauth", limit_s=20)
+        said = server.shell(f"vos create {server.address} a nobody -noauth 2>&1 || :", limit_s=20)
+        return "quorum" not in said
+    return False
+
+
+def _let_everybody_write(server: LabHost) -> None:
+    dump = server.directory / "volume"
+    server.run("vos", "dump", "-id", VOLUME, "-file", str(dump), "-noauth")
+    content = dump.read_bytes()
+    if _ADMINISTRATORS not in content:
+        raise LabError("OpenAFS: the new volume's list of rights is not as expected")
+    dump.write_bytes(content.replace(_ADMINISTRATORS, _EVERYBODY))
+    server.run("vos", "restore", "-server", server.address, "-partition", "a", "-name", VOLUME, "-file", str(dump),
+               "-overwrite", "full", "-noauth")  # fmt: skip
+
+
+RECIPE = _OpenAfs()
