@@ -12,7 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.ranks import machine, processes
-from iosonde.ranks.machine import block, command, filesystem, host, load, mount, network, quota, reading, scheduler
+from iosonde.ranks.machine import (
+    block,
+    command,
+    emulated,
+    filesystem,
+    host,
+    load,
+    mount,
+    network,
+    quota,
+    reading,
+    scheduler,
+)
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
@@ -380,3 +392,10 @@ def test_the_cpu_time_of_a_command_that_has_ended_is_ours():
     before = processes.cpu_seconds([os.getpid()])
     subprocess.run(["/bin/sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
     assert processes.cpu_seconds([os.getpid()]) - before > 0.1
+
+
+def test_a_host_of_a_lab_knows_what_is_true_of_its_cluster(tmp_path):
+    file = tmp_path / "lab.json"
+    assert emulated.lab(file) is None
+    file.write_text(json.dumps({"layout": {"copies": 2}, "hosts": [{"name": "server1"}], "state": "up"}))
+    assert emulated.lab(file) == {"layout": {"copies": 2}}

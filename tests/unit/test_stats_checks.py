@@ -70,6 +70,23 @@ def test_an_mpi_program_with_another_number_of_tasks_is_said():
     assert said(trial("mpi", [1, 1], 2, missing=["ior ran as 2 jobs"])) == []  # S102 says it
 
 
+def test_an_emulated_cluster_that_is_not_as_asked_for_or_too_busy_is_said():
+    def trial(warnings, busy):
+        lab = {"emulated": {"warnings": warnings}}
+        return {
+            "id": str(busy),
+            "facts": {"machine": {"lab": lab}, "loads": [{"busy_share": 0.1}, {"busy_share": busy}]},
+        }
+
+    def said(*runs):
+        return [finding.sentence for finding in checks.run(subject_of([], runs), ["S114"])]
+
+    assert said(trial([], 0.84), {"facts": {"machine": {"lab": None}, "loads": [{"busy_share": 0.99}]}}) == []
+    slow, full = said(trial(["link a to b: 50% of what was asked for"], 0.2), trial([], 0.9))
+    assert slow.endswith("link a to b: 50% of what was asked for")
+    assert full.startswith("up to 90% of the CPUs") and "(1 of 2 trials)" in full
+
+
 def test_incomplete_runs_are_said_with_what_they_lack():
     runs = [{"id": "a", "missing": ["rank 3 hung"]}, {"id": "b", "missing": []}]
     (finding,) = checks.run(subject_of([], runs), ["S102"])

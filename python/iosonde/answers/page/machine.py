@@ -25,6 +25,7 @@ _MACHINE_TITLES = {
     "quota": "Quota",
     "devices": "Devices",
     "scheduler": "Batch system",
+    "lab": "Emulated cluster",
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from . import block, filesystem, host, mount, network, quota, scheduler
+from . import block, emulated, filesystem, host, mount, network, quota, scheduler
 from .command import redacted, software
 from .fact_types import Facts, NodeFacts, TargetFacts
 from .host import available_bytes, memory_bytes
@@ -56,6 +56,7 @@ def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
         "network": _or_none(network.interfaces),
         "infiniband": _or_none(network.infiniband),
         "scheduler": _or_none(scheduler.job, env),
+        "lab": _or_none(emulated.lab),
     }
 
 

@@ -93,7 +93,7 @@ class Space(TypedDict):
 
 
 class NodeFacts(TypedDict):
-    """Everything about a node."""
+    """Everything about a node; ``lab``: what is true of the emulated cluster that it is in, None on a real one."""
 
     host: HostFacts | None
     cpu: Cpu | None
@@ -102,6 +102,7 @@ class NodeFacts(TypedDict):
     network: list[dict[str, Any]] | None
     infiniband: list[dict[str, Any]] | None
     scheduler: Job | None
+    lab: dict[str, Any] | None
 
 
 class TargetFacts(TypedDict):

@@ -1,0 +1,66 @@
+"""S114: measured in an emulated cluster
+
+What it says
+    The nodes were hosts of a lab: name spaces on one machine, which share its
+    CPUs, its memory and its disk. What was emulated is not what was asked for,
+    or the machine was too busy to emulate it: the numbers are the machine's,
+    not the file system's.
+
+How we know
+    The lab measures its links and disks when it is brought up, and each
+    trial keeps that with its facts: more than 10 % off is reported. During
+    every trial the CPUs of the machine are sampled: with more than 85 % of
+    them busy on average they may set the rate, since an emulated link takes
+    CPU time as servers and clients do.
+
+When it is wrong
+    Where the CPU of clients or servers is the question (--cpus).
+
+What to do
+    Give slower links and disks, which need less CPU: --scale 10 divides all
+    rates by ten and keeps what limits what. Measure on an idle machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject
+
+CODE = "S114"
+NEEDS_RUNS = True
+BUSY = 0.85
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding for what was emulated wrongly, one for trials that the machine's CPUs set."""
+    labs = [(run, lab) for run in subject.runs if (lab := _lab(run))]
+    off = {str(one): None for _, lab in labs for one in (lab.get("emulated") or {}).get("warnings") or ()}
+    found = []
+    if off:
+        found.append(_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"
+                              + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
+                              {"warnings": list(off)[:SHOWN]}))  # fmt: skip
+    busy = {run.id: share for run, _ in labs if (share := _busy(run.facts.get("loads") or ())) > BUSY}
+    if busy:
+        found.append(_finding(f"up to {max(busy.values()):.0%} of the CPUs that all hosts of the emulated cluster "
+                              f"share were busy ({len(busy)} of {len(labs)} trials): they may set the rates",
+                              {"share": max(busy.values()), "runs": list(busy)[:SHOWN]}))  # fmt: skip
+    return found
+
+
+def _lab(run: StoredRun) -> Mapping[str, Any] | None:
+    lab = (run.facts.get("machine") or {}).get("lab")
+    return lab if isinstance(lab, Mapping) else None
+
+
+def _busy(loads: Sequence[Mapping[str, Any]]) -> float:
+    return max((float(load.get("busy_share") or 0.0) for load in loads), default=0.0)
+
+
+def _finding(sentence: str, evidence: dict[str, Any]) -> Finding:
+    return Finding(CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps what limits what")
