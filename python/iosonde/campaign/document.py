@@ -14,11 +14,12 @@ from iosonde.core import decision, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
 from iosonde.core.yaml_text import Document
+from iosonde.ranks.machine import emulated
 
 from . import benchmarks, targets
 from .native import native_document
 from .request import Request
-from .spec import check, file
+from .spec import check, file, lab
 
 SUFFIXES = (".yaml", ".yml", ".json")
 # Beside the experiment itself in the settings that a store keeps of it.
@@ -54,7 +55,19 @@ def document(asked: Request, say: Callable[[str], None] = lambda _: None) -> Doc
     _put_settings(found, asked)
     for words in asked.levels:
         _put_levels(found, words, say)
-    return found
+    return found if asked.in_lab else _without_lab(found, say)
+
+
+def _without_lab(found: Document, say: Callable[[str], None]) -> Document:
+    """The document as it is measured here: outside a lab, its section of one is left out where there is a target."""
+    if lab.KEY not in found.data or emulated.lab() is not None:
+        return found
+    if not {"target", "targets"} & found.data.keys():
+        name = found.name or "FILE"
+        raise InputError(f"{name} is measured in a lab, and this is none",
+                         f"iosonde lab run {name}; or measure a real system with --target DIR")  # fmt: skip
+    say("note: this is no lab: the section lab of the experiment is left out")
+    return Document({k: v for k, v in found.data.items() if k != lab.KEY}, found.name, found.places, found.text)
 
 
 def is_file(word: str) -> bool:

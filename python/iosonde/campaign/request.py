@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Request:
     """One field an option of ``iosonde run`` (docs/commands/run.md); ``what`` is an experiment file, a command, or the
     name of a benchmark, ``levels`` what ``--set`` says, ``target`` directories, with or
-    without ``NAME=`` before each. Sizes in bytes, times in seconds."""
+    without ``NAME=`` before each. ``in_lab``: the caller brings up the lab that a file asks for.
+    Sizes in bytes, times in seconds."""
 
     what: str | None = None
     spec_file: str | None = None
@@ -53,3 +54,4 @@ class Request:
     trial_timeout: float | None = None
     idle_timeout: float | None = None
     spool: str | None = None
+    in_lab: bool = False

@@ -15,7 +15,7 @@ from iosonde.ranks import reserve
 from iosonde.store import Store
 from iosonde.store.lock import only_one
 
-from . import preflight
+from . import in_lab, preflight
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .measure import Hands, measure
@@ -96,6 +96,40 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     return outcome
 
 
+def begin_in_lab(asked: Request, level: float = 0.95, caller: Caller | None = None) -> LabCampaign:
+    """A campaign whose clusters the caller brings up: it is in its store, resumed or begun, and nothing is measured.
+    Raises InputError where the experiment asks for no lab."""
+    caller = caller or Caller()
+    check_level(level)
+    wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
+    if not wanted.spec.lab:
+        raise InputError("the experiment asks for no lab", "write a section lab: file_system: glusterfs")
+    existing = existing_store(wanted)
+    experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
+    (existing or Store.create(Path(wanted.store).resolve())).save_experiment(experiment)
+    return LabCampaign(wanted, experiment.id)
+
+
+@dataclass(frozen=True)
+class LabCampaign:
+    """A campaign that is measured cluster by cluster, each by a ``run`` of its own in it."""
+
+    wanted: Campaign
+    experiment: str
+
+    @property
+    def store(self) -> str:
+        """Where its runs are kept."""
+        return self.wanted.store
+
+    def next_setting(self, seen: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
+        """The cluster to bring up next; those ``seen`` had their turn."""
+        store = Store.open(Path(self.wanted.store).resolve())
+        experiment = next(one for one in store.experiments() if one.id == self.experiment)
+        done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+        return in_lab.next_setting(experiment, done, self.wanted, seen)
+
+
 def _submitted(words: str, nodes: int, caller: Caller) -> str:
     if not caller.again:
         raise InputError(f"'{words}' starts a command line later, and there is none", "use iosonde run, or salloc")
@@ -105,6 +139,7 @@ def _submitted(words: str, nodes: int, caller: Caller) -> str:
 def _measured(wanted: Campaign, level: float, keeper: Keeper, caller: Caller) -> CampaignOutcome:
     existing = existing_store(wanted)
     experiment, done = resume_or_begin(existing, wanted, level, caller.say)
+    done |= in_lab.not_here(experiment, wanted)
     ahead = [trial for trial in experiment.trials if trial.index not in done]
     ready = preflight.ready(wanted, ahead, measured_trials(existing, wanted), keeper)
     for sentence in ready.unchecked:

@@ -10,11 +10,11 @@ from .bring import up
 from .description import LabDescription
 from .description import of_words as described
 from .hosts import LabHost
-from .lab import Lab, labs, only, open_lab
+from .lab import Lab, labs, only, open_lab, target_of
 from .listing import listing
 from .run_words import run_words
 from .status import status
 from .teardown import down
 
 __all__ = ["LabDescription", "LabHost", "Lab", "described", "down", "labs", "listing", "only", "open_lab", "run_words",
-           "status", "up"]  # fmt: skip
+           "status", "target_of", "up"]  # fmt: skip

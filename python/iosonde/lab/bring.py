@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import InputError
 
@@ -19,8 +20,14 @@ from .tools import LabError, need
 Say = Callable[[str], None]
 
 
-def up(description: LabDescription, say: Say = lambda _: None, measured: bool = True) -> Lab:
-    """Bring a lab up; ``say`` is told each step. ``measured``: see what links and disks really give.
+def up(
+    description: LabDescription,
+    say: Say = lambda _: None,
+    measured: bool = True,
+    setting: Mapping[str, Any] | None = None,
+) -> Lab:
+    """Bring a lab up; ``say`` is told each step. ``measured``: see what links and disks really give. ``setting``: what
+    it is brought up for, which its hosts are told.
 
     Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
     """
@@ -38,7 +45,8 @@ def up(description: LabDescription, say: Say = lambda _: None, measured: bool = 
         lab.each(lab.clients, lambda client: how.mount(lab, client))
         lab.each(lab.clients, lambda client: _see_mount(lab, client))
         found = calibrate(lab, say) if measured else {}
-        lab.write(UP, {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)})
+        told = {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
+        lab.write(UP, told | ({"setting": dict(setting)} if setting else {}))
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), hosts.FACTS))
         return lab
     except BaseException:

@@ -50,7 +50,7 @@ class Lab:
     @property
     def mount_point(self) -> Path:
         """Where clients have the file system, the same path on all."""
-        return self.directory / "mnt"
+        return target_of(self.name)
 
     @property
     def file(self) -> Path:
@@ -109,6 +109,11 @@ def planned(description: LabDescription, extra_hosts: Sequence[str]) -> Lab:
 
 def _lab(directory: Path, description: LabDescription, made: Iterable[LabHost]) -> Lab:
     return Lab(directory, description, LabHost(links.SWITCH, "switch", "", directory), tuple(made))
+
+
+def target_of(name: str) -> Path:
+    """Where the clients of a lab of this name have the file system, whether or not it is there."""
+    return place.directory(name) / "mnt"
 
 
 def only() -> str:

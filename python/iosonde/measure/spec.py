@@ -107,7 +107,8 @@ class Spec:
     ``until`` is the half-width of the interval as a fraction of the mean that ends the repetitions, or None.
     ``targets`` are the directories that are measured, by their levels of the factor ``target``; a single one may have
     no name, and there is no such factor then. Without any there are only commands, and none says ``${TARGET}``.
-    ``servers`` are the hosts of steps that run ``on: servers``.
+    ``servers`` are the hosts of steps that run ``on: servers``. ``lab`` is the emulated cluster that is measured, by
+    the words of ``iosonde lab up``.
     """
 
     targets: dict[str, Path]
@@ -128,6 +129,7 @@ class Spec:
     servers: tuple[str, ...] = ()
     reserve: str = ""
     trial_timeout_s: float | None = None
+    lab: dict[str, Any] = field(default_factory=dict)
 
     @property
     def native(self) -> tuple[NativeStep, ...]:

@@ -20,6 +20,7 @@ from iosonde.measure.spec import CACHE_REMOUNT, MPI, SERVERS, NativeStep, Spec
 from iosonde.measure.workloads.settings import SettingError
 from iosonde.ranks.launch.mpirun import HOST_NAME
 
+from . import lab
 from .levels import level_of, read_levels
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
@@ -95,7 +96,7 @@ def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[P
 
 def _unused(document: Document) -> Iterator[Problem]:
     data = document.data
-    used = used_names(data)
+    used = {*used_names(data), *lab.factors(data.get(lab.KEY, {}))}
     for name, given in data.get("factors", {}).items():
         levels = given["levels"] if isinstance(given, dict) else given
         controlled = isinstance(given, dict) and "set" in given

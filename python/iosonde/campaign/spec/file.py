@@ -33,7 +33,7 @@ from iosonde.measure.spec import (
 )
 
 from .. import targets
-from . import against, check, schema
+from . import against, check, lab, schema
 from .levels import level_of, read_levels
 
 # The least number of trials whose smallest and largest value hold the median at 95 %.
@@ -58,8 +58,8 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
     """
     _give_up(document, schema.problems(document))
     document = modern(document)
-    _give_up(document, against.problems(document))
-    document = against.expanded(document)
+    _give_up(document, [*against.problems(document), *lab.problems(document)])
+    document = lab.expanded(against.expanded(document))
     _give_up(document, check.problems(document, importers))
     data = document.data
     hosts, levels, places = _hosts(document), data.get("factors", {}), _targets(document, resolve)
@@ -82,6 +82,7 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
         servers=tuple(data.get("servers", ())),
         reserve=data.get("reserve", ""),
         trial_timeout_s=_seconds(data.get("trial_timeout")),
+        lab=dict(data.get(lab.KEY, {})),
     )
     _give_up(document, check.whole_problems(document, spec))
     return Built(spec, _terms(data))
@@ -107,7 +108,7 @@ def modern(document: Document) -> Document:
 def to_document(spec: Spec) -> dict[str, Any]:
     """The experiment as a document: plain data that ``build`` reads back as the same ``Spec``."""
     series = {name: list(spec.levels(name)) for name in _SERIES}
-    keys = series if spec.targets.keys() <= {""} else {*series, TARGET}
+    keys = {*series, *lab.factors(spec.lab), *([] if spec.targets.keys() <= {""} else [TARGET])}
     written: dict[str, Any] = {
         "name": spec.name or None,
         **_targets_document(spec),
@@ -127,6 +128,7 @@ def to_document(spec: Spec) -> dict[str, Any]:
         "servers": list(spec.servers),
         "reserve": spec.reserve or None,
         "trial_timeout": spec.trial_timeout_s,
+        lab.KEY: spec.lab,
     }
     return {key: value for key, value in written.items() if value is not None and value not in ([], {})}
 

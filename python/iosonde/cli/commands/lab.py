@@ -9,6 +9,7 @@ import click
 
 from iosonde import lab as labs
 from iosonde import report
+from iosonde.cli import lab_campaign
 from iosonde.cli.options.types import Duration, SizeType
 from iosonde.cli.output import emit, talk
 from iosonde.core.errors import InputError
@@ -65,14 +66,23 @@ def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
 
 
 @command.command(
-    epilog="Example: iosonde lab run --nodes 1,2 --store results", context_settings={"ignore_unknown_options": True}
+    epilog="Examples: iosonde lab run --nodes 1,2 --store results; iosonde lab run examples/lab/replicas.yaml",
+    context_settings={"ignore_unknown_options": True},
 )
 @_NAMED
 @click.argument("words", nargs=-1, metavar="[EXPERIMENT] [OPTION]...", type=click.UNPROCESSED)
 def run(name: str | None, words: tuple[str, ...]) -> None:
-    """Measure the lab's file system from its clients: `iosonde run`, with the target and the hosts filled in."""
-    lab = labs.open_lab(name)
-    _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
+    """Measure a lab's file system from its clients: `iosonde run`, with the target and the hosts filled in.
+
+    An experiment file with a section `lab` brings up what it asks for, again for every setting of the lab, and takes
+    it down afterwards. The options are those of `iosonde run`; the same command again resumes.
+    """
+    if not lab_campaign.asks_for_labs(words):
+        lab = labs.open_lab(name)
+        _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
+    if name:
+        raise InputError("--lab names a lab that is there, and this experiment brings up its own", "leave one out")
+    lab_campaign.measure(words)
 
 
 @command.command(epilog="Example: iosonde lab down glusterfs")

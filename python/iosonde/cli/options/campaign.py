@@ -83,7 +83,7 @@ def campaign_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def called(**given: Any) -> Any:
         request = campaign.request.Request
-        words = {parameter: given.pop(parameter) for parameter in request.__dataclass_fields__}
+        words = {name: given.pop(name) for name in request.__dataclass_fields__ if name in given}
         return command(asked=request(**words), **given)
 
     made: Callable[..., Any] = called

@@ -1,0 +1,69 @@
+"""A campaign in an emulated cluster: which one its next trials need, and which trials the one that we are in is for.
+
+Whoever brings clusters up asks ``next_setting``, brings that one up and has the same campaign measured in it, which
+takes the trials that belong there and leaves the others: until there is no next setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment, FactorValue, Trial
+from iosonde.ranks.machine import emulated
+
+from .campaign import Campaign
+from .spec import lab
+
+SETTING = "setting"  # in the facts of a host: what the cluster was brought up for
+
+
+@dataclass(frozen=True)
+class LabSetting:
+    """A cluster that trials need: the words and options of ``iosonde lab up``. ``levels`` are those of the lab's
+    factors, ``repetition`` is None where one cluster serves all trials."""
+
+    words: Mapping[str, Any]
+    options: Mapping[str, str]
+    repetition: int | None
+    levels: Mapping[str, FactorValue]
+    n_clients: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """What hosts are told of it; empty where it serves all trials."""
+        return {} if self.repetition is None else {"repetition": self.repetition, "levels": dict(self.levels)}
+
+
+def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
+    """The trials that need another cluster than the one we are in."""
+    made = lab.factors(wanted.spec.lab)
+    if not made:
+        return set()
+    setting = (emulated.lab() or {}).get(SETTING)
+    if not setting:
+        raise InputError("this lab was not brought up for a trial of this experiment", "iosonde lab run FILE")
+    here = (setting["repetition"], setting["levels"])
+    return {trial.index for trial in experiment.trials if _needs(trial, made) != here}
+
+
+def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen: list[LabSetting]) -> LabSetting | None:
+    """The cluster that the next trial needs which is not ``done``, in the order that was drawn; None where all trials
+    are, or had their cluster among those ``seen``."""
+    made = lab.factors(wanted.spec.lab)
+    for trial in experiment.trials:
+        if trial.index in done:
+            continue
+        repetition, levels = _needs(trial, made)
+        words, options = lab.at(wanted.spec.lab, levels)
+        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes))
+        if setting not in seen:
+            return setting
+    return None
+
+
+def _needs(trial: Trial, made: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
+    if not made:
+        return None, {}
+    return trial.repetition, {name: trial.factors[name] for name in made}

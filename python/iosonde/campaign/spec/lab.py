@@ -1,0 +1,90 @@
+"""``lab``: the emulated cluster that an experiment is measured in, by the words of ``iosonde lab up``.
+
+A list makes a factor of a word: net: [99.3mbit, 580mbit]. Such factors are hard to change: the trials of one repetition
+that share their levels are one whole plot, measured in a cluster that was brought up for them alone. So of two trials
+of a cell each has a cluster of its own, and n counts clusters too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from iosonde.core.problems import Problem
+from iosonde.core.yaml_text import Document, Key, key_text
+
+KEY = "lab"
+SET = "set"  # options of the file system
+
+
+def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Name → levels of the factors that a lab's lists make; that of an option is its last word."""
+    return {_name(path): value for path, value in _words(lab) if isinstance(value, list)}
+
+
+def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """(words, options) of the cluster at these levels of its factors."""
+    words: dict[str, Any] = {}
+    options: dict[str, str] = {}
+    for path, value in _words(lab):
+        chosen = levels[_name(path)] if isinstance(value, list) else value
+        if path[0] == SET:
+            options[path[1]] = _text(chosen)
+        else:
+            words[path[0]] = chosen
+    return words, options
+
+
+def expanded(document: Document) -> Document:
+    """The document with the lab's factors among the others, hard to change. To be called once ``problems`` finds
+    none."""
+    data = document.data
+    made = factors(data.get(KEY, {}))
+    if not made:
+        return document
+    design = data.get("design", "full")
+    design = dict(design) if isinstance(design, dict) else {"kind": design}
+    several = [name for name, levels in made.items() if len(levels) > 1]
+    hard = [*several, *(one for one in design.get("hard_to_change", ()) if one not in several)]
+    data = {**data, "factors": {**made, **data.get("factors", {})}}
+    if hard:
+        data["design"] = design | {"hard_to_change": hard}
+    return Document(data, document.name, document.places, document.text)
+
+
+def problems(document: Document) -> list[Problem]:
+    """What is wrong with ``lab``, in a document that has the form of the schema."""
+    lab = document.data.get(KEY)
+    if lab is None:
+        return []
+    return [Problem(document.place(path), key_text(path), what, hint) for path, what, hint in _wrong(document, lab)]
+
+
+def _wrong(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key, str, str]]:
+    made: dict[str, Key] = {}
+    for path, value in _words(lab):
+        if not isinstance(value, list):
+            continue
+        name = _name(path)
+        if name in document.data.get("factors", {}) or name in made:
+            yield (KEY, *path), f"there is a factor '{name}' already", "rename the other one"
+        made[name] = (KEY, *path)
+    for key in ("until", "against"):
+        if made and key in document.data:
+            yield (key,), "it cannot end a campaign in several labs yet", "give repetitions"
+
+
+def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for word, value in lab.items():
+        if word == SET:
+            yield from (((SET, option), level) for option, level in value.items())
+        else:
+            yield (word,), value
+
+
+def _name(path: tuple[str, ...]) -> str:
+    return path[-1].rpartition(".")[2].replace("-", "_")
+
+
+def _text(value: Any) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
