@@ -1,0 +1,97 @@
+"""An experiment whose factors are properties of a lab: which cluster comes next, and which trials belong to one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from iosonde.campaign import document, in_lab
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.request import Request
+from iosonde.core.errors import InputError
+from iosonde.core.problems import SpecError
+from iosonde.ranks.machine import emulated
+
+FILE = """
+lab:
+  {file_system: glusterfs, servers: 2, net: [99.3mbit, 580mbit],
+   set: {replica: 2, performance.write-behind: [true, false]}}
+nodes: [1, 2]
+repetitions: 2
+seed: 1
+factors: {size: [4KiB, 1MiB]}
+steps: ["dd bs=${size} of=${TARGET}/f"]
+"""
+
+
+@pytest.fixture
+def wanted(tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text(FILE)
+    return campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+
+
+def test_lists_of_the_lab_are_factors_that_are_hard_to_change(wanted):
+    assert wanted.spec.levels("net") == ("99.3mbit", "580mbit")
+    assert wanted.spec.levels("write_behind") == (True, False)
+    assert wanted.spec.design["hard_to_change"] == ["net", "write_behind"]
+    assert wanted.identity()["factors"].keys() == {"size"}  # the others are the lab's: read again, the same experiment
+
+
+def test_every_whole_plot_has_a_cluster_of_its_own(wanted):
+    experiment, seen, done = wanted.experiment(), [], set()
+    while setting := in_lab.next_setting(experiment, done, wanted, seen):
+        seen.append(setting)
+    plots = {(one.repetition, one.levels["net"], one.levels["write_behind"]) for one in seen}
+    assert len(seen) == len(plots) == 2 * 2 * 2
+    assert seen[0].words["net"] == seen[0].levels["net"] and seen[0].n_clients == 2
+    assert seen[0].options == {
+        "replica": "2",
+        "performance.write-behind": "on" if seen[0].levels["write_behind"] else "off",
+    }
+    assert in_lab.next_setting(experiment, {one.index for one in experiment.trials}, wanted, []) is None
+
+
+def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypatch):
+    experiment = wanted.experiment()
+    setting = in_lab.next_setting(experiment, set(), wanted, [])
+    facts = tmp_path / "lab.json"
+    facts.write_text(json.dumps({"setting": setting.to_dict()}))
+    monkeypatch.setattr(emulated, "FILE", facts)
+    here = {one.index for one in experiment.trials} - in_lab.not_here(experiment, wanted)
+    assert here == {
+        one.index for one in experiment.trials
+        if one.repetition == setting.repetition and all(one.factors[k] == v for k, v in setting.levels.items())
+    }  # fmt: skip
+    assert len(here) == 2 * 2  # nodes x size
+    facts.write_text("{}")
+    with pytest.raises(InputError, match="not brought up for a trial"):
+        in_lab.not_here(experiment, wanted)
+
+
+def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(emulated, "FILE", tmp_path / "none")
+    file, said = tmp_path / "e.yaml", []
+    file.write_text(FILE)
+    found = document.document(Request(what=str(file), target=(str(tmp_path),)), said.append)
+    assert "lab" not in found.data and "left out" in said[0]
+    with pytest.raises(InputError, match="measured in a lab") as raised:
+        document.document(Request(what=str(file)))
+    assert "iosonde lab run" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("lab", "said"),
+    [
+        ("{file_system: glusterfs, size: [1, 2]}", "there is no such key"),
+        ("{file_system: glusterfs, set: {x.size: [1, 2]}}", "there is a factor 'size' already"),
+        ("{servers: 3}", "'file_system' is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_lab_is_said(tmp_path, lab, said):
+    file = tmp_path / "e.yaml"
+    file.write_text(f'lab: {lab}\nfactors: {{size: [1, 2]}}\nsteps: ["true ${{size}}"]\n')
+    with pytest.raises(SpecError) as raised:
+        campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+    assert said in str(raised.value) + " ".join(raised.value.details)
