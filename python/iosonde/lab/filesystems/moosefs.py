@@ -49,6 +49,8 @@ class _MooseFs(Recipe):
         if client is lab.clients[0]:
             lab.wait("space is there", lambda: "mfs" in client.run("df", "-T", str(lab.mount_point)))
             self.change(lab, "goal", str(_goal(lab.description.options)))
+            # Else what is deleted stays on the disks for a day.
+            client.run("mfssettrashtime", "-r", "0", str(lab.mount_point))
 
     def layout(self, lab: Lab) -> Layout:
         """Chained copies; a file of more than one chunk is spread."""
