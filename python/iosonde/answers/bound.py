@@ -268,8 +268,7 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
 
 def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
     """What is not known of these systems, in sentences."""
-    missing = dict.fromkeys(name for one in ceilings for name in one.missing)
-    return [f"nothing is known of {words.name(name)}: the true bound may be lower" for name in missing]
+    return list(dict.fromkeys(said for one in ceilings for said in words.unknown(one)))
 
 
 def closing(found: Sequence[MeasuredShare], level: float) -> str:
@@ -282,7 +281,8 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
         low, high = min(map(_value, known)), max(map(_value, known))
         said = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
         limits = tuple(dict.fromkeys(name for one in known for name in one.ceiling.limit))
-        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}. {100 * level:g} % intervals."
+        partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
+        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}. {100 * level:g} % intervals."
     links = [share for one in known for name, share in one.used().items() if name in _LINKS]
     if links:
         text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."

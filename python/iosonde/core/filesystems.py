@@ -11,3 +11,8 @@ NETWORK_TYPES = frozenset({
 
 # File systems without a disk.
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs"})
+
+
+def on_own_disk(kind: str | None) -> bool:
+    """Whether what a node measured on such a file system was a disk of its own; where no type is known, it may be."""
+    return kind not in MEMORY_TYPES | NETWORK_TYPES

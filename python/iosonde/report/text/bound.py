@@ -61,7 +61,8 @@ def _sentence(made: Bounds, ceiling: Ceiling, amount: str) -> str:
         divisor, unit = human_scale(ceiling.s, "bytes/s")
         value, interval = estimate_parts(made.s, divisor)
         text = f"At most {value} ({interval}) {unit}"
-    text += f": {made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
+    known = "of what is known, " if ceiling.missing else ""
+    text += f": {known}{made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
     if made.seconds is not None:
         text += f" {amount} take at least {format_seconds(made.seconds)}."
     if ceiling.relieved is not None:
