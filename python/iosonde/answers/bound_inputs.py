@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.filesystems import on_own_disk
 from iosonde.core.hardware import SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
@@ -63,6 +64,10 @@ class Inputs:
         """As it is, at its worst, at its best."""
         return self.system, self.worst, self.best
 
+    def changed(self, fields: Mapping[str, Any]) -> Inputs:
+        """The same with some fields set anew."""
+        return Inputs(*(with_settings(one, fields) for one in self.all), self.columns, self.notes)
+
 
 def words_of(
     operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None
@@ -80,8 +85,8 @@ def words_of(
 
 
 def read(said: Said, table: Table | None, level: float) -> Inputs:
-    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand comes
-    before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
+    comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(said, table)
     given = {*fixed, *columns}
     told, words = described(said.cluster) if said.cluster is not None else ({}, {})
@@ -210,4 +215,5 @@ def _attached(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
     if run is None:
         return {}
     kept = run.facts["probe"]
-    return {"filesystem": run.filesystem if kept.get("target") == run.target else None, **kept}
+    known = run.filesystem is not None and kept.get("target") == run.target
+    return {"own_disk": on_own_disk(run.filesystem) if known else None, **kept}

@@ -90,8 +90,9 @@ def bound(
         (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
         ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
         ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
-        (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the command; ``client_memory``, ``server_memory``; ``unit`` of
-        the response. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
+        command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``metric``, ``clock``,
+        ``experiment``, ``level``.
 
     Returns
     -------
@@ -115,7 +116,9 @@ def bound(
     source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
     cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
-    inputs = read(Said(_fields(given), words, options["probe"], cluster), source.table if source else None, wanted.level)
+    inputs = read(
+        Said(_fields(given), words, options["probe"], cluster), source.table if source else None, wanted.level
+    )
     sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
     made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)

@@ -234,8 +234,8 @@ def probe(
         Where the runs are kept, not on the target.
     **options
         ``servers``: a file with one host per line, or host names, whose own disks are measured at ``disk_dir``, one
-        directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often everything is measured;
-        ``size``: what each node writes and reads on the disk; ``idle_timeout``; ``level``.
+        directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often
+        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``level``.
 
     Returns
     -------

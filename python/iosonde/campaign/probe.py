@@ -40,8 +40,8 @@ SIZE = 256 * 2**20
 
 @dataclass(frozen=True)
 class ProbeRequest:
-    """What to measure. Without a ``target`` no disk of a node is; ``nodes`` None are all there are. ``size`` in bytes is
-    what each node writes and reads on the disk, ``idle_s`` how long ranks may get no further.
+    """What to measure. Without a ``target`` no disk of a node is; ``nodes`` None are all there are. ``size`` in bytes
+    is what each node writes and reads on the disk, ``idle_s`` how long ranks may get no further.
 
     ``servers`` (a file with one host per line, or names with commas) have a disk at each of ``disk_dir``, which is
     measured there. Where nothing else is asked for, nothing else is measured.

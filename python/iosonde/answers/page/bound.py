@@ -6,7 +6,7 @@ The page bounds its own cells: by what ``--bound`` says, or by the probe that a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.answers.bound import Bounds, How, shares

@@ -56,8 +56,8 @@ from iosonde.cli.output import emit, talk
 def command(level: float, as_json: bool, **asked: Any) -> None:
     """Measure the network between every pair of nodes, disks, memory, CPU time.
 
-    Writes only below TARGET/iosonde-<id>/ (on servers DIR/iosonde-<id>/) and removes it afterwards. Every repetition is a run in the store; a
-    campaign on these nodes keeps the newest probe with its own runs.
+    Writes only below TARGET/iosonde-<id>/, on servers DIR/iosonde-<id>/, and removes it afterwards. Every repetition is
+    a run in the store; a campaign on these nodes keeps the newest probe with its own runs.
     """
     found = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
     emit(found, report.text.probe.lines(found), as_json)

@@ -1,4 +1,4 @@
-"""What one server does for a probe: ``python -m iosonde.measure.probe.server_program ASSIGNMENT``, started there by ssh.
+"""What one server does for a probe: ``python -m iosonde.measure.probe.server_program ASSIGNMENT``, started by ssh.
 
 It measures its own disks, one after another, in a workspace of its own below each directory, and prints one line of
 JSON: what it found, or what is wrong.

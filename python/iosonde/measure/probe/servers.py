@@ -1,4 +1,4 @@
-"""The disks of the servers: each is measured on its own host, by ssh as steps ``on: servers`` are, all hosts at once."""
+"""The disks of the servers, each measured on its own host: by ssh, as steps ``on: servers``, all hosts at once."""
 
 from __future__ import annotations
 

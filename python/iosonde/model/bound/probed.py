@@ -11,12 +11,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
-
 Document = Mapping[str, Any]
 Ends = tuple[float, float, float]  # value, worst, best
 
-LOCAL, NETWORK, MEMORY = "local", "network", "memory"
 _DISK = ("disk_read", "disk_write")
 
 
@@ -57,14 +54,13 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
     return ProbedSystem(found, words, tuple(dict.fromkeys(notes)))
 
 
-def lies(document: Document) -> str | None:
-    """Where the data of the probed target lies: on a disk of each node, behind a network, in memory; None where
-    nothing says so."""
-    kind = document.get("filesystem")
-    if kind is None:  # a document of before 0.2 says it in its warnings alone
-        said = next((one for one in document.get("warnings") or [] if "its 'disk' is" in one), None)
-        return None if said is None else MEMORY if "in memory" in said else NETWORK
-    return MEMORY if kind in MEMORY_TYPES else NETWORK if kind in NETWORK_TYPES else LOCAL
+def own_disk(document: Document) -> bool | None:
+    """Whether the probed target was a disk of each node, not behind a network nor in memory; None where nothing says
+    so."""
+    if document.get("own_disk") is not None:
+        return bool(document["own_disk"])
+    # A document of a version before says it in its warnings alone.
+    return False if any("its 'disk' is" in one for one in document.get("warnings") or []) else None
 
 
 def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], given: Collection[str]) -> list[str]:
@@ -79,16 +75,16 @@ def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], gi
         taken = " and ".join(f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items()
                              if name not in given)  # fmt: skip
         return [f"{taken} were probed, and are taken for all: --servers and --disks say otherwise"] if taken else []
-    where = lies(document)
-    if where in (NETWORK, MEMORY) or not nodes or not all(node.get("disk_write") for node in nodes):
+    own = own_disk(document)
+    if own is False or not nodes or not all(node.get("disk_write") for node in nodes):
         return []
     for name in _DISK:
         found[name] = _slowest([node[name] for node in nodes])
     if len(nodes) > 1 or {"disks", "servers"} & {*given}:
         return []
     words["disks"] = 1
-    if where == LOCAL and not {"network", "client_network", "server_network"} & {*given}:
-        words["path"] = LOCAL
+    if own and not {"network", "client_network", "server_network"} & {*given}:
+        words["path"] = "local"
     return ["the disk that the probe measured is taken for the only one: --disks says otherwise"]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from iosonde.campaign.probe import Probed
-from iosonde.core.filesystems import on_own_disk
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 
@@ -36,7 +35,7 @@ def lines(probed: Probed) -> Iterator[str]:
         yield from _links(made["tcp"])
     if made["nodes"]:
         yield ""
-        yield from _nodes(made["nodes"], on_own_disk(made["filesystem"]))
+        yield from _nodes(made["nodes"], made["own_disk"] is not False)
     if made["servers"]:
         yield ""
         yield from _servers(made["servers"])
@@ -71,7 +70,10 @@ def _nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
     """``own_disk``: what was written to is a disk of the node, and no file system of others."""
     shown = _extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
     rows = [
-        [(words if own_disk else words.replace("disk ", "mount ")).format(cores=node["cores"]), *_value(node[key], unit)]
+        [
+            (words if own_disk else words.replace("disk ", "mount ")).format(cores=node["cores"]),
+            *_value(node[key], unit),
+        ]
         for node in shown
         for key, words, unit in _ROWS
         if key in node

@@ -26,8 +26,9 @@ _ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
 
 
 def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
-    """``pairs``, ``tcp``, ``nodes`` and ``servers`` with an Estimate of everything, over the facts of a probe's complete
-    repetitions; ``tcp_error`` is why TCP was not measured, ``filesystem`` the type of the target's."""
+    """``pairs``, ``tcp``, ``nodes`` and ``servers`` with an Estimate of everything, over the facts of a probe's
+    complete repetitions; ``tcp_error`` is why TCP was not measured, ``filesystem`` the type of the target's,
+    and ``own_disk`` whether that is a disk of each node: not behind a network, nor in memory."""
     first = repetitions[0]
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
@@ -39,7 +40,7 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
         "nodes": [_node([probe["nodes"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["nodes"]))],
         "servers": _servers([probe.get("servers") or () for probe in probes], level),
-        "filesystem": (((first.get("machine") or {}).get("mount") or {}).get("type") if first.get("target") else None),
+        **_target(first),
     }  # fmt: skip
 
 
@@ -69,6 +70,7 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
         "nodes": [node for node in made["nodes"] if node["host"] in wanted],
         "servers": made["servers"],
         "filesystem": made["filesystem"],
+        "own_disk": made["own_disk"],
     }
 
 
@@ -80,7 +82,7 @@ def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
         last = next((run for run in reversed(probes) if run.facts["probe"].get(part)), None)
         if last is not None:
             made = summarise([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
-            kept = made if part == "nodes" else {"pairs": [], "nodes": [], "filesystem": None}
+            kept = made if part == "nodes" else {"pairs": [], "nodes": [], "own_disk": None}
             found = {**found, **to_json(kept), "servers": found.get("servers") or to_json(made["servers"])}
     return found
 
@@ -103,7 +105,7 @@ def slowest(made: Facts) -> dict[str, float]:
         if nodes and key in nodes[0]:
             found[name] = worst(node[key].value for node in nodes)
     disks = [disk for server in made["servers"] for disk in server["disks"]]
-    if not disks and on_own_disk(made["filesystem"]):
+    if not disks and made["own_disk"] is not False:
         disks = [node for node in nodes if "disk_write" in node]
     for name in ("disk_write", "disk_read") if disks else ():
         found[name] = min(disk[name].value for disk in disks)
@@ -117,6 +119,12 @@ def to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _target(facts: Facts) -> Facts:
+    """What the disk of the nodes was measured on; nothing where none was."""
+    kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
+    return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
 
 def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
