@@ -150,9 +150,11 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
     apart, said = without_the_writer(source.runs) if how.on in ("nodes", "ranks") else (set[str](), "")
     whole = [one for one in chosen if one.operation not in apart]
+    if not whole:
+        raise DataError(said, "choose another operation, or measure where the caches are verified to be cold")
     found: list[Series] = []
-    warnings: list[str] = [said] if 0 < len(whole) < len(chosen) else []
-    for response in whole or chosen:
+    warnings: list[str] = [said] if len(whole) < len(chosen) else []
+    for response in whole:
         if of_ratios(response):
             raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
         part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)

@@ -205,7 +205,7 @@ def _timed(
             "bytes": sum(entry["bytes"] for entry in part.totals),
             "errors": sum(entry["errors"] for entry in part.totals),
         }
-    said, at_home = _writer(plan, parts, places.get("nodes", []))
+    said, at_home = shown_apart(plan, parts, places.get("nodes", []))
     return entry | said, _rows(plan, parts, times, kinds, repetition, at_home)
 
 
@@ -240,7 +240,7 @@ def _rows(
     return rows
 
 
-def _writer(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
+def shown_apart(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
     """(what the entry says, the places of the parts to show apart): an N-to-1 read is of all nodes where that which
     wrote the file verifiably had nothing of it in its cache; else of the others alone."""
     away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]

@@ -74,7 +74,7 @@ def assumptions(made: Ceiling) -> list[str]:
         system.chunk_size, system.request_size):  # fmt: skip
         found.append("only full stripes are written (--chunk and --request say what they are)")
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
-    if pieces > system.servers:
+    if pieces > system.servers and "network_servers" not in made.missing:
         found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")
     if system.redundancy != "none":
         found.append("links are full duplex, disks are not")
