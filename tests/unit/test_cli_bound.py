@@ -253,7 +253,8 @@ def probed_run(number: int, experiment: str, hosts: list[str], found: dict, mach
     from iosonde.core.types import Run
 
     facts = {"hosts": hosts, "nodes": [*range(len(hosts))], "target": "/mnt" if hosts else "",
-             "machine": {"mount": {"type": machine}}, "probe": {"pairs": [], "tcp": [], "nodes": [], **found}}  # fmt: skip
+             "machine": {"mount": {"type": machine}},
+             "probe": {"pairs": [], "tcp": [], "nodes": [], **found}}  # fmt: skip
     return Run(f"{experiment}-{number}", experiment, SOURCE, f"2026-11-21T1{number}:00:00Z", 1.0,
                {"nodes": len(hosts), "repetition": 0}, [], facts)  # fmt: skip
 

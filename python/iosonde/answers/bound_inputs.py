@@ -66,7 +66,8 @@ class Inputs:
 
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
-        return Inputs(*(with_settings(one, fields) for one in self.all), self.columns, self.notes)
+        system, worst, best = (with_settings(one, fields) for one in self.all)
+        return Inputs(system, worst, best, self.columns, self.notes)
 
 
 def words_of(

@@ -44,7 +44,7 @@ def probed_system(document: Document, operation: str, given: Collection[str]) ->
     key = "cpu_read" if operation == "read" else "cpu_write"
     if nodes and all(node.get(key) for node in nodes):
         slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
-        found["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))  # type: ignore[assignment]
+        found["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
     for name, (value, worst, best) in found.items():
         if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
             found[name] = (value, value, best)
