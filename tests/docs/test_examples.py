@@ -13,9 +13,11 @@ import yaml
 from iosonde.store import Store
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Those of `upgrade` describe clusters.
+# Those of `upgrade` and `bound` describe clusters.
 FILES = sorted(
-    path for path in EXAMPLES.iterdir() if path.suffix in (".yaml", ".json") and not path.name.startswith("upgrade")
+    path
+    for path in EXAMPLES.iterdir()
+    if path.suffix in (".yaml", ".json") and not path.name.startswith(("upgrade", "cluster"))
 )
 NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}
 TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4",

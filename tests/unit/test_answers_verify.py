@@ -78,6 +78,14 @@ def test_a_shared_read_is_that_of_the_other_nodes_and_failed_operations_do_not_c
     assert found["read_nto1_large_writer_node", "bandwidth_last_done", None] == pytest.approx(1000.0)
 
 
+def test_a_shared_read_is_of_all_nodes_where_the_writer_was_verified_to_be_cold():
+    run = document()
+    run["phases"][0] |= {"operation": "read_nto1_large", "shared": True, "writer_counted": True}
+    found = rates(StoredRun(run), operations([(0, 0, "read", 10, 0, 10), (1, 0, "read", 30, 505, 30)]), KINDS)
+    assert found["read_nto1_large", "bandwidth_last_done", None] == pytest.approx(40 / 0.035)
+    assert not any("writer_node" in operation for operation, _, _ in found)
+
+
 def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
     run = document()
     rows = operations([(0, 0, "create", 0, 0, 1), (0, 0, "close", 0, 1, 1), (0, 0, "create", 0, 2, 2)])

@@ -65,6 +65,7 @@ CASES = [
      lambda p: iosonde.bound(net=117e6, disk=2.5e7, disks=2, latency=0.002, request=65536)),
     ("bound --net 1GB/s --data 3GB --client-memory 64GiB",
      lambda p: iosonde.bound(net=1e9, amount="3GB", client_memory="64GiB")),
+    ("bound --cluster CLUSTER --clients 2", lambda p: iosonde.bound(cluster=p["CLUSTER"], clients=2)),
     ("bound STORE --net 1GB/s", lambda p: iosonde.bound(p["STORE"], net="1GB/s")),
     ("time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
      lambda p: iosonde.time_model(size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms",

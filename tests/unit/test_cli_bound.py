@@ -134,6 +134,146 @@ def test_the_disk_that_one_node_probed_is_taken_for_the_only_one(tmp_path):
     assert "disks" in document("--probe", probe(tmp_path), "--servers", "2")["missing"]
 
 
+def of(value: float) -> dict:
+    return {"value": value, "low": value, "high": value, "level": 0.95, "n": 6, "warnings": []}
+
+
+def server(host: str, write: float, read: float, disks: int = 1) -> dict:
+    return {"host": host, "disks": [{"dir": f"/d{n}", "disk_write": of(write), "disk_read": of(read)}
+                                    for n in range(disks)]}  # fmt: skip
+
+
+MOUNTED = {"own_disk": False, "filesystem": "fuse.glusterfs"}
+
+
+def test_what_was_probed_on_a_mounted_file_system_is_no_disk(tmp_path):
+    """One client's rate through the file system, divided by the copies again, gave bounds of half the truth."""
+    path = probe(tmp_path, **MOUNTED)
+    made = document("--probe", path, "--clients", "2", "--servers", "2", "--disks", "2", "--replicas", "2")
+    assert made["missing"] == ["disks"] and made["s"] == pytest.approx(2 * 0.8e8 / 2)
+    text = " ".join(invoke("--probe", path, "--clients", "2", "--servers", "2").split())
+    assert "of what is known, the clients' network and the servers' network limit" in text
+    assert "nothing is known of the disks" in text and "probe --servers HOSTS --disk-dir DIR" in text
+
+
+def test_a_probe_of_clients_says_nothing_of_the_servers_links(tmp_path):
+    made = document("--probe", probe(tmp_path, **MOUNTED), "--clients", "4")
+    assert made["s"] == pytest.approx(4 * 0.8e8) and made["missing"] == ["network_servers", "disks"]
+    text = invoke("--probe", probe(tmp_path, **MOUNTED), "--clients", "4")
+    assert text.startswith("write: 4 clients\n") and "--servers and --net" in " ".join(text.split())
+
+
+def test_disks_that_were_probed_on_the_servers_are_the_disks(tmp_path):
+    path = probe(tmp_path, **MOUNTED, servers=[server("s1", 3e7, 5e7, 2), server("s2", 2e7, 6e7, 2)])
+    made = document("--probe", path, "--clients", "8")
+    terms = {t["name"]: t["bytes_per_s"] for t in made["terms"]}
+    assert terms["disks"] == pytest.approx(4 * 2e7) and terms["network_servers"] == pytest.approx(2 * 0.8e8)
+    assert made["limit"] == ["disks"] and not made["missing"]
+    assert "2 servers and 4 disks were probed" in made["warnings"][0]
+    assert document("--probe", path, "--disks", "8", "--servers", "4", "--clients", "8")["s"] == pytest.approx(16e7)
+    read = document("--probe", path, "--clients", "8", "--operation", "read")
+    assert {t["name"]: t["bytes_per_s"] for t in read["terms"]}["disks"] == pytest.approx(4 * 5e7)
+
+
+def test_a_disk_by_hand_comes_before_the_probed_one(tmp_path):
+    made = document("--probe", probe(tmp_path), "--disks", "1", "--disk", "1MB/s")
+    assert made["s"] == 1e6
+
+
+def test_a_probe_of_a_disk_of_its_own_knows_no_network_to_miss(tmp_path):
+    made = document("--probe", probe(tmp_path, own_disk=True, filesystem="xfs", pairs=[]))
+    assert made["limit"] == ["disks"] and made["s"] == 2e8 and not made["missing"]
+
+
+CLUSTER = """
+name: a cluster by hand
+today:
+  clients: 4
+  servers: 2
+  disks: 8
+  network: 100MB/s
+  disk: 60MB/s
+"""
+
+
+@pytest.mark.parametrize(
+    ("redundancy", "clients", "servers", "disks"),
+    [
+        ("", 400, 200, 480),
+        ("redundancy: client, replicas: 2", 200, 100, 240),  # N·I/r, M·I/r, P·R/r
+        ("redundancy: chained, replicas: 2", 400, 100, 240),  # N·I, M·I/r, P·R/r
+        ("redundancy: erasure, data_chunks: 4, parity_chunks: 2", 400 / 1.5, 200 / 1.5, 480 / 1.5),  # (k+m)/k = 1.5
+    ],
+)
+def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_path, redundancy, clients, servers, disks):
+    from iosonde.answers.bound import bound
+    from iosonde.answers.bound_inputs import Said, read
+    from iosonde.data.asked import Asked
+
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER + "".join(f"  {word}\n" for word in redundancy.split(", ") if word))
+    terms = {t["name"]: t["bytes_per_s"] / 1e6 for t in document("--cluster", str(path))["terms"]}
+    assert terms == pytest.approx({"network_clients": clients, "network_servers": servers, "disks": disks})
+    told = {"clients": 4, "servers": 2, "disks": 8, "network": "100MB/s", "disk": "60MB/s"}
+    told |= dict(word.split(": ") for word in redundancy.split(", ") if word)
+    made = bound(None, read(Said(cluster=told), None, 0.95), Asked())
+    assert {t.name: t.bytes_per_s / 1e6 for t in made.alone.terms} == pytest.approx(terms)
+
+
+def test_what_is_said_by_hand_comes_before_the_cluster_and_that_before_the_probe(tmp_path):
+    path = tmp_path / "cluster.yaml"
+    path.write_text(CLUSTER + "  redundancy: client\n  replicas: 2\n")
+    both = ("--cluster", str(path), "--probe", probe(tmp_path, **MOUNTED, servers=[server("s1", 1e6, 1e6)]))
+    assert document(*both)["s"] == 100e6
+    assert document(*both, "--net", "50MB/s", "--replicas", "1")["s"] == 100e6
+    assert document(*both, "--disk-write", "10MB/s")["s"] == 40e6
+    assert "memory_copy" in {t["name"] for t in document(*both)["terms"]}  # which only the probe knows
+
+
+def test_a_range_in_the_cluster_is_an_interval_of_the_bound(tmp_path):
+    path = tmp_path / "cluster.yaml"
+    path.write_text("today: {clients: 4, servers: 4, network: [90MB/s, 100MB/s, 110MB/s],"
+                    " cpu: [1ns/B, 2ns/B, 3ns/B]}")  # fmt: skip
+    made = document("--cluster", str(path))
+    assert (made["s"], made["s_low"], made["s_high"]) == (4e8, 3.6e8, 4.4e8)
+    slow = document("--cluster", str(path), "--net", "10GB/s")
+    assert (slow["s"], slow["s_low"], slow["s_high"]) == pytest.approx((2e9, 4 / 3e-9, 4e9))
+
+
+def test_a_cluster_file_that_describes_no_cluster_is_refused(tmp_path):
+    path = tmp_path / "cluster.yaml"
+    path.write_text("cpus: {a: {points: 1, watts: 2}}")
+    assert "describes no cluster" in refused("--cluster", str(path)).message
+    path.write_text("today: {clients: 4, nework: 1MB/s}")
+    assert "nework" in str(refused("--cluster", str(path)))
+
+
+def probed_run(number: int, experiment: str, hosts: list[str], found: dict, machine: str = "fuse.glusterfs"):
+    from iosonde.core.hardware import SOURCE
+    from iosonde.core.types import Run
+
+    facts = {"hosts": hosts, "nodes": [*range(len(hosts))], "target": "/mnt" if hosts else "",
+             "machine": {"mount": {"type": machine}},
+             "probe": {"pairs": [], "tcp": [], "nodes": [], **found}}  # fmt: skip
+    return Run(f"{experiment}-{number}", experiment, SOURCE, f"2026-11-21T1{number}:00:00Z", 1.0,
+               {"nodes": len(hosts), "repetition": 0}, [], facts)  # fmt: skip
+
+
+def test_clients_and_servers_that_were_probed_apart_are_taken_together(tmp_path):
+    from iosonde.store import Store
+
+    node = {"host": "a", "rank": 0, "cores": 2, "disk": {"write": 9e6, "read": 9e6, "way": "x"}, "copy_one": 1e9,
+            "copy_all": 2e9, "cpu": {"write": 1e-9, "read": 1e-9}}  # fmt: skip
+    disk = {"dir": "/d", "filesystem": "xfs", "write": 3e7, "read": 3e7, "way": "x"}
+    held = Store.create(tmp_path / "p")
+    held.append(probed_run(0, "clients", ["a"], {"nodes": [node]}))
+    assert document("--probe", str(tmp_path / "p"))["limit"] != ["disks"]
+    held.append(probed_run(1, "servers", [], {"servers": [{"host": "s", "disks": [disk]}]}))
+    made = document("--probe", str(tmp_path / "p"))
+    found = {t["name"]: t["bytes_per_s"] for t in made["terms"]}
+    assert found == pytest.approx({"cpu": 2e9, "disks": 3e7, "memory_copy": 2e9})
+
+
 def test_a_store_that_knows_a_probe(tmp_path):
     from iosonde.core.hardware import SOURCE
     from iosonde.core.types import Run

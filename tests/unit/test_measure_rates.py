@@ -1,5 +1,7 @@
 """When the clock stops: four rates of the same records, checked by hand and against each other."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,6 +56,28 @@ def test_a_clock_that_drifts_is_followed_over_the_trial():
     entry, _ = assemble._timed(0, PLAN, parts, places, 0, KINDS)
     assert entry["start_spread_ns"] == 0
     assert entry["duration_ns"] == 100
+
+
+@pytest.mark.parametrize(
+    ("states", "counted", "names"),
+    [
+        (("cold-verified", "cold-verified"), True, {"read_nto1_large": 60}),
+        (("cold-verified", "cold-requested"), True, {"read_nto1_large": 60}),  # of another node than the writer's
+        (("cold-requested", "cold-verified"), False, {"read_nto1_large": 30, "read_nto1_large_writer_node": 30}),
+        (("warm", "cold-verified"), False, {"read_nto1_large": 30, "read_nto1_large_writer_node": 30}),
+        ((None, "cold-verified"), False, {"read_nto1_large": 30, "read_nto1_large_writer_node": 30}),
+    ],
+)
+def test_the_writers_node_counts_where_it_was_verified_to_be_cold(states, counted, names):
+    """Two readers of 1000 bytes in the same 33 ns: together they have twice the rate of each."""
+    plan = PhasePlan("read_nto1_large", None, BANDWIDTH, "read", shared=True)
+    parts = [part(rank, [(1000, 1033)]) for rank in range(2)]
+    parts = [replace(one, cache={"state": state, "resident_bytes": 0, "bytes": 1000} if state else {})
+             for one, state in zip(parts, states, strict=True)]  # fmt: skip
+    entry, rows = assemble._timed(0, plan, parts, {"nodes": [0, 1], "error_ns": 0, "offset_ns": {"0": 0, "1": 0},
+                                                   "drift_ns": [0, 0], "at_ns": [0, 10**9]}, 0, KINDS)  # fmt: skip
+    found = {row.operation: row.value / 1e9 for row in rows if row.metric == "bandwidth_last_done"}
+    assert found == pytest.approx(names, rel=0.02) and entry["writer_counted"] is counted
 
 
 def test_ranks_that_never_ran_together_have_no_overlap():

@@ -137,7 +137,10 @@ def test_a_setting_that_was_measured_has_an_interval_where_there_are_few_setting
     mean, sd = d.y[d.x[:, 0] == 2].mean(), d.y[d.x[:, 0] == 2].std(ddof=1)
     assert there.value.high - mean == pytest.approx(3.182446 * sd * np.sqrt(1.25), rel=1e-6)
     assert (there.value.n, there.repeats.n, there.to_json()["interval_of"]) == (4, 4, "repeats")
-    assert ask(model, {"a": 2.5}, 0.95).value.low is None
+    sides = [ask(model, {"a": a}, 0.95).value for a in (2, 3)]
+    between = ask(model, {"a": 2.5}, 0.95)  # nothing but the trials around it speaks of it
+    assert between.to_json()["interval_of"] == "neighbours"
+    assert (between.value.low, between.value.high) == (min(s.low for s in sides), max(s.high for s in sides))
     wrong = ask(train(d, "mean", {}, 0), {"a": 0}, 0.95)  # the mean of everything is far from this one
     assert "outside what the 4 trials of this setting say" in wrong.value.warnings[0]
 

@@ -28,6 +28,7 @@ from . import roofline, waterfall
 from .answer import Answer
 from .bound_inputs import Inputs, of_column
 from .roofline import CeilingLines
+from .shared_files import SharedFiles
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -164,6 +165,7 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
         inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     found: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
+    shared = SharedFiles(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)
         if scale is None:
@@ -171,7 +173,9 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
         said = [doubt] if doubt else []
         warnings |= dict.fromkeys([*response.warnings, *said])
         for cell in _cells(response, given):
-            found.append(_share(response, cell, scale, inputs, asked.level, how))
+            share = _share(response, cell, scale, _of_cell(response, cell, inputs, shared, how), asked.level, how)
+            found.append(share)
+    warnings |= shared.notes
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, list(warnings)
@@ -200,17 +204,27 @@ def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level:
     of_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, of_time)
     rates = how.data * scale / values if of_time and how.data else values * scale
-    fields: dict[str, Any] = {
-        name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
-    }
-    fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{metric}" else "write")
-    made, worst, best = (ceiling(replace(one, **fields)) for one in inputs.all)
+    made, worst, best = (ceiling(one) for one in inputs.all)
     measured, share, verdict = share_of(rates, made, level, worst.s, best.s)
     if response.within_run:
         measured, share = (_within_run(one) for one in (measured, share))
-    runs = response.rows.columns["run"].values[cell.rows] if "run" in response.rows.columns else ()
-    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, tuple(map(str, runs)),
+    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, _runs(response, cell),
                          dict(inputs.columns))  # fmt: skip
+
+
+def _of_cell(response: Response, cell: _Cell, inputs: Inputs, shared: SharedFiles, how: How) -> Inputs:
+    """The systems of one cell: what its columns say of them, and what was done."""
+    fields: dict[str, Any] = {
+        name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
+    }
+    fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
+    fields |= shared.fields(response.operation, _runs(response, cell), replace(inputs.system, **fields))
+    return inputs.changed(fields)
+
+
+def _runs(response: Response, cell: _Cell) -> tuple[str, ...]:
+    known = "run" in response.rows.columns
+    return tuple(map(str, response.rows.columns["run"].values[cell.rows])) if known else ()
 
 
 def _metric(response: Response) -> str:
@@ -268,8 +282,7 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
 
 def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
     """What is not known of these systems, in sentences."""
-    missing = dict.fromkeys(name for one in ceilings for name in one.missing)
-    return [f"nothing is known of {words.name(name)}: the true bound may be lower" for name in missing]
+    return list(dict.fromkeys(said for one in ceilings for said in words.unknown(one)))
 
 
 def closing(found: Sequence[MeasuredShare], level: float) -> str:
@@ -282,7 +295,9 @@ def closing(found: Sequence[MeasuredShare], level: float) -> str:
         low, high = min(map(_value, known)), max(map(_value, known))
         said = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
         limits = tuple(dict.fromkeys(name for one in known for name in one.ceiling.limit))
-        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}. {100 * level:g} % intervals."
+        partly = ", of what is known" if any(one.ceiling.missing for one in known) else ""
+        text = f"{said} of the bound was delivered; it is set by {words.names(limits)}{partly}."
+        text += f" {100 * level:g} % intervals."
     links = [share for one in known for name, share in one.used().items() if name in _LINKS]
     if links:
         text += f" The network was used to {'at most ' if len(known) > 1 else ''}{100 * max(links):.0f} %."

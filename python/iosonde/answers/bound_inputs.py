@@ -8,33 +8,44 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
+from iosonde.core.filesystems import on_own_disk
+from iosonde.core.hardware import SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
+from iosonde.model.bound.probed import ProbedSystem, probed_system
 from iosonde.model.bound.system import System, idle, with_settings
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-Ends = tuple[float, float, float]  # value, worst, best
+from .cluster_file import described
+
+ValueT = TypeVar("ValueT")
+
+# General word → those that it stands for.
+_HIDES = {
+    "disk": ("disk_read", "disk_write"), "network": ("client_network", "server_network"),
+    "redundancy": ("replicas", "data_chunks", "parity_chunks"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Said:
     """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
     ``words``: further fields, ready (see :func:`words_of`). ``probe``: a file of ``iosonde probe --json``, or a
-    store."""
+    store. ``cluster``: a file as ``iosonde upgrade`` reads it, or what it would hold."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     probe: str | None = None
+    cluster: str | Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,11 @@ class Inputs:
         """As it is, at its worst, at its best."""
         return self.system, self.worst, self.best
 
+    def changed(self, fields: Mapping[str, Any]) -> Inputs:
+        """The same with some fields set anew."""
+        system, worst, best = (with_settings(one, fields) for one in self.all)
+        return Inputs(system, worst, best, self.columns, self.notes)
+
 
 def words_of(
     operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None
@@ -70,8 +86,28 @@ def words_of(
 
 
 def read(said: Said, table: Table | None, level: float) -> Inputs:
-    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. Raises InputError,
-    DataError."""
+    """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
+    comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
+    fixed, columns = _by_hand(said, table)
+    given = {*fixed, *columns}
+    told, words = described(said.cluster) if said.cluster is not None else ({}, {})
+    told, words = _beneath(given, told), _beneath(given, words)
+    fixed = words | fixed
+    if "replicas" in {*fixed, *columns, *told} and "redundancy" not in fixed:
+        fixed["redundancy"] = "client"
+    given = {*fixed, *columns, *told}
+    probed = _probed(said, str(fixed.get("operation", "write")), given, level)
+    fixed = probed.words | fixed
+    measured = _beneath(given, probed.fields) | told
+    _check_idle({*fixed, *columns}, measured)
+    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
+        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
+    systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
+    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes)
+
+
+def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """Field → what was said of it, and field → the column that gives it. Raises InputError."""
     fixed, columns = dict(said.words), dict[str, str]()
     for flag, word in OPTIONS.items():
         text = said.fields.get(word.field)
@@ -83,18 +119,13 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
             if table is None or not _has(table, text):
                 raise InputError(f"{flag}: {error.message}", _hint(error.hint, table)) from error
             columns[word.field] = table.column(text).name
-    if "replicas" in {*fixed, *columns} and "redundancy" not in fixed:
-        fixed["redundancy"] = "client"
-    operation = str(fixed.get("operation", "write"))
-    measured, notes = _measured(said.probe, operation, level) if said.probe else ({}, list[str]())
-    if said.probe and "disks" not in {*fixed, *columns} and "servers" not in {*fixed, *columns} and _alone(said, level):
-        fixed["disks"] = 1
-        notes.append("the disk that the probe measured is taken for the only one: --disks says otherwise")
-    _check_idle({*fixed, *columns}, measured)
-    if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns}:
-        raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
-    systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
-    return Inputs(systems[0], systems[1], systems[2], columns, tuple(notes))
+    return fixed, columns
+
+
+def _beneath(given: Collection[str], found: Mapping[str, ValueT]) -> dict[str, ValueT]:
+    """What is left of ``found`` under what was ``given``: the general word by hand hides the special ones, too."""
+    hidden = {special for general in given for special in _HIDES.get(general, ())} | {*given}
+    return {name: value for name, value in found.items() if name not in hidden}
 
 
 def of_column(table: Table, field: str, column: str, rows: npt.NDArray[np.intp]) -> float:
@@ -143,55 +174,16 @@ def _hint(hint: str, table: Table | None) -> str:
 
 # A probe
 
-_OF_NODE = {"disk_read": "disk_read", "disk_write": "disk_write", "memory_copy": "memory_copy_all_cores"}
 
-
-def _measured(place: str, operation: str, level: float) -> tuple[dict[str, Ends], list[str]]:
-    """(field → value, worst, best, and notes) of what ``iosonde probe`` found: its JSON, or the newest in a store."""
-    document = _document(place, level)
-    pairs, nodes, notes = document.get("pairs") or [], document.get("nodes") or [], list(document.get("warnings") or [])
-    found: dict[str, Ends] = {}
-    links = [pair[way] for pair in pairs for way in ("bandwidth", "bandwidth_back") if pair["medium"] == "network"]
-    if links:
-        found["network"] = _slowest(links)
-    elif pairs:
-        notes.append("the probe saw no network between its ranks: give --net")
-    for name, key in _OF_NODE.items():
-        if nodes and all(node.get(key) for node in nodes):
-            found[name] = _slowest([node[key] for node in nodes])
-    key = "cpu_read" if operation == "read" else "cpu_write"
-    if nodes and all(node.get(key) for node in nodes):
-        slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
-        value, worst, best = (_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
-        found["cpu"] = value, worst, best
-    for name, (value, worst, best) in found.items():
-        if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
-            found[name] = (value, value, best)
-            notes.append(f"the probe's interval of {name.replace('_', ' ')} reaches 0 and is left out below its mean: "
-                         "probe with more --repetitions")  # fmt: skip
-    if not found:
-        raise DataError(f"{place}: the probe holds nothing that limits", "probe with --target and on several nodes")
-    return found, notes
-
-
-def _alone(said: Said, level: float) -> bool:
-    """Whether the probe measured the disk of one node, on which the target lies: no server's, whose disks it cannot
-    count, and no memory."""
-    document = _document(said.probe or "", level)
-    nodes, notes = document.get("nodes") or [], document.get("warnings") or []
-    elsewhere = (
-        any("its 'disk' is" in note for note in notes) or document.get("filesystem") in MEMORY_TYPES | NETWORK_TYPES
-    )
-    return len(nodes) == 1 and bool(nodes[0].get("disk_write")) and not elsewhere
-
-
-def _slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
-    slow = min(estimates, key=lambda one: one["value"])
-    return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
-
-
-def _end(estimate: Mapping[str, Any], end: str) -> float:
-    return float(estimate["value"] if estimate[end] is None else estimate[end])
+def _probed(said: Said, operation: str, given: Collection[str], level: float) -> ProbedSystem:
+    """What the probe that was named found, where one was: its JSON, or the newest in a store. Raises DataError."""
+    if said.probe is None:
+        return ProbedSystem()
+    found = probed_system(_document(said.probe, level), operation, given)
+    if not found.fields:
+        raise DataError(f"{said.probe}: the probe holds nothing that limits",
+                        "probe with --target, on several nodes, or --servers")  # fmt: skip
+    return found
 
 
 def _document(place: str, level: float) -> Mapping[str, Any]:
@@ -210,14 +202,19 @@ def _document(place: str, level: float) -> Mapping[str, Any]:
 
 
 def _of_store(place: str, level: float) -> Mapping[str, Any]:
-    store = Store.open(place)
-    every = [StoredRun(document) for document in store.runs()]
-    probes = hardware.stored(every)
-    if probes:
-        newest = [dict(run.facts) for run in probes if run.experiment == probes[-1].experiment]
-        return {**hardware.to_json(hardware.summarise(newest, level)), "filesystem": probes[-1].filesystem}
-    held = [run.facts.get("probe") for run in every]
-    known = [dict(one) for one in held if one]
-    if not known:
+    """The newest probe of the clients, and the newest of the servers: they may have been measured apart."""
+    every = [StoredRun(document) for document in Store.open(place).runs()]
+    found = {**_attached(every), **hardware.newest_parts(hardware.stored(every), level)}
+    if not found:
         raise DataError(f"{place}: no run of this store knows a probe", f"iosonde probe --store {place}")
-    return known[-1]
+    return found
+
+
+def _attached(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
+    """What the last run that knows a probe kept of it."""
+    run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
+    if run is None:
+        return {}
+    kept = run.facts["probe"]
+    known = run.filesystem is not None and kept.get("target") == run.target
+    return {"own_disk": on_own_disk(run.filesystem) if known else None, **kept}

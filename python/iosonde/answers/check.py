@@ -9,6 +9,7 @@ from typing import Any
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
@@ -20,6 +21,7 @@ from iosonde.stats.checks import examine
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.estimate import noise as passports
 from iosonde.stats.estimate.noise import Passport
+from iosonde.stats.overview import hardware
 
 from .answer import Answer
 from .columns import with_computed
@@ -90,7 +92,9 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
-        examination = examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed)
+        probes = hardware.stored(map(StoredRun, source.store.runs()))
+        runs, limit = source.runs, bound.bytes_per_s
+        examination = examine.of_store(made, asked.level, runs, limit, problems, observed, probes)
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)
     return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,

@@ -18,7 +18,8 @@ from iosonde.core.yaml_text import Key
 from iosonde.explain.upgrade import Cluster, Quantity, UpgradeCandidate, UpgradeLimits, after
 from iosonde.explain.upgrade_tables import Configuration, ListedCpu
 from iosonde.model.bound.bound import NothingKnownError
-from iosonde.model.bound.system import idle
+from iosonde.model.bound.probed import Ends
+from iosonde.model.bound.system import LESS_IS_BETTER, idle
 
 from . import cluster_tables
 from .file_sections import Sections, number
@@ -76,14 +77,35 @@ class ClusterFile:
         return found
 
 
-def read_cluster(path: str) -> ClusterFile:
-    """What a file holds. Raises InputError for what is no such file, SpecError with all its mistakes."""
-    document = yaml_text.load(Path(path), "cluster file", "describe today and candidates: iosonde upgrade -h")
+def read_cluster(given: str | Mapping[str, Any]) -> ClusterFile:
+    """What a file holds, or a mapping with its keys. Raises InputError for what is no such file, SpecError with all its
+    mistakes."""
+    first = "describe today and candidates: iosonde upgrade -h"
+    document = (
+        yaml_text.Document(dict(given), "the cluster") if isinstance(given, Mapping)
+        else yaml_text.load(Path(given), "cluster file", first)
+    )  # fmt: skip
     reader = _Reader(document)
     made = reader.build()
     if reader.problems:
         raise SpecError(document.name, reader.problems)
     return made
+
+
+def described(given: str | Mapping[str, Any]) -> tuple[dict[str, Ends], dict[str, Any]]:
+    """(field of a System → value, worst, best; its fields that are words) of the cluster of today. A mapping may be
+    ``today`` itself. Raises InputError, SpecError."""
+    if isinstance(given, Mapping) and not {*SECTIONS} & {*given}:
+        given = {"today": given}
+    cluster = read_cluster(given).cluster
+    if cluster is None:
+        name = "the cluster" if isinstance(given, Mapping) else given
+        raise InputError(f"{name} describes no cluster", "say under today what it has: clients, servers, network …")
+    ends = {
+        name: (one.value, one.high, one.low) if name in LESS_IS_BETTER else (one.value, one.low, one.high)
+        for name, one in cluster.system.items()
+    }
+    return ends, dict(cluster.words)
 
 
 class _Reader(Sections):

@@ -11,6 +11,7 @@ import numpy as np
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.shared_reads import without_the_writer
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
@@ -147,14 +148,18 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     settings = how.by
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
+    apart, said = without_the_writer(source.runs) if how.on in ("nodes", "ranks") else (set[str](), "")
+    whole = [one for one in chosen if one.operation not in apart]
+    if not whole:
+        raise DataError(said, "choose another operation, or measure where the caches are verified to be cold")
     found: list[Series] = []
-    warnings: list[str] = []
-    for response in chosen:
+    warnings: list[str] = [said] if len(whole) < len(chosen) else []
+    for response in whole:
         if of_ratios(response):
             raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")
-        part, said = series_of(response.rows, response.title, how.on, settings, how.of_time)
+        part, more = series_of(response.rows, response.title, how.on, settings, how.of_time)
         found += part
-        warnings += [*_caveats(response, how.on), *said]
+        warnings += [*_caveats(response, how.on), *more]
     return found, list(dict.fromkeys(warnings))
 
 

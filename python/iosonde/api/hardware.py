@@ -58,6 +58,7 @@ class BoundOptions(DataOptions, total=False):
     erasure: Annotated[str | None, None]
     placement: Annotated[str | None, None]
     probe: Annotated[str | None, None]
+    cluster: Annotated[str | Path | Mapping[str, Any] | None, None]
     amount: Annotated[Word, None]
     client_memory: Annotated[Word, None]
     server_memory: Annotated[Word, None]
@@ -88,8 +89,10 @@ def bound(
         ``metadata_operations``, ``file_size``, ``replicas``, ``chunk``, ``stripe``, ``files``: a text with its unit
         (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
         ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: a file or store of a probe;
-        ``amount``: how much data, the ``--data`` of the command; ``client_memory``, ``server_memory``; ``unit`` of
-        the response. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
+        ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
+        (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
+        command; ``client_memory``, ``server_memory``; ``unit`` of the response. And ``where``, ``metric``, ``clock``,
+        ``experiment``, ``level``.
 
     Returns
     -------
@@ -111,8 +114,11 @@ def bound(
     if data is None and (options["where"] or response or by or options["unit"]):
         raise InputError("there is no DATA to choose from", "name a store, a .csv or a .parquet")
     source, wanted = asked(data, response, by, options) if data is not None else nothing(options)
+    cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
     words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
-    inputs = read(Said(_fields(given), words, options["probe"]), source.table if source else None, wanted.level)
+    inputs = read(
+        Said(_fields(given), words, options["probe"], cluster), source.table if source else None, wanted.level
+    )
     sizes = [None if given[name] is None else float(parse_size(level_text(given[name])))
              for name in ("amount", "client_memory", "server_memory")]  # fmt: skip
     made = answer(source, inputs, wanted, How(options["unit"], options["operation"], *sizes), waterfall)

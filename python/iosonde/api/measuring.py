@@ -14,7 +14,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from .again import levels, run_command, target_words
 from .believe import compare, summary
 from .result import Result
-from .words import Names, checked, takes, warn, within
+from .words import Names, checked, names, takes, warn, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,6 +207,8 @@ def plan(what: str | Path | None = None, **options: Unpack[RunOptions]) -> Resul
 class ProbeOptions(TypedDict, total=False):
     """How the hardware is measured, besides its disk."""
 
+    servers: Annotated[Names, None]
+    disk_dir: Annotated[Names, None]
     hosts: Annotated[str | Path | None, None]
     launcher: Annotated[str | None, None]
     repetitions: Annotated[int, 6]
@@ -231,13 +233,14 @@ def probe(
     store : path, optional
         Where the runs are kept, not on the target.
     **options
-        ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often everything is measured;
-        ``size``: what each node writes and reads on the disk; ``idle_timeout``; ``level``.
+        ``servers``: a file with one host per line, or host names, whose own disks are measured at ``disk_dir``, one
+        directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often
+        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``level``.
 
     Returns
     -------
     Result[Probed]
-        One row for each quantity of a pair of nodes, a link, or a node.
+        One row for each quantity of a pair of nodes, a link, a node, or a disk of a server.
 
     Raises
     ------
@@ -254,6 +257,7 @@ def probe(
     asked = ProbeRequest(
         _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
         parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),
+        ",".join(names(options["servers"], "servers")) or None, names(options["disk_dir"], "disk_dir"),
     )  # fmt: skip
     found = measured(asked, checked(options["level"]))
     found.check()

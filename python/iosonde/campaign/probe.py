@@ -17,6 +17,7 @@ from iosonde.measure import design
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe.local import TRANSFER
 from iosonde.measure.probe.repetition import ProbeBench
+from iosonde.measure.probe.servers import ServerDisks
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
 from iosonde.ranks import launch, machine, rollcall
@@ -35,13 +36,16 @@ JSON_VERSION = 1
 # The least number of values whose smallest and largest hold the median at 95 %.
 REPETITIONS = 6
 SIZE = 256 * 2**20
-# A file system in memory has no disk, and one behind a server shows the server and the network.
 
 
 @dataclass(frozen=True)
 class ProbeRequest:
-    """What to measure. Without a ``target`` no disk is; ``nodes`` None are all there are. ``size`` in bytes is what
-    each node writes and reads on the disk, ``idle_s`` how long ranks may get no further."""
+    """What to measure. Without a ``target`` no disk of a node is; ``nodes`` None are all there are. ``size`` in bytes
+    is what each node writes and reads on the disk, ``idle_s`` how long ranks may get no further.
+
+    ``servers`` (a file with one host per line, or names with commas) have a disk at each of ``disk_dir``, which is
+    measured there. Where nothing else is asked for, nothing else is measured.
+    """
 
     target: str | None = None
     nodes: int | None = None
@@ -51,6 +55,13 @@ class ProbeRequest:
     size: int = SIZE
     store: str = "iosonde-store"
     idle_s: float = 120.0
+    servers: str | None = None
+    disk_dir: tuple[str, ...] = ()
+
+    @property
+    def only_servers(self) -> bool:
+        """Whether no node takes part."""
+        return self.servers is not None and (self.target, self.nodes, self.hosts, self.launcher) == (None,) * 4
 
 
 @dataclass(frozen=True)
@@ -73,9 +84,11 @@ class Probed:
         return {"version": JSON_VERSION, "experiment": self.experiment, **found, "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a quantity of a pair of nodes, of a link, or of a node."""
+        """One row a quantity of a pair of nodes, of a link, of a node, or of a server's disk."""
         parts = [(kind, " – ".join(one["hosts"]), one) for kind in ("pairs", "tcp") for one in self.made[kind]]
         parts += [("nodes", one["host"], one) for one in self.made["nodes"]]
+        parts += [("servers", f"{server['host']}:{disk['dir']}", disk) for server in self.made["servers"]
+                  for disk in server["disks"]]  # fmt: skip
         return [
             {"of": kind, "where": where, "quantity": name, **value.flat("value")}
             for kind, where, one in parts
@@ -104,22 +117,23 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
     """
     caller = caller or Caller()
     check_level(level)
+    servers = _servers(asked)
     with preflight.keeper(asked.idle_s, caller.waiting) as keeper:
         place = keeper.resolve(Path(asked.target)) if asked.target is not None else None
         found = launch.find(asked.launcher, mpirun.read_hostfile(Path(asked.hosts)) if asked.hosts else ())
-        count = asked.nodes or found.max_nodes or 1
+        count = 0 if asked.only_servers else asked.nodes or found.max_nodes or 1
         launch.check_nodes(found, count)
         if place:
             _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
-        if found.name != "local":
+        if found.name != "local" and count:
             rollcall.call(found, count)
         facts: machine.Facts = {
             **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
         }  # fmt: skip
         if place:
             _check_room(keeper, place, facts, asked.size, count)
-        experiment = _experiment(count, asked.repetitions, place, asked.size)
-        bench = _bench(asked, experiment, found, count, place, facts, caller)
+        experiment = _experiment(asked, count, place, servers)
+        bench = replace(_bench(asked, experiment, found, count, place, facts, caller), servers=servers)
         runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
     return _found(asked, runs, (facts["mount"] or {}).get("type") if place else None, level)
 
@@ -160,7 +174,7 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
                     "the network (with MPICH try UCX_TLS=tcp,self), or an adapter without counters")  # fmt: skip
     if made["tcp_error"]:
         said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
-    if not made["pairs"]:
+    if made["nodes"] and not made["pairs"]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
     if mount_type in MEMORY_TYPES:
         said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
@@ -169,13 +183,37 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
     return said
 
 
+def _servers(asked: ProbeRequest) -> ServerDisks | None:
+    """The servers and their disks, where any were named. Raises InputError."""
+    if asked.servers is None and not asked.disk_dir:
+        return None
+    if asked.servers is None or not asked.disk_dir:
+        raise InputError("--servers and --disk-dir say nothing alone",
+                         "give both: whose disks, and a directory on each of them")  # fmt: skip
+    near = next((one for one in asked.disk_dir if not Path(one).is_absolute()), None)
+    if near is not None:
+        raise InputError(f"--disk-dir {near} is relative", "write where it is on every server, as /data/brick1")
+    _check_size(asked.size)
+    file = Path(asked.servers)
+    hosts = mpirun.read_hostfile(file) if file.exists() else mpirun.parse_hosts(asked.servers.replace(",", "\n"))
+    wrong = next((host for host in hosts if not mpirun.HOST_NAME.fullmatch(host)), None)
+    if wrong is not None or not hosts:
+        raise InputError(f"--servers: '{wrong or asked.servers}' is neither a file nor a host name",
+                         "a file with one host per line, or names as s1,s2")  # fmt: skip
+    return ServerDisks(hosts, asked.disk_dir)
+
+
+def _check_size(size: int) -> None:
+    if size % TRANSFER or not size:
+        raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
+
+
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
     """Refuse a store or temporary files on the target, and a target that is none. Raises InputError, TargetError."""
     if target == store or target in store.parents:
         raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
     preflight.temporary_off(target)
-    if size % TRANSFER or not size:
-        raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
+    _check_size(size)
     keeper.check(target, Need(0, 0), Limits())
 
 
@@ -187,18 +225,19 @@ def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, n
         raise TargetError(error.message, "choose a smaller --size, fewer --nodes, or another target") from error
 
 
-def _experiment(nodes: int, repetitions: int, target: Path | None, size: int) -> Experiment:
+def _experiment(asked: ProbeRequest, nodes: int, target: Path | None, servers: ServerDisks | None) -> Experiment:
     seed = new_seed()
     factors = [Factor("nodes", "nodes", (nodes,)), Factor("ranks_per_node", "ranks", (1,))]
     return Experiment(
         id=new_id(),
         name="probe",
         factors=factors,
-        settings={"probe": {"target": str(target or ""), "size": size, "nodes": nodes}},
-        trials=design.trials(factors, {"kind": "full"}, range(repetitions), 0, seed),
+        settings={"probe": {"target": str(target or ""), "size": asked.size, "nodes": nodes,
+                            "servers": list(servers.hosts) if servers else [], "disk_dir": list(asked.disk_dir)}},
+        trials=design.trials(factors, {"kind": "full"}, range(asked.repetitions), 0, seed),
         seed=seed,
         created_at=now(),
-    )
+    )  # fmt: skip
 
 
 def _bench(

@@ -74,6 +74,16 @@ class StoredPhase:
         return bool(self.document.get("shared"))
 
     @property
+    def writer_counted(self) -> bool:
+        """Whether its rate counts the ranks on the node that wrote a shared file (see ``shared_reads``)."""
+        return bool(self.document.get("writer_counted"))
+
+    @property
+    def writer_cache(self) -> str:
+        """In what state the cache of that node was; empty where nothing says so."""
+        return str(self.document.get("writer_cache") or "")
+
+    @property
     def comparable(self) -> bool:
         """Whether the clocks of the nodes agree well enough to compare times of ranks."""
         return bool(self.document.get("comparable", True))

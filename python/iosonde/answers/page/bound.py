@@ -6,7 +6,7 @@ The page bounds its own cells: by what ``--bound`` says, or by the probe that a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.answers.bound import Bounds, How, shares
@@ -121,17 +121,7 @@ def _found(
 
 def _read(source: Source, given: GivenSystem, operation: str, probe: str | None, level: float) -> Inputs:
     words = {"operation": operation, **given.words}
-    inputs = inputs_of(Said(given.fields, words, probe), source.table, level)
-    if probe is None or {"servers", "server_network"} & {*given.fields}:
-        return inputs
-    # How many servers there are a probe does not see: that one of them limits must not be claimed.
-    system, worst, best = (_of_clients(one) for one in (inputs.system, inputs.worst, inputs.best))
-    return replace(inputs, system=system, worst=worst, best=best)
-
-
-def _of_clients(system: System) -> System:
-    own = system.client_network if system.client_network is not None else system.network
-    return replace(system, client_network=own, network=None)
+    return inputs_of(Said(given.fields, words, probe, given.others.get("cluster")), source.table, level)
 
 
 def _against(inputs: Mapping[str, Inputs]) -> str:
@@ -184,7 +174,7 @@ def _shown(inputs: Inputs, name: str, reads: Any) -> str:
     as_text: Callable[[float], str] = formats.get(reads, "{:g}".format)
     if ends[0] == ends[1]:
         return as_text(value)
-    return f"{as_text(value)} (probe: {' to '.join(as_text(end) for end in sorted(ends))})"
+    return f"{as_text(value)} ({' to '.join(as_text(end) for end in sorted(ends))})"
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:

@@ -14,12 +14,12 @@ from iosonde.core.system_words import OPTIONS
 
 _FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
 _WORDS = ("operation", "redundancy", "erasure", "placement")
-_OTHERS = ("probe", "data", "unit")
+_OTHERS = ("probe", "cluster", "data", "unit")
 
 
 @dataclass(frozen=True)
 class GivenSystem:
-    """What ``--bound`` says: fields of the system as text, words, and probe, data and unit."""
+    """What ``--bound`` says: fields of the system as text, words, and probe, cluster, data and unit."""
 
     fields: Mapping[str, str]
     words: Mapping[str, Any]

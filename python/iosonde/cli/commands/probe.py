@@ -17,6 +17,8 @@ from iosonde.cli.output import emit, talk
 @click.option("--nodes", type=click.IntRange(1), metavar="N", help="How many nodes [default: all there are].")
 @click.option("--hosts", metavar="FILE", help="One host per line, for mpirun.")
 @click.option("--launcher", metavar="NAME", help="local, mpirun or slurm [default: what fits].")
+@click.option("--servers", metavar="HOSTS", help="Measure the servers' own disks there: a file, or s1,s2.")
+@click.option("--disk-dir", multiple=True, metavar="DIR", help="A directory on a disk of each server; may be repeated.")
 @click.option(
     "--repetitions",
     type=click.IntRange(1),
@@ -54,8 +56,8 @@ from iosonde.cli.output import emit, talk
 def command(level: float, as_json: bool, **asked: Any) -> None:
     """Measure the network between every pair of nodes, disks, memory, CPU time.
 
-    Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every repetition is a run in the store; a
-    campaign on these nodes keeps the newest probe with its own runs.
+    Writes only below TARGET/iosonde-<id>/, on servers DIR/iosonde-<id>/, and removes it afterwards. Every repetition is
+    a run in the store; a campaign on these nodes keeps the newest probe with its own runs.
     """
     found = campaign.probe.probe(campaign.probe.ProbeRequest(**asked), level, caller())
     emit(found, report.text.probe.lines(found), as_json)

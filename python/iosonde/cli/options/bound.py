@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 _WORDS = ("operation", "redundancy", "erasure", "placement")
-_OTHERS = ("probe", "amount", "client_memory", "server_memory", "unit")
+_OTHERS = ("probe", "cluster", "amount", "client_memory", "server_memory", "unit")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class BoundOptions:
     fields: dict[str, str]
     words: dict[str, str | None]
     probe: str | None
+    cluster: str | None
     amount: str | None
     client_memory: str | None
     server_memory: str | None
@@ -37,7 +38,8 @@ class BoundOptions:
     @property
     def said(self) -> Said:
         """What the bound is computed from. Raises InputError."""
-        return answers.bound_inputs.Said(self.fields, answers.bound_inputs.words_of(**self.words), self.probe)
+        words = answers.bound_inputs.words_of(**self.words)
+        return answers.bound_inputs.Said(self.fields, words, self.probe, self.cluster)
 
     @property
     def how(self) -> How:
@@ -76,6 +78,7 @@ def _options() -> list[Callable[[Command], Command]]:
                      help="How servers are chosen for --stripe."),
         click.option("--probe", metavar="FILE|STORE",
                      help="What 'iosonde probe --json' printed, or a store that knows one."),
+        click.option("--cluster", metavar="FILE", help="The system as a file: today, as 'iosonde upgrade' reads it."),
         click.option("--data", "amount", metavar="D", help="How much data, as 3GB: prints T = D/S."),
         click.option("--client-memory", metavar="SIZE", help="Warn if a client's part of --data fits into it."),
         click.option("--server-memory", metavar="SIZE", help="Warn if a server's part of --data fits into it."),

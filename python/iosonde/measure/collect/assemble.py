@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.headlines import merged
+from iosonde.core.shared_reads import WRITER_NODE
 from iosonde.core.types import FactorValue, Observation
 from iosonde.measure import spool
 from iosonde.measure.items import COMMAND, NATIVE, STEP, Part
@@ -204,7 +205,8 @@ def _timed(
             "bytes": sum(entry["bytes"] for entry in part.totals),
             "errors": sum(entry["errors"] for entry in part.totals),
         }
-    return entry, _rows(plan, parts, times, kinds, repetition, places.get("nodes", []))
+    said, at_home = shown_apart(plan, parts, places.get("nodes", []))
+    return entry | said, _rows(plan, parts, times, kinds, repetition, at_home)
 
 
 def _offsets(parts: list[RankPhase], places: dict[str, Any]) -> dict[int, int]:
@@ -225,18 +227,29 @@ def _rows(
     times: rates.PhaseTimes,
     kinds: list[str],
     repetition: int,
-    nodes: list[int],
+    at_home: list[int],
 ) -> list[Observation]:
-    """An N-to-1 read is of the nodes that did not write the file; the writer's own is shown apart."""
-    away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]
-    if not plan.shared or plan.counted_kind == "write" or not away:
+    """``at_home``: the places of the parts that are shown apart."""
+    if not at_home:
         return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
     rows = []
-    at_home = [i for i in range(len(parts)) if i not in away]
-    for name, chosen in ((plan.operation, away), (f"{plan.operation}_writer_node", at_home)):
+    away = [i for i in range(len(parts)) if i not in at_home]
+    for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home)):
         picked = rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
         rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
     return rows
+
+
+def shown_apart(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:
+    """(what the entry says, the places of the parts to show apart): an N-to-1 read is of all nodes where that which
+    wrote the file verifiably had nothing of it in its cache; else of the others alone."""
+    away = [i for i, part in enumerate(parts) if part.rank < len(nodes) and nodes[part.rank] != nodes[0]]
+    if not plan.shared or plan.counted_kind == "write" or not away:
+        return {}, []
+    at_home = [i for i in range(len(parts)) if i not in away]
+    state = cache.worst(parts[i].cache.get("state", cache.WARM) for i in at_home)
+    verified = state == cache.COLD_VERIFIED
+    return {"writer_counted": verified, "writer_cache": state}, [] if verified else at_home
 
 
 def _cache(parts: list[RankPhase]) -> dict[str, Any] | None:

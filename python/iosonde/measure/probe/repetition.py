@@ -22,7 +22,9 @@ from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher
 
 from . import network
+from . import servers as server_disks
 from .program import BEATS, PARENT_MARK, RESULT, ProbeAssignment
+from .servers import ServerDisks
 
 FACT = "probe"
 CLEAN_S = 60.0
@@ -30,7 +32,8 @@ CLEAN_S = 60.0
 
 @dataclass(frozen=True)
 class ProbeBench:
-    """What all repetitions share. ``target`` is None where no disk is measured; ``facts`` go into each run."""
+    """What all repetitions share. ``target`` is None where no disk of a node is measured, ``servers`` where none of a
+    server is, ``nodes`` 0 where nothing else is; ``facts`` go into each run."""
 
     experiment: str
     launcher: Launcher
@@ -40,6 +43,7 @@ class ProbeBench:
     in_turn: bool
     facts: dict[str, Any]
     idle_s: float
+    servers: ServerDisks | None = None
     on_tick: Callable[[Any], None] | None = None
 
 
@@ -49,6 +53,33 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
     Raises KeyboardInterrupt after having ended the ranks and removed what they left on any node.
     """
     started_at, started = datetime.now(UTC), time.monotonic()
+    servers, missing = list[dict[str, Any]](), list[str]()
+    if bench.servers:
+        servers, missing = server_disks.measure(bench.servers, bench.experiment, bench.size, bench.idle_s)
+    found: dict[str, Any] = {"pairs": [], "nodes": []} if servers and not missing else {}
+    if bench.nodes and not missing:
+        found, missing = _of_nodes(bench)
+    if found:
+        found["servers"] = servers
+    return Run(
+        id=run_id,
+        experiment=bench.experiment,
+        source=SOURCE,
+        started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        seconds=time.monotonic() - started,
+        factors={"nodes": bench.nodes, "ranks_per_node": 1, "ranks": bench.nodes, "repetition": repetition,
+                 "block": repetition},
+        observations=observations(found) if found else [],
+        facts=bench.facts | {"order": repetition, "hosts": found.get("hosts", []), "nodes": found.get("node_of", []),
+                             FACT: {"pairs": found.get("pairs", []), "tcp": _without_outputs(found),
+                                    "nodes": found.get("nodes", []), "servers": found.get("servers", [])}},
+        missing=missing,
+        raw=outputs(found),
+    )  # fmt: skip
+
+
+def _of_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
+    """(what the ranks found, why they did not come to their end)."""
     found: dict[str, Any] = {}
     with temporary.directory("probe") as folder:
         assignment = ProbeAssignment(
@@ -71,35 +102,27 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             )
             if (folder / RESULT).exists():
                 found = json.loads((folder / RESULT).read_text())
-            missing = _why(folder, outcome, bool(found))
+            return found, _why(folder, outcome, bool(found))
         finally:
             if not found and bench.nodes > 1 and bench.launcher.name != "local":
                 _clean(bench, assignment)
-    return Run(
-        id=run_id,
-        experiment=bench.experiment,
-        source=SOURCE,
-        started_at=started_at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        seconds=time.monotonic() - started,
-        factors={"nodes": bench.nodes, "ranks_per_node": 1, "ranks": bench.nodes, "repetition": repetition,
-                 "block": repetition},
-        observations=observations(found) if found else [],
-        facts=bench.facts | {"order": repetition, "hosts": found.get("hosts", []), "nodes": found.get("node_of", []),
-                             FACT: {"pairs": found.get("pairs", []), "tcp": _without_outputs(found),
-                                    "nodes": found.get("nodes", [])}},
-        missing=missing,
-        raw=outputs(found),
-    )  # fmt: skip
 
 
 def observations(found: dict[str, Any]) -> list[Observation]:
-    """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first rank."""
+    """What the ranks found, as rows: those of a pair belong to the lower rank, those of a node to its first
+    rank, and those of a server's disk have its number."""
     rows = [row for pair in found["pairs"] for row in _of_pair(pair)]
     rows += [row for link in found.get("tcp", []) if not link["error"] for row in _of_link(link)]
     for node in found["nodes"]:
         rows += [
             Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
             for operation, metric, value, unit, includes in _of_node(node)
+        ]
+    disks = [disk for server in found.get("servers", []) for disk in server["disks"]]
+    for number, disk in enumerate(disks):
+        rows += [
+            Observation(f"server_disk_{way}", "bandwidth", disk[way], "bytes/s", rank=number, includes=includes)
+            for way, includes in (("write", "open,fsync,close"), ("read", "open,close"))
         ]
     return rows
 

@@ -106,7 +106,8 @@ def ceiling(system: System) -> Ceiling:
     if wild is not None:
         raise InputError(f"the term {wild} ({TERMS[wild][0]}) is beyond any number", "look at the units")
     terms = tuple(BoundTerm(name, values[name], *_said(name, moved, share)) for name in TERMS if name in values)
-    classical = ("network_clients", "network_servers", "disks")
+    links = ("network_clients", "network_servers") if system.path == "network" else ()
+    classical = (*links, "disks")
     missing = tuple(name for name in classical if name not in values)
     return Ceiling(system, terms, missing, share)
 

@@ -13,6 +13,7 @@ from iosonde.core.errors import InputError
 READ, WRITE = "read", "write"
 REDUNDANCIES = ("none", "client", "chained", "erasure")
 PLACEMENTS = ("round_robin", "random")
+PATHS = ("network", "local")
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class System:
     ``redundancy``: ``none``; ``client`` sends ``replicas`` copies itself; ``chained``: servers pass them on;
     ``erasure``: the client makes ``parity_chunks`` for every ``data_chunks`` chunks of ``chunk_size``.
     ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each; every copy of a
-    file does, and an erasure code's parity is among them.
+    file does, and an erasure code's parity is among them. ``path`` is ``local`` where the client has the disks itself.
     """
 
     operation: str = WRITE
@@ -61,6 +62,7 @@ class System:
     stripe_count: int | None = None
     files: int | None = None
     placement: str = "round_robin"
+    path: str = "network"
 
     def disk_rate(self, operation: str) -> float | None:
         """R of one disk when it reads or writes."""
@@ -69,8 +71,9 @@ class System:
 
 
 FIELDS = tuple(field.name for field in fields(System))
-_WORDS = {"operation": (READ, WRITE), "redundancy": REDUNDANCIES, "placement": PLACEMENTS}
+_WORDS = {"operation": (READ, WRITE), "redundancy": REDUNDANCIES, "placement": PLACEMENTS, "path": PATHS}
 _MAY_BE_ZERO = ("cpu", "server_cpu", "parity_chunks", "latency")
+LESS_IS_BETTER = ("cpu", "server_cpu", "latency", "copies", "metadata_operations")
 # Field → what it means nothing without.
 _NEEDS = {
     "latency": "request_size", "queue_depth": "latency", "copies": "memory_copy", "metadata_rate": "file_size",

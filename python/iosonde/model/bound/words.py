@@ -35,6 +35,13 @@ NAMES = {
     "metadata": "the metadata servers",
 }  # fmt: skip
 
+# Term that a bound should have → the options that make it known.
+_KNOWN_BY = {
+    "network_clients": "--net, or iosonde probe --hosts FILE",
+    "network_servers": "--servers and --net",
+    "disks": "--disks and --disk, or iosonde probe --servers HOSTS --disk-dir DIR",
+}
+
 
 def name(term: str) -> str:
     """A term as it stands in a sentence."""
@@ -46,10 +53,18 @@ def names(terms: tuple[str, ...]) -> str:
     return listed([NAMES[term] for term in terms])
 
 
+def unknown(made: Ceiling) -> list[str]:
+    """What should be known of a system and is not, each with what would tell it: the true bound can only be lower."""
+    return [f"nothing is known of {NAMES[term]}: the true bound may be lower ({_KNOWN_BY[term]})"
+            for term in made.missing]  # fmt: skip
+
+
 def assumptions(made: Ceiling) -> list[str]:
     """The four, and what the extensions of this system assume."""
     system, found = made.system, list(ASSUMPTIONS)
-    if system.stripe_count is None:
+    if system.path == "local":
+        found = ["data is processed where the disks are"]
+    elif system.stripe_count is None:
         found.append("load is spread evenly over servers and disks (--stripe says how it really is)")
     elif system.placement == "random":
         found.append("servers are chosen at random: S is the mean over placements, the busiest server limits")
@@ -59,7 +74,7 @@ def assumptions(made: Ceiling) -> list[str]:
         system.chunk_size, system.request_size):  # fmt: skip
         found.append("only full stripes are written (--chunk and --request say what they are)")
     pieces = system.data_chunks + system.parity_chunks if system.redundancy == "erasure" else system.replicas
-    if pieces > system.servers:
+    if pieces > system.servers and "network_servers" not in made.missing:
         found.append(f"{pieces:g} chunks or copies share {system.servers:g} servers: one that fails takes several")
     if system.redundancy != "none":
         found.append("links are full duplex, disks are not")
@@ -68,6 +83,8 @@ def assumptions(made: Ceiling) -> list[str]:
 
 def case(system: System) -> str:
     """Which of Cheng's cases this is, from N, M, R and I; also the one that he leaves out."""
+    if system.path == "local":
+        return "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)"
     link = system.network if system.network is not None else system.server_network
     rate = system.disk_rate(system.operation)
     if link is None or rate is None:

@@ -126,18 +126,23 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
         except IosondeError as error:
             found.append(error)
             continue
-        apart = [] if made.value.low is not None or made.extrapolated else _never_tried(model, row)
+        apart = [] if made.value.low is not None or made.extrapolated else _between(model.features, row)
         found.append(_of_neighbours(model, made, apart, level) if 0 < len(apart) <= MOST_BETWEEN else made)
     return found
 
 
-def _never_tried(model: Model, row: Array) -> list[Feature]:
-    """The factors whose number was never tried here, though others of it were often."""
+def _between(features: Sequence[Feature], row: Array) -> list[Feature]:
+    """The factors whose number lies between those that were tried."""
     return [
         feature
-        for feature, value in zip(model.features, row, strict=True)
-        if feature.numeric and tidy(float(value)) not in feature.levels and 2 * len(feature.levels) <= model.settings
+        for feature, value in zip(features, row, strict=True)
+        if feature.numeric and tidy(float(value)) not in feature.levels
     ]
+
+
+def _never_tried(model: Model, row: Array) -> list[Feature]:
+    """The factors whose number was never tried here, though others of it were often."""
+    return [feature for feature in _between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
 
 def _of_neighbours(model: Model, made: Prediction, apart: Sequence[Feature], level: float) -> Prediction:

@@ -34,7 +34,9 @@ def _alone(made: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     """The terms, the limit, what it assumes and what helps."""
     system = ceiling.system
     disks = "" if system.disks is None else f", {_many(system.disks, 'disk')}"
-    yield f"{system.operation}: {_many(system.clients, 'client')}, {_many(system.servers, 'server')}{disks}"
+    known = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is said by nobody
+    servers = f", {_many(system.servers, 'server')}" if known else ""
+    yield f"{system.operation}: {_many(system.clients, 'client')}{servers}{disks}"
     yield ""
     divisor, unit = human_scale(ceiling.s, "bytes/s")
     rows = [
@@ -61,7 +63,8 @@ def _sentence(made: Bounds, ceiling: Ceiling, amount: str) -> str:
         divisor, unit = human_scale(ceiling.s, "bytes/s")
         value, interval = estimate_parts(made.s, divisor)
         text = f"At most {value} ({interval}) {unit}"
-    text += f": {made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
+    known = "of what is known, " if ceiling.missing else ""
+    text += f": {known}{made.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
     if made.seconds is not None:
         text += f" {amount} take at least {format_seconds(made.seconds)}."
     if ceiling.relieved is not None:

@@ -33,8 +33,12 @@ def lines(probed: Probed) -> Iterator[str]:
     if made["tcp"]:
         yield ""
         yield from _links(made["tcp"])
-    yield ""
-    yield from _nodes(made["nodes"])
+    if made["nodes"]:
+        yield ""
+        yield from _nodes(made["nodes"], made["own_disk"] is not False)
+    if made["servers"]:
+        yield ""
+        yield from _servers(made["servers"])
     yield ""
     for warning in probed.warnings:
         yield from wrapped(f"~ {warning}", "  ")
@@ -62,10 +66,14 @@ def _links(links: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["TCP, by iperf3", "mean", "interval", ""], rows, "lrrL").splitlines()
 
 
-def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
+def _nodes(nodes: list[dict[str, Any]], own_disk: bool) -> Iterator[str]:
+    """``own_disk``: what was written to is a disk of the node, and no file system of others."""
     shown = _extremes(nodes, "disk_read" if "disk_read" in nodes[0] else "memory_copy_all_cores")
     rows = [
-        [words.format(cores=node["cores"]), *_value(node[key], unit)]
+        [
+            (words if own_disk else words.replace("disk ", "mount ")).format(cores=node["cores"]),
+            *_value(node[key], unit),
+        ]
         for node in shown
         for key, words, unit in _ROWS
         if key in node
@@ -78,20 +86,36 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
         yield escape(node["host"])
         yield from body[place * each : (place + 1) * each]
     for way in dict.fromkeys(node["disk_way"] for node in nodes if node["disk_way"]):
+        yield from wrapped(f"{'disk' if own_disk else 'mount'}: {way}", "  ")
+
+
+def _servers(servers: list[dict[str, Any]]) -> Iterator[str]:
+    disks = [(server["host"], disk) for server in servers for disk in server["disks"]]
+    rows = []
+    for host, disk in disks[:MOST_SHOWN]:
+        for way in ("write", "read"):
+            where = f"{host}:{disk['dir']}" if way == "write" else ""
+            rows.append([where, way, *_value(disk[f"disk_{way}"], "bytes/s")])
+    yield from table(["disk of a server", "", "mean", "interval", ""], rows, "LLrrL").splitlines()
+    if len(disks) > MOST_SHOWN:
+        yield f"{MOST_SHOWN} of {len(disks)} disks; all: --json"
+    for way in dict.fromkeys(disk["disk_way"] for _, disk in disks):
         yield from wrapped(f"disk: {way}", "  ")
 
 
 def sentences(probed: Probed) -> list[str]:
     """The slowest of everything: it is what a ceiling is made of."""
     parts, worst = [], probed.slowest
+    whose = " of a server" if probed.made["servers"] else ""
     if "network_bandwidth" in worst:
         over = "link" if all(pair["medium"] == "network" for pair in probed.made["pairs"]) else "pair"
         tcp = f" by MPI, {_short(worst['tcp_bandwidth'], 'bytes/s')} by TCP" if "tcp_bandwidth" in worst else ""
         parts.append(f"The slowest {over} carries {_short(worst['network_bandwidth'], 'bytes/s')}{tcp}.")
     if "disk_write" in worst:
         written, read = (_short(worst[name], "bytes/s") for name in ("disk_write", "disk_read"))
-        cpu = _short(max(worst["cpu_write"], worst["cpu_read"]), "s/byte")
-        parts += [f"The slowest disk writes {written} and reads {read}.", f"A client spends up to {cpu} of CPU."]
+        parts.append(f"The slowest disk{whose} writes {written} and reads {read}.")
+    if "cpu_write" in worst:
+        parts.append(f"A client spends up to {_short(max(worst['cpu_write'], worst['cpu_read']), 's/byte')} of CPU.")
     if not parts:
         parts.append(f"Memory copies {_short(worst['memory_copy'], 'bytes/s')}.")
     return parts

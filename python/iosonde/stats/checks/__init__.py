@@ -38,7 +38,8 @@ class Subject:
     ``runs`` are those of a store (empty for a plain table), ``table`` the rows behind the cells.
     ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
     can pass, in the responses' own unit. ``observed``: settings that were
-    only seen, as opposed to set: nobody owes all their combinations.
+    only seen, as opposed to set: nobody owes all their combinations. ``probes``: complete repetitions of the store's
+    probes.
     """
 
     cells: Sequence[TrialCell]
@@ -49,6 +50,7 @@ class Subject:
     bound: float | None = None
     limit: float | None = None
     observed: Sequence[str] = ()
+    probes: Sequence[StoredRun] = ()
 
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:

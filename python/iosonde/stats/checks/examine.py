@@ -70,12 +70,14 @@ def of_table(
 
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun], bound: float | None = None,
-    problems: Sequence[Finding] = (), observed: Sequence[str] = (),
+    problems: Sequence[Finding] = (), observed: Sequence[str] = (), probes: Sequence[StoredRun] = (),
 ) -> Examination:  # fmt: skip
     """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that
-    nobody set."""
+    nobody set, ``probes`` the repetitions of its probes."""
     hidden = hidden_in_store(measured)
-    subject = checks.Subject(measured.cells, level, runs, measured.rows, hidden, bound, observed=observed)
+    subject = checks.Subject(
+        measured.cells, level, runs, measured.rows, hidden, bound, observed=observed, probes=probes
+    )
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
     return _examine(subject, metrics, measured.by, (), problems)
 
@@ -111,7 +113,7 @@ def _unseen(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
 def _unbounded(subject: checks.Subject) -> list[str]:
     found = (
         []
-        if (subject.bound, subject.limit) != (None, None)
+        if (subject.bound, subject.limit) != (None, None) or subject.probes
         else ["values above what the hardware can carry need --bound"]
     )
     if not subject.runs:

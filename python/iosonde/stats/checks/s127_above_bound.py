@@ -10,6 +10,11 @@ How we know
     --bound 117MB/s, others with a plain number in their own unit. A unit
     such as KB is read both as 1000 and as 1024 bytes: an error is what lies
     above the bound in both readings, a warning what does so in one.
+    Without --bound, a store's own probe of the same nodes is taken: the links
+    of a network file system's clients, or the nodes' disks where the probe was
+    of the same target. What was probed may not be all (one file, one stream at
+    a time), so that only 1.5 times its upper end is reported, as a warning;
+    writes without fsync are left out.
 
 When it is wrong
     When the bound is (more nodes have more network), or when the cache is what
@@ -32,14 +37,16 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_rate, significant
 
 from ..overview.cells import TrialCell
+from ..overview.probed_limits import ProbedLimit, ProbedLimits
 from . import SHOWN, Subject
 
 CODE = "S127"
+PROBED_MARGIN = 1.5
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics with values above ``subject.limit``, or rates above ``subject.bound``."""
-    found = []
+    """Metrics with values above ``subject.limit``, rates above ``subject.bound`` or far above what was probed."""
+    found = _above_probe(subject) if subject.bound is None and subject.probes else []
     for (operation, metric), cells in subject.families.items():
         found += _above_limit(operation or metric, cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
@@ -81,3 +88,43 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
         f"{highest / limit:.3g} times as much ({places[0]})",
         {"metric": name, "bound": limit, "highest": highest, "times": highest / limit, "n": len(above),
          "places": places[:SHOWN]}, "look at the unit, then at the cache")]  # fmt: skip
+
+
+def _above_probe(subject: Subject) -> list[Finding]:
+    """One finding for each metric with rates far above what the probe of the same nodes found."""
+    limits, runs, found = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
+    for (operation, metric), cells in subject.families.items():
+        readings = bytes_per_s(cells[0].unit)
+        if not readings or "buffered" in operation:
+            continue
+        direction = "read" if "read" in f"{operation}{metric}" else "write"
+        above: list[tuple[float, ProbedLimit, str]] = []
+        for cell in cells:
+            for value, name in zip(cell.values * min(readings), _runs(cell, subject), strict=False):
+                carried = limits.of(runs[name], direction) if name in runs else None
+                if carried and value > PROBED_MARGIN * carried.bytes_per_s:
+                    above.append((float(value), carried, f"run {name}"))
+        if above:
+            found.append(_far_above(operation, metric, above, sum(cell.values.size for cell in cells)))
+    return found
+
+
+def _far_above(operation: str, metric: str, above: Sequence[tuple[float, ProbedLimit, str]], n: int) -> Finding:
+    value, carried, place = max(above, key=lambda one: one[0] / one[1].bytes_per_s)
+    times = value / carried.bytes_per_s
+    return Finding(
+        CODE, Severity.WARNING,
+        f"{len(above)} of {n} values of {operation or metric} are above what {carried.what} of these nodes carried "
+        f"when they were probed, {format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
+        f"{times:.3g} times as much ({place})",
+        {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
+         "times": times, "n": len(above), "places": [place for *_, place in above[:SHOWN]]},
+        "a cache served it: drop it, or use more than the memory; or probe again",
+    )  # fmt: skip
+
+
+def _runs(cell: TrialCell, subject: Subject) -> list[str]:
+    """The run of each value of a cell of a store."""
+    if cell.rows is None or subject.table is None or "run" not in subject.table.columns:
+        return []
+    return [str(name) for name in subject.table.columns["run"].values[cell.rows]]

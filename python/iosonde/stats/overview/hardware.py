@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from iosonde.core.filesystems import on_own_disk
 from iosonde.core.hardware import SOURCE, medium
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -25,8 +26,9 @@ _ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
 
 
 def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
-    """``pairs``, ``tcp`` and ``nodes`` with an Estimate of everything, over the facts of a probe's complete
-    repetitions; ``tcp_error`` is why TCP was not measured."""
+    """``pairs``, ``tcp``, ``nodes`` and ``servers`` with an Estimate of everything, over the facts of a probe's
+    complete repetitions; ``tcp_error`` is why TCP was not measured, ``filesystem`` the type of the target's,
+    and ``own_disk`` whether that is a disk of each node: not behind a network, nor in memory."""
     first = repetitions[0]
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
@@ -37,6 +39,8 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
         "tcp_error": next((link["error"] for link in links if link["error"]), ""),
         "nodes": [_node([probe["nodes"][i] for probe in probes], level)
                   for i in range(len(first["probe"]["nodes"]))],
+        "servers": _servers([probe.get("servers") or () for probe in probes], level),
+        **_target(first),
     }  # fmt: skip
 
 
@@ -64,11 +68,28 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
         "tcp": [link for link in made["tcp"] if wanted >= set(link["hosts"])],
         "tcp_error": made["tcp_error"],
         "nodes": [node for node in made["nodes"] if node["host"] in wanted],
+        "servers": made["servers"],
+        "filesystem": made["filesystem"],
+        "own_disk": made["own_disk"],
     }
 
 
+def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
+    """Of the ``stored`` probes, whatever their hosts: the newest that measured clients, with the servers of the newest
+    that measured servers, as plain JSON. Empty where there is none."""
+    found: Facts = {}
+    for part in ("servers", "nodes"):
+        last = next((run for run in reversed(probes) if run.facts["probe"].get(part)), None)
+        if last is not None:
+            made = summarise([dict(run.facts) for run in probes if run.experiment == last.experiment], level)
+            kept = made if part == "nodes" else {"pairs": [], "nodes": [], "own_disk": None}
+            found = {**found, **to_json(kept), "servers": found.get("servers") or to_json(made["servers"])}
+    return found
+
+
 def slowest(made: Facts) -> dict[str, float]:
-    """Value of each of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node."""
+    """Value of each of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
+    slowest disk: those of the servers where they were probed, and no rate through a mounted file system."""
     pairs, nodes = made["pairs"], made["nodes"]
     found = {}
     if pairs:
@@ -77,14 +98,17 @@ def slowest(made: Facts) -> dict[str, float]:
     if made["tcp"]:
         found["tcp_bandwidth"] = min(link[way].value for link in made["tcp"] for way in ("bandwidth", "bandwidth_back"))
     for name, key, worst in (
-        ("disk_write", "disk_write", min),
-        ("disk_read", "disk_read", min),
         ("memory_copy", "memory_copy_all_cores", min),
         ("cpu_write", "cpu_write", max),
         ("cpu_read", "cpu_read", max),
     ):
         if nodes and key in nodes[0]:
             found[name] = worst(node[key].value for node in nodes)
+    disks = [disk for server in made["servers"] for disk in server["disks"]]
+    if not disks and made["own_disk"] is not False:
+        disks = [node for node in nodes if "disk_write" in node]
+    for name in ("disk_write", "disk_read") if disks else ():
+        found[name] = min(disk[name].value for disk in disks)
     return found
 
 
@@ -95,6 +119,12 @@ def to_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     return [to_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _target(facts: Facts) -> Facts:
+    """What the disk of the nodes was measured on; nothing where none was."""
+    kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
+    return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
 
 def _pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
@@ -139,6 +169,24 @@ def _node(same: Sequence[Facts], level: float) -> Facts:
         ", then ".join(dict.fromkeys(node["disk"]["way"] for node in same)) if "disk" in same[0] else None
     )
     return made | {key: _mean([read(node) for node in same], level) for key, read in chosen.items()}
+
+
+def _servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:
+    """Each server with its disks, in the order of the first repetition."""
+    return [
+        {
+            "host": server["host"],
+            "disks": [
+                {
+                    "dir": disk["dir"], "filesystem": disk["filesystem"], "disk_way": disk["way"],
+                    **{f"disk_{way}": _mean([same[i]["disks"][j][way] for same in repetitions], level)
+                       for way in ("write", "read")},
+                }
+                for j, disk in enumerate(server["disks"])
+            ],
+        }
+        for i, server in enumerate(repetitions[0])
+    ]  # fmt: skip
 
 
 def _mean(values: list[float], level: float) -> Estimate:

@@ -34,7 +34,8 @@ def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) ->
 def _series(
     phase: StoredPhase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
-    """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write."""
+    """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write,
+    unless nothing of the file was in the writer's cache."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
     counted = phase.counted_kind or _counted(str(phase.measures), operation, present)
     if counted is None:
@@ -42,7 +43,7 @@ def _series(
     nodes = run.facts.get("nodes") or []
     away = [rank for rank in np.unique(rows["rank"]).tolist() if rank < len(nodes) and nodes[rank] != nodes[0]]
     kind = list(kinds).index(counted)
-    if phase.shared and counted != "write" and away:
+    if phase.shared and counted != "write" and away and not phase.writer_counted:
         yield operation, rows[np.isin(rows["rank"], away)], kind
         yield operation + _WRITER, rows[~np.isin(rows["rank"], away)], kind
     else:

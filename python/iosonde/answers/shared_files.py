@@ -1,0 +1,46 @@
+"""What a phase on one shared file does to its bound: who is counted, and on how many servers the file lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from iosonde.core.filesystems import keeps_files_whole
+from iosonde.core.shared_reads import counted
+from iosonde.core.stored import StoredRun
+from iosonde.data.source import Source
+from iosonde.model.bound.system import System
+
+
+class SharedFiles:
+    """The runs of a source, asked cell by cell; ``notes`` gathers what has to be said."""
+
+    def __init__(self, source: Source) -> None:
+        self._runs = {run.id: run for run in source.runs}
+        self.notes: dict[str, None] = {}
+
+    def fields(self, operation: str, runs: Sequence[str], system: System) -> dict[str, Any]:
+        """Fields of the system of one cell that its runs tell better than the number of nodes."""
+        every = [self._runs[name] for name in runs if name in self._runs]
+        told = {counted(run, operation) for run in every}
+        of = told.pop() if len(told) == 1 else None
+        if of is None:
+            return {}
+        found: dict[str, Any] = {"clients": of.nodes}
+        if of.beside:
+            self.notes[
+                f"{operation} is of {of.nodes} of {of.nodes + 1} nodes: the one that wrote the file read at the same "
+                f"time and is not counted, its cache being {of.beside}; the servers may have carried more"
+            ] = None
+        spread = system.stripe_count is not None or system.redundancy == "erasure" or system.servers == 1
+        if of.shared and not spread and all(_whole(run) for run in every):
+            found |= {"stripe_count": 1, "files": 1}
+            self.notes[
+                f"{operation}: one shared file lies on one server of this file system (--stripe says otherwise)"
+            ] = None
+        return found
+
+
+def _whole(run: StoredRun) -> bool:
+    layout = (run.facts.get("machine") or {}).get("filesystem") or {}
+    return keeps_files_whole(run.filesystem, layout)

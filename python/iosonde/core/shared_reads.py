@@ -1,0 +1,62 @@
+"""Whose work the rate of a phase is of: where ranks on the node that wrote a shared file read it too, they may have had
+it from their own cache. They count where that node's cache was verified to be empty; else the rate is of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .stored import StoredPhase, StoredRun
+from .words import listed
+
+WRITER_NODE = "_writer_node"  # what such a part of an operation is called
+
+
+@dataclass(frozen=True)
+class Counted:
+    """So many ``nodes`` did what the rate of an operation counts. ``shared``: on one file. ``beside``: the state of the
+    cache of the writer's node, whose ranks read at the same time and are not counted; empty where there are none."""
+
+    nodes: int
+    shared: bool
+    beside: str = ""
+
+
+def left_out(phase: StoredPhase, nodes: Sequence[int]) -> bool:
+    """Whether the rate of a phase is without the ranks on the writer's node, which is rank 0's; ``nodes``: of each
+    rank."""
+    shared_read = phase.shared and phase.counted_kind != "write"
+    return shared_read and not phase.writer_counted and len(set(nodes)) > 1
+
+
+def counted(run: StoredRun, operation: str) -> Counted | None:
+    """Whose work the rate of an operation is of; None where the run does not say."""
+    nodes = list(run.facts.get("nodes") or ())
+    for phase in run.phases if nodes else ():
+        if phase.is_command or operation not in (phase.operation, phase.operation + WRITER_NODE):
+            continue
+        if not left_out(phase, nodes):
+            return Counted(len(set(nodes)), phase.shared)
+        if operation != phase.operation:
+            return Counted(1, phase.shared, "unknown")
+        beside = phase.writer_cache or str(phase.cache.get("state") or "unknown")
+        return Counted(len(set(nodes)) - 1, phase.shared, beside)
+    return None
+
+
+def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
+    """(operations whose rate leaves out readers in some of these runs, why they say nothing of scaling).
+
+    On one node the writer itself reads, on several it takes its share of the server uncounted: one against the other
+    is no efficiency."""
+    found: dict[str, str] = {}
+    for run in runs:
+        for phase in run.phases if run.complete else ():
+            if (of := counted(run, phase.operation)) and of.beside:
+                found[phase.operation] = of.beside
+    states = sorted(set(found.values()))
+    said = (
+        f"{listed(list(found))}: no efficiency. The node that wrote the file read it at the same time and is not "
+        f"counted, its cache being {listed(states)}"
+    ) if found else ""  # fmt: skip
+    return {name for operation in found for name in (operation, operation + WRITER_NODE)}, said

@@ -1,0 +1,79 @@
+"""The disks of the servers, each measured on its own host: by ssh, as steps ``on: servers``, all hosts at once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from iosonde.measure import on_servers
+from iosonde.ranks import temporary, watchdog
+from iosonde.ranks.watchdog import STDERR, STDOUT
+
+from .server_program import ServerAssignment
+
+CLEAN_S = 60.0
+_PROGRAM = "iosonde.measure.probe.server_program"
+
+
+@dataclass(frozen=True)
+class ServerDisks:
+    """What is measured: a directory on each disk, the same on every host."""
+
+    hosts: tuple[str, ...]
+    directories: tuple[str, ...]
+
+
+def measure(asked: ServerDisks, experiment: str, size: int, limit_s: float) -> tuple[list[dict[str, Any]], list[str]]:
+    """(every server with its disks, what is missing in words). A disk that takes longer than ``limit_s`` is given up.
+
+    Raises KeyboardInterrupt after having removed what it made.
+    """
+    assignment, whole = ServerAssignment(asked.directories, experiment, size), False
+    with temporary.directory("servers") as folder:
+        try:
+            outcome = _run(asked, assignment, folder, limit_s * len(asked.directories))
+            found, missing = _read(asked.hosts, folder)
+            if outcome.timed_out:
+                missing = missing or [f"the servers' disks were not measured within {outcome.seconds:.0f} s"]
+            whole = not missing
+        finally:
+            if not whole:
+                with temporary.directory("clean") as beside:
+                    _run(asked, replace(assignment, only_clean=True), beside, CLEAN_S)
+    return found, missing
+
+
+def _run(asked: ServerDisks, assignment: ServerAssignment, folder: Path, limit_s: float) -> watchdog.Outcome:
+    command = on_servers.script(f"{sys.executable} -m {_PROGRAM} {assignment.to_word()}", asked.hosts, {})
+    limits = watchdog.TimeLimits(deadline_s=limit_s)
+    return watchdog.watch(["/bin/sh", "-c", command], heartbeat_dir=folder, limits=limits)
+
+
+def _read(hosts: Sequence[str], folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """What each host printed, and one sentence for each that told nothing."""
+    found, missing = [], []
+    lines = [line for name in (STDOUT, STDERR) for line in (folder / name).read_text(errors="replace").splitlines()]
+    for host in hosts:
+        own = [line.removeprefix(f"{host}: ").strip() for line in lines if line.startswith(f"{host}: ")]
+        told = next((one for one in map(_told, own) if one), None)
+        if told and "disks" in told:
+            found.append({"host": host, "disks": told["disks"]})
+        elif told:
+            missing.append(f"on server {host}: {told['error']}. {told['hint']}")
+        else:
+            why = own[0] if own else "it said nothing"
+            missing.append(f"on server {host}: {why}. iosonde must be there at the same path, and ssh reach it "
+                           f"without a question: ssh {host} true")  # fmt: skip
+    return found, missing
+
+
+def _told(line: str) -> dict[str, Any] | None:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and ({"disks"} <= set(told) or {"error", "hint"} <= set(told)) else None

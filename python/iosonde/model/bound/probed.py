@@ -1,0 +1,105 @@
+"""What a probe says of a system: the document of ``iosonde probe --json`` → fields, each with its worst and best end.
+
+The disk of a system is a server's. What a probe measured on a mounted network file system is no disk: it is one
+client's rate through the file system, with its copies, caches and network inside. Disks are known where the probe
+measured the servers themselves, or where its target was a disk of the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Document = Mapping[str, Any]
+Ends = tuple[float, float, float]  # value, worst, best
+
+_DISK = ("disk_read", "disk_write")
+
+
+@dataclass(frozen=True)
+class ProbedSystem:
+    """``fields`` of a System with their ends; ``words`` are those that were counted or are texts; ``notes`` say what
+    was taken for what."""
+
+    fields: dict[str, Ends] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def probed_system(document: Document, operation: str, given: Collection[str]) -> ProbedSystem:
+    """The system that a probe saw; ``given`` are the fields that were said otherwise and come first."""
+    found: dict[str, Ends] = {}
+    words: dict[str, Any] = {}
+    notes = list(document.get("warnings") or [])
+    pairs, nodes = document.get("pairs") or [], document.get("nodes") or []
+    links = [pair[way] for pair in pairs for way in ("bandwidth", "bandwidth_back") if pair["medium"] == "network"]
+    if links:
+        found["network"] = _slowest(links)
+    elif pairs:
+        notes.append("the probe saw no network between its ranks: give --net")
+    notes += _disks(document, found, words, given)
+    if nodes and all(node.get("memory_copy_all_cores") for node in nodes):
+        found["memory_copy"] = _slowest([node["memory_copy_all_cores"] for node in nodes])
+    key = "cpu_read" if operation == "read" else "cpu_write"
+    if nodes and all(node.get(key) for node in nodes):
+        slow = max(nodes, key=lambda node: node[key]["value"] / node["cores"])
+        found["cpu"] = tuple(_end(slow[key], end) / slow["cores"] for end in ("value", "high", "low"))
+    for name, (value, worst, best) in found.items():
+        if worst <= 0:  # an interval of few repetitions, cut at zero: no system has a rate of nothing
+            found[name] = (value, value, best)
+            notes.append(f"the probe's interval of {name.replace('_', ' ')} reaches 0 and is left out below its mean: "
+                         "probe with more --repetitions")  # fmt: skip
+    _of_clients_alone(found, words, given)
+    return ProbedSystem(found, words, tuple(dict.fromkeys(notes)))
+
+
+def own_disk(document: Document) -> bool | None:
+    """Whether the probed target was a disk of each node, not behind a network nor in memory; None where nothing says
+    so."""
+    if document.get("own_disk") is not None:
+        return bool(document["own_disk"])
+    # A document of a version before says it in its warnings alone.
+    return False if any("its 'disk' is" in one for one in document.get("warnings") or []) else None
+
+
+def _disks(document: Document, found: dict[str, Ends], words: dict[str, Any], given: Collection[str]) -> list[str]:
+    """Adds R, and where they were counted M and P. Returns what to say of it."""
+    nodes, servers = document.get("nodes") or [], document.get("servers") or []
+    of_servers = [disk for server in servers for disk in server["disks"]]
+    if of_servers:
+        for name in _DISK:
+            found[name] = _slowest([disk[name] for disk in of_servers])
+        counted = {"servers": len(servers), "disks": len(of_servers)}
+        words |= {name: count for name, count in counted.items() if name not in given}
+        taken = " and ".join(f"{count} {name if count > 1 else name[:-1]}" for name, count in counted.items()
+                             if name not in given)  # fmt: skip
+        return [f"{taken} were probed, and are taken for all: --servers and --disks say otherwise"] if taken else []
+    own = own_disk(document)
+    if own is False or not nodes or not all(node.get("disk_write") for node in nodes):
+        return []
+    for name in _DISK:
+        found[name] = _slowest([node[name] for node in nodes])
+    if len(nodes) > 1 or {"disks", "servers"} & {*given}:
+        return []
+    words["disks"] = 1
+    if own and not {"network", "client_network", "server_network"} & {*given}:
+        words["path"] = "local"
+    return ["the disk that the probe measured is taken for the only one: --disks says otherwise"]
+
+
+def _of_clients_alone(found: dict[str, Ends], words: Mapping[str, Any], given: Collection[str]) -> None:
+    """A probe of the clients does not see how many servers there are: that one of them limits must not be claimed."""
+    if "network" in found and not {"servers", "network", "server_network"} & {*given, *words}:
+        own = found.pop("network")
+        if "client_network" not in given:
+            found["client_network"] = own
+
+
+def _slowest(estimates: Sequence[Mapping[str, Any]]) -> Ends:
+    slow = min(estimates, key=lambda one: one["value"])
+    return _end(slow, "value"), _end(slow, "low"), _end(slow, "high")
+
+
+def _end(estimate: Mapping[str, Any], end: str) -> float:
+    return float(estimate["value"] if estimate[end] is None else estimate[end])

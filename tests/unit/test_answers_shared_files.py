@@ -1,0 +1,154 @@
+"""N-to-1 reads: who is counted is who is divided by, and one shared file lies on one server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("iosonde.engine._native")
+from iosonde.answers.bound import bound
+from iosonde.answers.bound_inputs import Said, read
+from iosonde.answers.check import check
+from iosonde.answers.scale import Growth, scale
+from iosonde.answers.summary import summary
+from iosonde.core.errors import DataError
+from iosonde.core.types import Factor, Observation, Run
+from iosonde.data.asked import Asked
+from iosonde.data.source import open_data
+from iosonde.store import Store
+
+READ = "read_nto1_large"
+LINK = 100e6
+GLUSTER, SPREAD = ("fuse.glusterfs", {"type": "Replicate"}), ("fuse.glusterfs", {"type": "Disperse"})
+TWO_SERVERS = {"network": "100MB/s", "servers": "2", "disks": "2", "disk": "500MB/s"}
+
+
+def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 98e6)) -> Path:
+    """Three trials on one node and on two; of two, ``writer`` is what the phase says of the writer's node."""
+    from iosonde.core.types import Experiment
+
+    kind, layout = on
+    store = Store.create(path)
+    store.save_experiment(Experiment("e", "x", [Factor("nodes", "nodes", (1, 2))], {}, [], 0, "2026-11-21T10:00:00Z"))
+    for number in range(6):
+        nodes = 1 + number % 2
+        told = writer if nodes == 2 else {}
+        rows = [Observation(READ, "bandwidth_last_done", rates[nodes - 1] + number, "bytes/s"),
+                Observation("write_large", "bandwidth_last_done", 60e6 * nodes + number, "bytes/s")]  # fmt: skip
+        if told and not told.get("writer_counted"):
+            rows.append(Observation(f"{READ}_writer_node", "bandwidth_last_done", 50e6, "bytes/s"))
+        ranks = [{"rank": rank, "node": rank, "bytes": 10**6} for rank in range(nodes)]
+        common = {"ranks": ranks, "cache": None, "totals": {}, "comparable": True, "duration_ns": 10**9}
+        read_it = {"index": 0, "name": READ, "operation": READ, "shared": True, "counted_kind": "read"}
+        wrote = {"index": 1, "name": "write_large", "operation": "write_large", "shared": False}
+        phases = [{**read_it, **common, **told}, {**wrote, **common}]
+        facts = {"hosts": [f"n{rank}" for rank in range(nodes)], "nodes": list(range(nodes)), "target": "/mnt",
+                 "machine": {"mount": {"type": kind}, "filesystem": {"family": "x", **layout}}}  # fmt: skip
+        store.append(Run(f"e-{number:04d}", "e", "iosonde envelope", f"2026-11-21T10:{number:02d}:00Z", 1.0,
+                         {"nodes": nodes, "repetition": number // 2}, rows, facts, phases=phases))  # fmt: skip
+    return path
+
+
+def bounds(path: Path, **fields: str):
+    source = open_data(str(path))
+    made = bound(source, read(Said(TWO_SERVERS | fields), source.table, 0.95), Asked())
+    return made, {(one.operation, one.by["nodes"]): one for one in made.shares}
+
+
+COUNTED = {"writer_counted": True, "writer_cache": "cold-verified"}
+APART = {"writer_counted": False, "writer_cache": "cold-requested"}
+
+
+def test_all_readers_that_were_cold_share_the_link_of_the_one_server_that_has_the_file(tmp_path):
+    made, found = bounds(stored(tmp_path / "s", COUNTED))
+    two = found[READ, 2]
+    assert two.ceiling.system.clients == 2 and two.ceiling.s == LINK and two.ceiling.limit == ("network_servers",)
+    assert two.share.value == pytest.approx(0.98, abs=0.001)
+    assert found["write_large", 2].ceiling.s == 2 * LINK  # a file of its own each
+    assert [one for one in made.warnings if "one server" in one]
+
+
+def test_readers_that_are_not_counted_are_not_divided_by_and_that_is_said(tmp_path):
+    made, found = bounds(stored(tmp_path / "s", APART, rates=(96e6, 50e6)))
+    assert found[READ, 2].ceiling.system.clients == 1 == found[f"{READ}_writer_node", 2].ceiling.system.clients
+    assert any("1 of 2 nodes" in one and "cold-requested" in one for one in made.warnings)
+
+
+@pytest.mark.parametrize(("on", "fields"), [(SPREAD, {}), (("ceph", {}), {}), (GLUSTER, {"stripe_count": "2"})])
+def test_a_file_that_is_spread_has_all_servers(tmp_path, on, fields):
+    made, found = bounds(stored(tmp_path / "s", COUNTED, on), **fields)
+    assert found[READ, 2].ceiling.s == 2 * LINK and not any("one server" in one for one in made.warnings)
+
+
+def test_the_disks_of_one_server_read_one_file(tmp_path):
+    _, found = bounds(stored(tmp_path / "s", COUNTED), disks="4", disk="20MB/s")
+    assert found[READ, 2].ceiling.s == 2 * 20e6 and found["write_large", 2].ceiling.s == 4 * 20e6
+
+
+def test_efficiency_is_of_all_readers_or_is_not_told(tmp_path):
+    told = summary(open_data(str(stored(tmp_path / "a", COUNTED))), Asked()).overview
+    (of_read,) = [one for one in told.efficiency if one.operation == READ]
+    assert of_read.efficiency.value == pytest.approx(0.51, abs=0.01)
+    silent = summary(open_data(str(stored(tmp_path / "b", APART, rates=(96e6, 50e6)))), Asked()).overview
+    assert {one.operation for one in silent.efficiency} == {"write_large"}
+    assert any("not counted" in one and READ in one for one in silent.warnings)
+
+
+def test_scaling_leaves_out_what_is_not_of_all_readers(tmp_path):
+    source = open_data(str(stored(tmp_path / "s", APART)))
+    made = scale(source, Asked(), Growth())
+    assert {one.series.response for one in made.items} == {"write_large bandwidth_last_done"}
+    assert any("not counted" in one for one in made.warnings)
+    assert {one.series.response.split()[0] for one in scale(open_data(str(stored(tmp_path / "t", COUNTED))), Asked(),
+                                                            Growth()).items} == {READ, "write_large"}  # fmt: skip
+
+
+# What the store's own probe says of these rates (S127)
+
+
+def with_probe(path: Path, hosts: tuple[str, ...] = ("n0", "n1"), forth: float = 20e6) -> Path:
+    pair = {"a": 0, "b": 1, "sweep": [[8, 1e-6]], "forth": forth, "back": forth, "sent_bytes": 1, "crossed_bytes": 1}
+    nodes = [{"rank": i, "host": host, "cores": 1, "copy_one": 1e9, "copy_all": 1e9,
+              "disk": {"write": 1e6, "read": 1e6, "way": "x"}, "cpu": {"write": 1e-9, "read": 1e-9}}
+             for i, host in enumerate(hosts)]  # fmt: skip
+    facts = {"hosts": list(hosts), "nodes": [0, 1], "target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}},
+             "probe": {"pairs": [pair], "tcp": [], "nodes": nodes}}  # fmt: skip
+    store = Store.open(path)
+    for number in range(2):
+        store.append(Run(f"p-{number}", "p", "iosonde probe", f"2026-11-21T11:0{number}:00Z", 1.0,
+                         {"nodes": 2, "repetition": number}, [], facts))  # fmt: skip
+    return path
+
+
+def above(path: Path) -> dict[str, float]:
+    found = check(open_data(str(path)), Asked()).examination.findings
+    return {one.evidence["operation"]: one.evidence["times"] for one in found if one.code == "S127"}
+
+
+def test_rates_far_above_the_probed_links_of_the_same_nodes_are_found(tmp_path):
+    """20 MB/s a node: reads of 96 and 98 are 4.8 and 2.45 times that, writes of 60 and 120 three times."""
+    times = above(with_probe(stored(tmp_path / "s", COUNTED)))
+    assert times == pytest.approx({READ: 4.8, "write_large": 3.0}, rel=1e-3)
+
+
+@pytest.mark.parametrize(("hosts", "forth"), [(("n0", "n1"), 70e6), (("m0", "m1"), 20e6)])
+def test_rates_near_the_probe_or_of_other_nodes_are_none(tmp_path, hosts, forth):
+    assert not above(with_probe(stored(tmp_path / "s", COUNTED), hosts, forth))
+
+
+def test_a_network_file_system_is_not_held_against_the_probe_of_its_mount(tmp_path):
+    """Its 'disk' of 1 MB/s is one client's rate through it."""
+    assert not above(with_probe(stored(tmp_path / "s", COUNTED), forth=1e9))
+
+
+def test_a_disk_is_held_against_its_probe_only_where_that_was_its_own(tmp_path):
+    path = stored(tmp_path / "s", COUNTED, ("xfs", {}))
+    with_probe(path)
+    assert not above(path)  # the probe was of a Gluster mount
+
+
+def test_an_operation_that_says_nothing_of_scaling_is_refused_with_the_reason(tmp_path):
+    source = open_data(str(stored(tmp_path / "s", APART)))
+    with pytest.raises(DataError, match="is not counted, its cache being cold-requested"):
+        scale(source, Asked((READ,)), Growth())

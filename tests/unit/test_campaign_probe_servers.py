@@ -1,0 +1,110 @@
+"""``probe --servers``: each server measures its own disks; what cannot be is said with the server's name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("iosonde.engine._native")
+from iosonde.campaign.probe import ProbeRequest, probe
+from iosonde.core.errors import IncompleteError, InputError, TargetError
+from iosonde.measure.probe import server_program
+from iosonde.measure.probe.server_program import ServerAssignment
+from iosonde.store import Store
+
+# Stands in for ssh: runs the command here, one host after another, as their disks are one here.
+SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do case $1 in -o) shift 2 ;; *) shift ;; esac; done
+[ "$1" = gone ] && { echo "ssh: could not resolve $1" >&2; exit 255; }
+[ "$1" = bare ] && { echo "python: not found"; exit 127; }
+shift; exec flock LOCK sh -c "$*"
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ssh").write_text(SSH.replace("LOCK", str(tmp_path / "lock")))
+    (tmp_path / "bin" / "ssh").chmod(0o755)
+    (tmp_path / "disk").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    return tmp_path
+
+
+def asked(here: Path, servers: str = "s1,s2", **more) -> ProbeRequest:
+    given = {"disk_dir": (str(here / "disk"),), "size": 2**20, "repetitions": 2, "store": str(here / "st")}
+    return ProbeRequest(servers=servers, **given | more)
+
+
+@pytest.mark.slow
+def test_every_server_measures_its_disk_and_nothing_is_left(here):
+    (here / "hosts").write_text("s1\ns2 # the second\n")
+    found = probe(asked(here, str(here / "hosts")))
+    assert [(one["host"], len(one["disks"])) for one in found.made["servers"]] == [("s1", 1), ("s2", 1)]
+    (disk,) = found.made["servers"][0]["disks"]
+    assert disk["disk_write"].n == 2 and disk["disk_read"].value > 0 and disk["dir"] == str(here / "disk")
+    assert found.made["nodes"] == [] == found.made["pairs"]  # no node was asked for, and none was measured
+    assert found.slowest["disk_read"] == min(one["disks"][0]["disk_read"].value for one in found.made["servers"])
+    assert not list((here / "disk").iterdir())
+    rows = Store.open(here / "st").runs()
+    assert len(rows) == 2 and all(one["complete"] for one in rows)
+    assert {row["quantity"] for row in found.records()} == {"disk_write", "disk_read"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("servers", "said"), [("s1,gone", "on server gone: ssh: could not resolve gone"), ("bare", "python: not found")]
+)
+def test_a_server_that_says_nothing_is_named_with_what_to_look_at(here, servers, said):
+    with pytest.raises(IncompleteError) as error:
+        probe(asked(here, servers))
+    assert said in error.value.message and "the same path" in error.value.message
+    assert not list((here / "disk").iterdir())
+
+
+@pytest.mark.slow
+def test_what_is_wrong_on_a_server_is_said_as_it_says_it(here):
+    with pytest.raises(IncompleteError, match=r"on server s1: .*/nowhere"):
+        probe(asked(here, "s1", disk_dir=(str(here / "nowhere"),)))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"disk_dir": ()}, "say nothing alone"),
+        ({"servers": None}, "say nothing alone"),
+        ({"disk_dir": ("disk",)}, "relative"),
+        ({"servers": "-oProxyCommand=x"}, "neither a file nor a host name"),
+        ({"servers": ","}, "neither a file nor a host name"),
+        ({"size": 1000}, "1 MiB"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_starts(here, words, said):
+    with pytest.raises(InputError, match=said):
+        probe(asked(here, **words))
+    assert not (here / "st").exists()
+
+
+def test_two_directories_of_one_disk_are_no_two_disks(here):
+    (here / "other").mkdir()
+    both = (str(here / "disk"), str(here / "other"))
+    with pytest.raises(TargetError, match="lie on one file system"):
+        server_program.run(ServerAssignment(both, "x", 2**20))
+
+
+def test_a_network_mount_is_no_disk_of_the_server(here, monkeypatch):
+    monkeypatch.setattr(server_program.machine, "target_facts", lambda place: {"mount": {"type": "nfs4"}})
+    with pytest.raises(TargetError, match="nfs4: it lies on no disk of this server"):
+        server_program.run(ServerAssignment((str(here / "disk"),), "x", 2**20))
+    assert not list((here / "disk").iterdir())
+
+
+def test_what_an_ended_repetition_left_is_removed_and_nothing_else(here):
+    from iosonde.measure.target.workspace import Workspace
+
+    Workspace.create(here / "disk", "mine").trial(server_program.PLACE)
+    (here / "disk" / "iosonde-other").mkdir()
+    server_program.clean(ServerAssignment((str(here / "disk"), str(here / "gone")), "mine", 2**20))
+    assert [one.name for one in (here / "disk").iterdir()] == ["iosonde-other"]
