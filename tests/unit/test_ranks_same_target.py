@@ -56,7 +56,7 @@ HERE, T = ("host3", "host4", "host5"), Path("/mnt/t")
         (Seen(True, "ext4", "/dev/vda1"), "is ext4, on host3 it is fuse.glusterfs"),
         (Seen(True, "fuse.glusterfs", "n1:/old"), "is fuse.glusterfs of n1:/old, on host3 it is fuse.glusterfs of "
                                                   "n1:/rep2"),
-        (Seen(False, "fuse.glusterfs", "n1:/rep2", hangs=True), "does not answer (fuse.glusterfs of n1:/rep2)"),
+        (Seen(False, "fuse.glusterfs", "n1:/rep2", "not connected"), "on fuse.glusterfs of n1:/rep2: not connected"),
         (Seen(True, "fuse.glusterfs", "n2:rep2"), ""),  # another server of the same volume
         (Seen(True, "xfs", "/dev/sda", serves=True), ""),
     ],
@@ -95,4 +95,20 @@ def test_a_look_at_a_target_that_hangs_ends(monkeypatch, tmp_path):
 
     monkeypatch.setattr(same_target.Helper, "call", silent)
     found = same_target.look_within(tmp_path)
-    assert found.hangs and not found.visible and found.type == same_target.look(tmp_path).type
+    assert found.fault == "does not answer for 10 s" and not found.visible
+    assert (found.type, found.source) == (same_target.look(tmp_path).type, same_target.look(tmp_path).source)
+
+
+def test_a_mount_whose_daemon_died_is_named_with_its_error(faulty):
+    faulty.kill()
+    ranks = mpi.connect(1)
+    said = f"{ranks.hosts[0].name}: {faulty.path} on fuse.faultfs of faultfs: Transport endpoint is not connected"
+    assert same_target.before(ranks, [faulty.path]) == [said]
+    assert same_target.compare(ranks, faulty.path)[0] == [said]
+
+
+def test_a_target_that_hangs_on_one_node_is_named_before_anything_is_written(faulty, monkeypatch):
+    monkeypatch.setattr(same_target, "LOOK_S", 1.0)
+    faulty.set({"on": ["getattr", "statfs"], "do": "hang"})
+    (said,) = same_target.before(mpi.connect(1), [faulty.path])
+    assert said.endswith("does not answer for 1 s") and f"{faulty.path} on fuse.faultfs of faultfs" in said

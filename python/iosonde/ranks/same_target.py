@@ -26,14 +26,14 @@ _BEFORE_THE_PATH = re.compile(r"^(?:[\w+.-]*:?//[^/]*|[^/]*(?=/))")
 
 @dataclass(frozen=True)
 class Seen:
-    """One node's view of a directory: whether it is there, and the type and source of the mount below it. ``hangs``:
-    there was no answer within LOOK_S. ``serves``: the node itself is whom the other nodes' mounts name.
+    """One node's view of a directory: whether it is there, and the type and source of the mount below it. ``fault``:
+    why it cannot be seen whether it is there. ``serves``: the node itself is whom the other nodes' mounts name.
     """
 
     visible: bool
     type: str
     source: str
-    hangs: bool = False
+    fault: str = ""
     serves: bool = False
 
     def other_than(self, first: Seen) -> tuple[str, str]:
@@ -59,21 +59,21 @@ class Seen:
 
 def look(directory: Path) -> Seen:
     """As this node sees it. Hangs where the target does."""
-    visible = directory.is_dir()  # first: it is what makes an automounter mount it
+    visible, fault = False, ""
     try:
-        found = mount.of_path(directory)
-    except OSError:
-        found = None
-    return Seen(visible, *_named(found))
+        visible = directory.is_dir()  # first: it is what makes an automounter mount it
+    except OSError as error:  # the daemon or the server behind it is gone
+        fault = os.strerror(error.errno or 0)
+    return Seen(visible, *_named(mount.at(os.path.realpath(directory))), fault)
 
 
-def look_within(directory: Path, limit_s: float = LOOK_S) -> Seen:
+def look_within(directory: Path) -> Seen:
     """The same by a helper, which is left behind if the target does not answer."""
-    helper = Helper(__name__, limit_s)
+    helper = Helper(__name__, LOOK_S)
     try:
         return Seen(**helper.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
-        return Seen(False, *_named(mount.at(str(directory))), hangs=True)
+        return Seen(False, *_named(mount.at(str(directory))), f"does not answer for {LOOK_S:.0f} s")
     finally:
         helper.close()
 
@@ -94,6 +94,9 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[str]:
     said = []
     for host, view in seen.items():
         if view.visible:
+            continue
+        if view.fault:
+            said.append(f"{host}: {directory} on {view.type} of {view.source}: {view.fault}")
             continue
         if first is None:
             said.append(f"{host}: {directory} is not visible")
@@ -125,8 +128,8 @@ def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[str
     first = next((at for at, view in enumerate(seen) if view.visible and view.kind == usual), None)
     said = []
     for host, view in zip(hosts, seen, strict=True):
-        if view.hangs:
-            said.append(f"{host}: {target} does not answer ({view.type} of {view.source})")
+        if view.fault:
+            said.append(f"{host}: {target} on {view.type} of {view.source}: {view.fault}")
         elif first is None:
             said.append(f"{host}: there is no {target}")
         elif not view.visible:
