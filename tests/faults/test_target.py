@@ -111,6 +111,14 @@ def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
     found = target_checks.try_all(faulty.path, limit_s=1.0)
     assert [one.ok for one in found] == [True, False]
     assert "does not answer" in found[1].detail
+    faulty.clear()
+    faulty.set({"on": "any", "do": "hang"})
+    (found,) = target_checks.try_all(faulty.path, limit_s=1.0)
+    assert "does not answer" in found.detail and found.required
+    faulty.clear()
+    faulty.kill()
+    (found,) = target_checks.try_all(faulty.path)
+    assert "Transport endpoint is not connected" in found.detail and found.required
 
 
 @pytest.mark.parametrize(
