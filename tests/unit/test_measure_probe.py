@@ -151,7 +151,8 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
 
 @pytest.mark.parametrize(
     ("kind", "source", "word"),
-    [("tmpfs", "tmpfs", "in memory"), ("nfs4", "n1:/x", "servers"), ("fuse", "mfs#n1:9421", "servers"),
+    [("tmpfs", "tmpfs", "in memory"), ("nfs4", "n1:/x", "servers"),
+     ("fuse", "mfs#n1:9421", "fuse of mfs#n1:9421: its 'disk' is the servers'"),
      ("fuse", "/dev/sda1", ""), ("ext4", "/dev/sda1", "")],
 )  # fmt: skip
 def test_a_target_that_is_no_disk_is_named(kind, source, word):

@@ -164,7 +164,7 @@ def warnings(made: Facts, mount: Facts) -> list[str]:
     if mount.get("type") in MEMORY_TYPES:
         said.append(f"the target is {mount['type']}, in memory: its 'disk' is none")
     if _is_network(mount):
-        kind = mount["type"]
+        kind = f"fuse of {mount['source']}" if mount["type"] == "fuse" else mount["type"]
         said.append(f"the target is {kind}: its 'disk' is the servers', their caches and the network in between")
     return said
 

@@ -58,9 +58,9 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
-        faults, mounts = controls.prepare(assignment, ranks, heart), []
-        if not faults:
-            faults, mounts = _seen_by_all(assignment, ranks, heart)
+        faults = controls.prepare(assignment, ranks, heart)
+        unseen, mounts = _seen_by_all(assignment, ranks, heart) if not faults else ([], [])
+        faults += unseen
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
