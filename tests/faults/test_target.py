@@ -111,6 +111,14 @@ def test_the_doctor_goes_on_without_a_target_that_hangs(faulty):
     found = target_checks.try_all(faulty.path, limit_s=1.0)
     assert [one.ok for one in found] == [True, False]
     assert "does not answer" in found[1].detail
+    faulty.clear()
+    faulty.set({"on": "any", "do": "hang"})
+    (found,) = target_checks.try_all(faulty.path, limit_s=1.0)
+    assert "does not answer" in found.detail and found.required
+    faulty.clear()
+    faulty.kill()
+    (found,) = target_checks.try_all(faulty.path)
+    assert "Transport endpoint is not connected" in found.detail and found.required
 
 
 @pytest.mark.parametrize(
@@ -168,3 +176,14 @@ def test_unknown_counts_of_a_file_system_are_no_shortage(faulty, tmp_path):
     assert done.returncode == 0, done.stderr
     document = Store.open(tmp_path / "other").runs()[0]
     assert document["facts"]["machine"]["mount"]["free_bytes"] is None
+
+
+def test_what_a_run_on_a_fuse_mount_keeps_of_its_client(faulty, tmp_path):
+    """Nobody knows this type: it is a network mount with a cache of its own, served by a daemon that is no stranger."""
+    assert run(faulty.path, tmp_path / "store").returncode == 0
+    document = Store.open(tmp_path / "store").runs()[0]
+    assert (document["factors"]["server_cache"], document["factors"]["client_cache"]) == ("warm", "cold-requested")
+    (mounted,) = document["facts"]["mounts"]
+    assert (mounted["type"], mounted["source"]) == ("fuse.faultfs", "faultfs")
+    (load,) = document["facts"]["loads"]
+    assert load["client_daemon_cpu_s"] > 0 and load["client_daemon_rss_bytes"] > 2**20

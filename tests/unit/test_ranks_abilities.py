@@ -216,6 +216,15 @@ def test_something_required_that_is_missing_is_exit_1(monkeypatch):
     assert caught.value.exit_code == 1
 
 
+def test_the_command_itself_does_not_touch_its_target(tmp_path, monkeypatch):
+    """A target that hangs would hang it, before anything was said."""
+    touched, true = [], os.stat
+    monkeypatch.setattr(os, "stat", lambda path, *more, **also: touched.append(str(path)) or true(path, *more, **also))
+    monkeypatch.setattr(abilities, "check_all", lambda *_: [good()])
+    CliRunner().invoke(doctor.command, ["--target", str(tmp_path)], catch_exceptions=False)
+    assert str(tmp_path) not in touched
+
+
 def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
     result = CliRunner().invoke(doctor.command, ["--target", str(tmp_path / "no")])
     assert result.exception.exit_code == 2

@@ -60,5 +60,5 @@ class Doctor(Answer):
 
 def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while an answer is
-    waited for. Raises TargetError, TargetFaultError."""
+    waited for. Raises TargetError."""
     return Doctor(tuple(abilities.check_all(target, on_wait)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IncompleteError, InputError, TargetError
-from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
+from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.stored import StoredRun
@@ -102,10 +102,10 @@ class Probed:
             raise IncompleteError(*self.missing)
 
 
-def probed(repetitions: Sequence[Facts], level: float, mount_type: str | None = None) -> Probed:
-    """What the facts of complete repetitions say; ``mount_type`` is the file system that was written to, if any."""
+def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
+    """What the facts of complete repetitions say; ``mount`` is that of the directory that was written to, if any."""
     made = hardware.summarise(repetitions, level)
-    said = tuple(warnings(made, mount_type))
+    said = tuple(warnings(made, mount or {}))
     return Probed(made, hardware.slowest(made), said, len(repetitions), level)
 
 
@@ -126,7 +126,7 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
         if place:
             _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
         if found.name != "local" and count:
-            rollcall.call(found, count)
+            rollcall.call(found, count, targets=(place,) if place else ())
         facts: machine.Facts = {
             **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
         }  # fmt: skip
@@ -135,10 +135,10 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
         experiment = _experiment(asked, count, place, servers)
         bench = replace(_bench(asked, experiment, found, count, place, facts, caller), servers=servers)
         runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
-    return _found(asked, runs, (facts["mount"] or {}).get("type") if place else None, level)
+    return _found(asked, runs, facts["mount"] if place else None, level)
 
 
-def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, level: float) -> Probed:
+def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
     whole = [run for run in runs if run.complete]
     missing: tuple[str, ...] = ()
     if len(whole) < len(runs):
@@ -150,7 +150,7 @@ def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, lev
         )
     if not whole:
         raise IncompleteError(*missing)
-    made = probed([run.facts for run in whole], level, mount_type)
+    made = probed([run.facts for run in whole], level, mount)
     return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
 
 
@@ -163,7 +163,7 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     return run
 
 
-def warnings(made: Facts, mount_type: str | None) -> list[str]:
+def warnings(made: Facts, mount: Facts) -> list[str]:
     """What the reader must know before believing the numbers."""
     said = []
     media = {pair["medium"] for pair in made["pairs"]}
@@ -176,10 +176,11 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
         said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
     if made["nodes"] and not made["pairs"]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
-    if mount_type in MEMORY_TYPES:
-        said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
-    if mount_type in NETWORK_TYPES:
-        said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
+    if mount.get("type") in MEMORY_TYPES:
+        said.append(f"the target is {mount['type']}, in memory: its 'disk' is none")
+    if _is_network(mount):
+        kind = f"fuse of {mount['source']}" if mount["type"] == "fuse" else mount["type"]
+        said.append(f"the target is {kind}: its 'disk' is the servers', their caches and the network in between")
     return said
 
 
@@ -206,6 +207,10 @@ def _servers(asked: ProbeRequest) -> ServerDisks | None:
 def _check_size(size: int) -> None:
     if size % TRANSFER or not size:
         raise InputError(f"--size {size} is not a multiple of 1 MiB", "write it like 256MiB")
+
+
+def _is_network(mount: Facts) -> bool:
+    return is_network(mount.get("type") or "", mount.get("source") or "")
 
 
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
@@ -251,7 +256,7 @@ def _bench(
         nodes=nodes,
         target=target,
         size=asked.size,
-        in_turn=(facts["mount"] or {}).get("type") in NETWORK_TYPES,
+        in_turn=_is_network(facts["mount"] or {}),
         facts={
             "machine": facts,
             "software": machine.software(Path.cwd()),

@@ -129,6 +129,25 @@ def test_a_node_that_does_not_answer_is_named_after_a_while(cluster):
     assert "ssh to each must work" in said
 
 
+def test_a_node_with_another_target_is_named_before_anything_is_written(cluster):
+    """Also to commands that name their files themselves. The directory itself is the same for all three nodes."""
+    store, hosts = cluster.local / "never", cluster.hostfile("n1", "n2", "n3")
+    cluster.run("n3", "mount", "-t", "tmpfs", "other", str(cluster.target))
+    cluster.run("n2", "mount", "-t", "proc", "other", str(cluster.target))
+    cluster.run("n1", "mount", "-t", "tmpfs", "other", str(cluster.target))
+    try:
+        words = ("run", f"touch {cluster.target}/mine", "--nodes", "3", "--target", str(cluster.target))
+        done = cluster.product("n1", *words, "--hosts", str(hosts), "--store", str(store),
+                               env=over_agent(MPICH, cluster))  # fmt: skip
+        made = cluster.run("n1", "ls", str(cluster.target)).stdout
+    finally:
+        for name in ("n1", "n2", "n3"):
+            cluster.run(name, "umount", str(cluster.target))
+    assert done.returncode == 2
+    assert f"n2: {cluster.target} is proc, on n1 it is tmpfs\n" in done.stderr
+    assert made == "" and cluster.run("n1", "test", "-e", str(store)).returncode
+
+
 def test_two_names_of_one_node_are_found_out(cluster):
     env = over_agent(MPICH, cluster)
     hosts = cluster.root / "twice"

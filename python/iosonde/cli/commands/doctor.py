@@ -13,15 +13,15 @@ from iosonde.core.errors import IncompleteError
 
 
 @click.command(epilog="Example: iosonde doctor --target /mnt/x")
-@click.option("--target", type=click.Path(path_type=Path), help="Also try what works in this directory.")
+@click.option("--target", metavar="DIR", help="Also try what works in this directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def command(target: Path | None, as_json: bool) -> None:
+def command(target: str | None, as_json: bool) -> None:
     """What this machine can do, and what to install for the rest.
 
     Everything is tried, not guessed: two ranks are really started. In the target a directory with one file of
     1 MiB is made and removed. Exit code 1 if something is missing that everything needs.
     """
-    made = answers.doctor.doctor(target, Waiting())
+    made = answers.doctor.doctor(None if target is None else Path(target), Waiting())
     emit(made, report.text.doctor.lines(made), as_json)
     if made.missing:
         raise IncompleteError(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, TargetError
-from iosonde.core.filesystems import NETWORK_TYPES
+from iosonde.core.filesystems import is_network
 from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
 from iosonde.ranks import machine
@@ -61,7 +61,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
 
 def _disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
     kind = (machine.target_facts(place)["mount"] or {}).get("type")
-    if kind in NETWORK_TYPES:
+    if is_network(kind):
         raise TargetError(f"{place} is {kind}: it lies on no disk of this server", "give a directory on its own disk")
     workspace = Workspace.create(place, assignment.experiment)
     try:

@@ -25,7 +25,7 @@ Check = Callable[[], Ability]
 
 def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list[Ability]:
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while it is waited
-    for. Raises TargetError if it is no directory, TargetFaultError if it does not answer at all.
+    for. Raises TargetError if it is no directory.
     """
     of_the_job = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [

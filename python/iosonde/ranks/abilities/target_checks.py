@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import IosondeError, TargetError
+from iosonde.core.errors import IosondeError, TargetError, TargetFaultError
+from iosonde.core.filesystems import MEMORY_TYPES
 from iosonde.core.units import format_size
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
 from iosonde.ranks.machine import mount
@@ -21,7 +23,6 @@ from iosonde.ranks.machine import mount
 from .ability import Ability
 
 _BYTES = 1 << 20
-_IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 
 def target_mount(target: Path) -> Ability:
@@ -32,7 +33,7 @@ def target_mount(target: Path) -> Ability:
         return Ability("target", False, f"{target}: no mount found", "measuring it", "look at /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
     detail = f"{found.type} from {found.source}, {free}"
-    return Ability("target", found.type not in _IN_MEMORY, detail, "measuring storage and not memory",
+    return Ability("target", found.type not in MEMORY_TYPES, detail, "measuring storage and not memory",
                    "choose a directory on the file system to be measured")  # fmt: skip
 
 
@@ -93,12 +94,16 @@ CHECKS = [target_mount, target_writable, target_direct_io, target_fadvise]
 
 def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> list[Ability]:
     """The answer of every check, in order; failed ones where a check failed. After one without an answer no other is
-    tried. Raises TargetError if it is no directory, TargetFaultError if not even that can be seen.
+    tried. Raises TargetError if it is no directory.
     """
     whole, found = os.path.abspath(target), []
     helper = Helper(__name__, limit_s, on_wait)
     try:
-        if not helper.call("is_directory", whole, f"looking at {whole}", path=whole):
+        try:
+            there = helper.call("is_directory", whole, f"looking at {whole}", path=whole)
+        except TargetFaultError as error:
+            return [Ability("target", False, f"failed: {error.message}", "measuring it", error.hint, required=True)]
+        if not there:
             raise TargetError(f"{target} is not a directory", "give --target a directory that exists")
         if not whole.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in whole):
             return [Ability("target", False, f"the name of {target} is not UTF-8", "measuring it",
@@ -121,8 +126,11 @@ def _answering(check: Callable[[Path], Ability]) -> Callable[[str], dict[str, An
 
 
 def is_directory(path: str) -> bool:
-    """Whether it is one."""
-    return os.path.isdir(path)
+    """Whether it is one. Raises OSError where that cannot be seen: the server or the daemon behind it is gone."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {check.__name__: _answering(check) for check in CHECKS}
