@@ -61,7 +61,7 @@ def run(assignment: ServerAssignment) -> list[dict[str, Any]]:
 
 def _disk(place: Path, assignment: ServerAssignment) -> dict[str, Any]:
     kind = (machine.target_facts(place)["mount"] or {}).get("type")
-    if is_network(kind):
+    if is_network(kind or ""):
         raise TargetError(f"{place} is {kind}: it lies on no disk of this server", "give a directory on its own disk")
     workspace = Workspace.create(place, assignment.experiment)
     try:
