@@ -85,7 +85,7 @@ def measure(
             progress.tick(beats)
 
         bench = replace(_bench(store, wanted, ready, experiment, hands.caller), on_tick=on_tick)
-        benches = _of_targets(bench, wanted, ready, workspaces)
+        benches = _of_targets(bench, wanted, ready, workspaces, hands.keeper)
         probes = hardware.stored(map(StoredRun, store.runs()))
 
         def one(which: Trial) -> Run:
@@ -230,12 +230,15 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
 
 
 def _of_targets(
-    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace]
+    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace], keeper: Keeper
 ) -> dict[str, Bench]:
-    """A bench for each target, by its name; one without a workspace where there is none."""
+    """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
+    how it is before the campaign is not asked again."""
     return {
         name: replace(bench, workspace=workspace, facts=bench.facts
-                      | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])})
+                      | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])},
+                      look=partial(keeper.condition, wanted.spec.targets[name]) if ready.facts[name]["condition"]
+                      else None)
         for name, workspace in workspaces.items()
     } or {"": bench}  # fmt: skip
 
