@@ -18,7 +18,7 @@ from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
-from iosonde.measure import spools, trial
+from iosonde.measure import restore, spools, trial
 from iosonde.measure.rank import program
 from iosonde.measure.target.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
@@ -101,7 +101,10 @@ def measure(
 
         rules = _rules(store, wanted, experiment, ready.node, level)
         pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), say)
-        with contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext():
+        forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
+        with forked, restore.kept(_settings(store, wanted, ready, experiment), say) as found:
+            known = {"levels_found": found} if found else {}
+            benches = {name: replace(one, facts=one.facts | known) for name, one in benches.items()}
             ended = _trials(store, Steps(one, clear, pace), experiment, done, rules, progress)
     except BaseException as error:
         progress.clear()
@@ -116,6 +119,19 @@ def measure(
     progress.clear()
     fault = _cleaned(workspaces)
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
+
+
+def _settings(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment) -> restore.Settings:
+    """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
+    spec = wanted.spec
+    return restore.Settings(
+        restore.controls_of(spec),
+        restore.values_of(spec),
+        ready.launcher,
+        max(wanted.nodes),
+        store.path / "locks" / f"found-{experiment.id}.json",
+        _spool(wanted),
+    )
 
 
 def _clean_nodes(wanted: Campaign, ready: Ready, experiment: Experiment, limit_s: float) -> str:

@@ -66,13 +66,15 @@ class Control:
     """How a factor is set and read back: shell commands that see ``${LEVEL}``.
 
     What ``read`` prints (stripped) must be the level, else the trial is an error: a level that did not take must
-    not become a column of the results. ``on`` is SINGLE or EACH node.
+    not become a column of the results. ``on`` is SINGLE or EACH node. With ``restore`` a factor that can be read is set
+    back at the end of a campaign to what it was before.
     """
 
     factor: str
     set: str = ""
     read: str = ""
     on: str = SINGLE
+    restore: bool = True
 
 
 @dataclass(frozen=True)

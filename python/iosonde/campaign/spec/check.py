@@ -89,6 +89,8 @@ def _factors(document: Document) -> Iterator[Problem]:
 def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
     if "set" in given and placeholders.LEVEL not in placeholders.names_in(given["set"]):
         yield _at(document, (*path, "set"), "the command does not say ${LEVEL}", "say where the level stands in it")
+    if "restore" in given and "set" not in given:
+        yield _at(document, (*path, "restore"), "nothing is set", "give the command that sets it with set")
     if "on" in given and not {"set", "read"} & given.keys():
         yield _at(document, (*path, "on"), "nothing is set or read", "give a command with set or read")
 

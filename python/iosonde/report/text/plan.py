@@ -77,6 +77,8 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
                 for word, text in (("set by", control.set), ("read by", control.read)):
                     if text:
                         yield f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
+                if control.set:
+                    yield f"{'':<12}{'':<{wide}}  {escape(plan.afterwards[control.factor])}"
 
 
 def _steps(plan: CampaignPlan) -> Iterator[str]:
