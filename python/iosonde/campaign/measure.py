@@ -27,12 +27,13 @@ from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-from . import left, mpi_steps, targets, trials
+from . import abort, left, mpi_steps, targets, trials
 from .against import Pairs
 from .caller import Caller, Progress, Stop
 from .campaign import Campaign
 from .needs import forecast, measured_trials
 from .pace import Pace
+from .pacing import Breaks
 from .preflight import Ready
 from .probe import attached
 from .resume import free_id, number_of, repetitions_needed
@@ -88,18 +89,28 @@ def measure(
         benches = _of_targets(bench, wanted, ready, workspaces, hands.keeper)
         probes = hardware.stored(map(StoredRun, store.runs()))
 
+        breaks = Breaks(wanted.pacing, hands.stop.check, say)
+
         def one(which: Trial) -> Run:
             hands.stop.check()
             run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
             with targets.said(name):
-                return attached(trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s), probes, level)
+                made = trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s)
+                made.facts |= {"waited_s": breaks.waited_s} if breaks.waited_s else {}
+                return attached(made, probes, level)
 
         def clear(made: Run) -> None:
             name = wanted.spec.target_name(made.factors)
             with targets.said(name):
                 trial.clear(benches[name], made)
 
-        rules = _rules(store, wanted, experiment, ready.node, level)
+        def stopped() -> str:
+            why = abort.why(wanted.terms.abort_if)
+            if why and (kept := store.run_ids(experiment.id)):
+                store.notes.change(kept[-1], note=f"the campaign was ended after this trial: {why}")
+            return why
+
+        rules = replace(_rules(store, wanted, experiment, ready.node, level), breaks=breaks, abort=stopped)
         pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), say)
         forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
         with forked, restore.kept(_settings(store, wanted, ready, experiment), say) as found:

@@ -127,7 +127,7 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         n_files,
         offers,
         cells=design.cells(spec.factors, spec.design, experiment.seed),
-        seconds_by_level=by_level(experiment.trials, expected.seconds) if expected.total_s else {},
+        seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_steps(wanted, values)),
         controls=tuple(_control(one, values) for one in spec.controls),
         unmount=_filled(spec.cache.unmount, values),

@@ -72,8 +72,8 @@ def controls_of(spec: Spec) -> tuple[Control, ...]:
 
 @contextmanager
 def kept(settings: Settings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
-    """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it. ``say``
-    is told what was set back, and what could not be."""
+    """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it.
+    ``say`` is told what was set back, and what could not be."""
     if not settings.controls:
         yield {}
         return

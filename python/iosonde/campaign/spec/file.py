@@ -254,6 +254,7 @@ def _terms(data: Mapping[str, Any]) -> Terms:
         "max_seconds": parse_seconds,
         "max_bytes": parse_size,
         "speeds": _speeds,
+        "pace": str,
     }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
     kept = {key: units.get(key, _same)(value) for key, value in data.items()}
