@@ -158,8 +158,8 @@ class Terms:
     """What the user allows, and where things are kept. It changes no result: the same experiment under other terms
     is the same experiment. Sizes in bytes, times in seconds; None is no limit. ``store`` None: the usual one.
     ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
-    ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks between
-    trials, ``abort_if`` is a command whose exit code 0 ends the campaign.
+    ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks
+    between trials, ``abort_if`` is a command whose exit code 0 ends the campaign.
     """
 
     store: str | None = None
