@@ -132,10 +132,10 @@ def measure(
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
 
 
-def _settings(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment) -> restore.Settings:
+def _settings(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment) -> restore.SystemSettings:
     """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
     spec = wanted.spec
-    return restore.Settings(
+    return restore.SystemSettings(
         restore.controls_of(spec),
         restore.values_of(spec),
         ready.launcher,

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from iosonde.core.schema import WELL
-from iosonde.ranks.machine import Condition
+from iosonde.ranks.machine import TargetCondition
 
 # How long an answer is waited for; and after ranks that hung on the target, of whose 10 s little is left.
 LOOK_S, SOON_S = 8.0, 2.5
 
 # Seconds → how it is just now; None where that is not known.
-Look = Callable[[float], Condition | None]
+Look = Callable[[float], TargetCondition | None]
 
 
-def facts(before: Condition | None, after: Condition | None, sets: bool) -> dict[str, Any]:
+def facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
     """What is kept of both looks. ``sets``: the trial itself sets something, so that what was there before is no level
     of it."""
     looks = {"before": before, "after": after}
@@ -23,7 +23,7 @@ def facts(before: Condition | None, after: Condition | None, sets: bool) -> dict
     return {**told, "options": _options(before, after, sets)}
 
 
-def health(before: Condition | None, after: Condition | None) -> str | None:
+def health(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
     """The level of the trial: ``ok``, ``n2 down``, ``ok, then n2 down``; None where neither look knows it. Where one
     does, nothing else is known."""
     known = [_level(one["health"]) for one in (before, after) if one and one["health"] is not None]
@@ -34,7 +34,7 @@ def _level(troubles: list[str]) -> str:
     return "; ".join(troubles) or WELL
 
 
-def _options(before: Condition | None, after: Condition | None, sets: bool) -> dict[str, str]:
+def _options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:
     first, last = (one["options"] if one else {} for one in (before, after))
     if sets or not first or not last:
         return last or first

@@ -29,7 +29,7 @@ _OF_TRIALS = {*placeholders.TRIAL, *placeholders.RANK} - {"TARGET_ROOT", *placeh
 
 
 @dataclass(frozen=True)
-class Settings:
+class SystemSettings:
     """The factors that a campaign sets back. ``values``: what names stand for in their commands, on all nodes;
     ``remember`` holds what was found until it is back."""
 
@@ -71,7 +71,7 @@ def controls_of(spec: Spec) -> tuple[Control, ...]:
 
 
 @contextmanager
-def kept(settings: Settings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
+def kept(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
     """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it.
     ``say`` is told what was set back, and what could not be."""
     if not settings.controls:
@@ -86,7 +86,7 @@ def kept(settings: Settings, say: Callable[[str], None]) -> Iterator[dict[str, l
             settings.remember.unlink(missing_ok=True)
 
 
-def _found(settings: Settings, say: Callable[[str], None]) -> dict[str, list[str]]:
+def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # what a killed campaign had found: the system has its levels now
         known: dict[str, list[str]] = json.loads(settings.remember.read_text())
         return known
@@ -104,7 +104,7 @@ def _found(settings: Settings, say: Callable[[str], None]) -> dict[str, list[str
     return levels
 
 
-def _put_back(settings: Settings, found: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
+def _put_back(settings: SystemSettings, found: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
     mine = tuple(one for one in settings.controls if one.factor in found)
     now, why = _asked(settings, mine, found)
     for control in mine:
@@ -118,14 +118,14 @@ def _put_back(settings: Settings, found: Mapping[str, list[str]], say: Callable[
             say(f"{control.factor} is {words} again")
 
 
-def _named(control: Control, level: str, settings: Settings) -> dict[str, FactorValue]:
+def _named(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:
     """Names as far as they are known here; those of a node stand for themselves."""
     itself: dict[str, FactorValue] = {name: f"${{{name}}}" for name in placeholders.OF_NODE}
     return itself | dict(settings.values) | {placeholders.LEVEL: level, control.factor: level}
 
 
 def _asked(
-    settings: Settings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
+    settings: SystemSettings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[NodeLevel]], str]:
     """What the nodes say of these factors, and why nothing was said where it was not."""
     nodes = settings.nodes if any(one.on == EACH for one in controls) else 1

@@ -20,7 +20,7 @@ from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
-from iosonde.ranks.machine import Condition
+from iosonde.ranks.machine import TargetCondition
 
 from . import conditions, items, last_words, mpi_jobs, on_servers, placeholders, spools
 from .assignment import Assignment
@@ -188,7 +188,7 @@ def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) ->
     return []
 
 
-def _looked_after(bench: Bench, outcome: watchdog.Outcome) -> Condition | None:
+def _looked_after(bench: Bench, outcome: watchdog.Outcome) -> TargetCondition | None:
     if not bench.look:
         return None
     return bench.look(conditions.SOON_S if outcome.timed_out or outcome.left else conditions.LOOK_S)

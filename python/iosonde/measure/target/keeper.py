@@ -14,7 +14,7 @@ from typing import Any
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
-from iosonde.ranks.machine.fact_types import Condition, TargetFacts
+from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
 from .space import NO_QUOTA, Limits, Need, QuotaFree
 
@@ -65,11 +65,11 @@ class Keeper:
         found: TargetFacts = self._helper.call("facts", str(target), what, path=str(target))
         return found
 
-    def condition(self, target: Path, limit_s: float) -> Condition | None:
+    def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
         """How the target's file system is just now; None where it does not say, or not within the limit."""
         try:
             with self.limited(limit_s):
-                found: Condition | None = self._helper.call(
+                found: TargetCondition | None = self._helper.call(
                     "condition", str(target), f"asking how {target} is", path=str(target)
                 )
         except (TargetFaultError, SystemFaultError):

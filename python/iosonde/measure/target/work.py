@@ -13,7 +13,7 @@ from . import space
 from .workspace import Workspace
 
 if TYPE_CHECKING:
-    from iosonde.ranks.machine import Condition, TargetFacts
+    from iosonde.ranks.machine import TargetCondition, TargetFacts
 
 _workspaces: dict[str, Workspace] = {}
 
@@ -35,7 +35,7 @@ def facts(path: str) -> TargetFacts:
     return target_facts(Path(path))
 
 
-def condition(path: str) -> Condition | None:
+def condition(path: str) -> TargetCondition | None:
     """How the file system is just now."""
     from iosonde.ranks.machine import target_condition
 

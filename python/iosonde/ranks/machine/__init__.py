@@ -15,12 +15,12 @@ from typing import ParamSpec, TypeVar
 
 from . import block, filesystems, host, mount, network, quota, scheduler
 from .command import redacted, software
-from .fact_types import Condition, Facts, NodeFacts, TargetFacts
+from .fact_types import Facts, NodeFacts, TargetCondition, TargetFacts
 from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
 __all__ = [
-    "Condition",
+    "TargetCondition",
     "Facts",
     "LoadSampler",
     "NO_TARGET",
@@ -75,7 +75,7 @@ def target_facts(target: Path) -> TargetFacts:
     }
 
 
-def target_condition(target: Path) -> Condition | None:
+def target_condition(target: Path) -> TargetCondition | None:
     """How the file system of ``target`` is just now: its health, its options; None where it does not say. Hangs where
     that does."""
     found = _or_none(mount.of_path, target)

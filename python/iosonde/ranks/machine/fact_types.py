@@ -104,7 +104,7 @@ class NodeFacts(TypedDict):
     scheduler: Job | None
 
 
-class Condition(TypedDict):
+class TargetCondition(TypedDict):
     """What may change between two trials: ``at`` this time (ISO 8601, UTC) the file system said what is wrong with it
     (``health``: ``n2 down``; [] if it is well, None if it does not say), and which options are in effect."""
 
@@ -120,7 +120,7 @@ class TargetFacts(TypedDict):
     quota: list[Quota] | None
     devices: list[dict[str, Any]] | None
     filesystem: dict[str, Any] | None
-    condition: Condition | None
+    condition: TargetCondition | None
 
 
 class Facts(NodeFacts, TargetFacts):

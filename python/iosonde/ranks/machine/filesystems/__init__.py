@@ -1,7 +1,7 @@
 """What a file system says of itself: volumes, copies, striping, options, health. Read only where its tool is there.
 
 One file for each family that has more to say than one call of its tool. Add one: a file with its ``FAMILY``
-(``family.Family``), and its name in ``_FAMILIES``.
+(``family.FileSystemFamily``), and its name in ``_FAMILIES``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import mount
-from ..fact_types import Condition
+from ..fact_types import TargetCondition
 from . import ceph, gluster, lustre, moosefs, nfs, others
-from .family import Family
+from .family import FileSystemFamily
 
-_FAMILIES: tuple[Family, ...] = (
+_FAMILIES: tuple[FileSystemFamily, ...] = (
     lustre.FAMILY, gluster.FAMILY, nfs.FAMILY, ceph.FAMILY, moosefs.FAMILY, others.BEEGFS, others.GPFS, others.ZFS,
     others.XFS,
 )  # fmt: skip
@@ -26,13 +26,13 @@ def identity(target: Path, found: mount.Mount) -> dict[str, Any] | None:
     return {"family": family.name, **family.identity(_existing(target), found)} if family else None
 
 
-def condition(target: Path, found: mount.Mount) -> Condition | None:
+def condition(target: Path, found: mount.Mount) -> TargetCondition | None:
     """How it is just now; None for a file system that says nothing of it."""
     family = _of(found)
     return family.condition(_existing(target), found) if family and family.condition else None
 
 
-def _of(found: mount.Mount) -> Family | None:
+def _of(found: mount.Mount) -> FileSystemFamily | None:
     return next((family for family in _FAMILIES if family.holds(found)), None)
 
 

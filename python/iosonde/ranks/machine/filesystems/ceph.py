@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from .. import reading
-from ..fact_types import Condition
+from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import NOT_KNOWN, Family, Redundancy, condition
+from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
 
 # Of all that Ceph warns of, what makes it slower or less safe than it is: not that a pool has no application.
 _TROUBLE = re.compile(r"DOWN|DEGRADED|AVAILABILITY|FULL|SLOW_OPS|DAMAGE|INCONSISTENT")
+# Of a host or a rack all of whose OSDs are down: these are named themselves.
+_WHOLE = re.compile(r"OSD_\w+_DOWN")
 _OSD = re.compile(r"(osd\.\d+) \(.*host=([^,)]+)")
 _CONNECT_S = 4
 
@@ -34,7 +36,7 @@ def _identity(target: Path, found: Mount) -> dict[str, Any]:
     return {"version": (version or {}).get("version"), "layout": layout, **spread(pool, code, tree)}
 
 
-def _condition(target: Path, found: Mount) -> Condition | None:
+def _condition(target: Path, found: Mount) -> TargetCondition | None:
     told = _ask("health", "detail")
     return condition(troubles(told)) if told else None
 
@@ -68,8 +70,9 @@ def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[
 def troubles(told: dict[str, Any]) -> list[str]:
     """Of ``health detail``: OSDs that are down, with their host, and the names of what else troubles it."""
     found: list[str] = []
-    for code, check in sorted((told.get("checks") or {}).items()):
-        if not _TROUBLE.search(code) or check.get("muted"):
+    checks = told.get("checks") or {}
+    for code, check in sorted(checks.items()):
+        if not _TROUBLE.search(code) or check.get("muted") or (_WHOLE.fullmatch(code) and "OSD_DOWN" in checks):
             continue
         said = [_OSD.match(one.get("message", "")) for one in check.get("detail") or ()]
         osds = [f"{one[1]} on {one[2]} down" for one in said if one]
@@ -86,4 +89,4 @@ def _ask(*words: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-FAMILY = Family("ceph", _identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_condition)
+FAMILY = FileSystemFamily("ceph", _identity, ("ceph", "fuse.ceph", "fuse.ceph-fuse"), condition=_condition)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from ..fact_types import Condition
+from ..fact_types import TargetCondition
 from ..mount import Mount
 
 
@@ -30,7 +30,7 @@ NOT_KNOWN: Redundancy = {
 
 
 @dataclass(frozen=True)
-class Family:
+class FileSystemFamily:
     """A mount is of it by its type, or by how its source begins where FUSE gives no type. ``identity`` says what it is
     like (its keys are those of run.json), ``condition`` what may change between two trials: None where it says nothing
     of that."""
@@ -39,14 +39,14 @@ class Family:
     identity: Callable[[Path, Mount], dict[str, Any]]
     types: tuple[str, ...] = ()
     source: str = ""
-    condition: Callable[[Path, Mount], Condition | None] | None = None
+    condition: Callable[[Path, Mount], TargetCondition | None] | None = None
 
     def holds(self, found: Mount) -> bool:
         """Whether a mount is of this family."""
         return found.type in self.types or bool(self.source and found.source.startswith(self.source))
 
 
-def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> Condition:
+def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:
     """What is wrong with it now (nothing: it is well; None: not known), and the options that are in effect."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {"at": now, "health": None if health is None else list(health), "options": options or {}}

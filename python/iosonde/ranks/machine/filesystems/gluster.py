@@ -14,9 +14,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from .. import mount, reading
-from ..fact_types import Condition
+from ..fact_types import TargetCondition
 from . import gluster_graph
-from .family import NOT_KNOWN, Family, Redundancy, condition
+from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
 from .gluster_graph import Graph
 
 _POSIX = re.compile(r"<POSIX\(([^)]*)\):([^:>]+):")
@@ -41,7 +41,7 @@ def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
     }
 
 
-def _condition(target: Path, found: mount.Mount) -> Condition | None:
+def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
     root = mount.whole(found)
     graph = gluster_graph.read(root) if root else None
     told = _info(found)
@@ -167,4 +167,4 @@ def _info(found: mount.Mount) -> ElementTree.Element | None:
     return None
 
 
-FAMILY = Family("gluster", _identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)
+FAMILY = FileSystemFamily("gluster", _identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import mount, reading
-from .family import Family
+from .family import FileSystemFamily
 
 
 def parse_getstripe(content: str) -> dict[str, Any]:
@@ -28,4 +28,4 @@ def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
     }
 
 
-FAMILY = Family("lustre", _identity, ("lustre",))
+FAMILY = FileSystemFamily("lustre", _identity, ("lustre",))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .. import reading
-from ..fact_types import Condition
+from ..fact_types import TargetCondition
 from ..mount import Mount
-from .family import NOT_KNOWN, Family, Redundancy, condition
+from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
 
 _PORT = "9421"
 _SERVER = re.compile(r"(chunk|disconnected chunk) servers:\|([^|]+)\|(\d+)\|(?:[^|]*\|[^|]*\|([\d.]+))?", re.IGNORECASE)
@@ -30,7 +30,7 @@ def _identity(target: Path, found: Mount) -> dict[str, Any]:
     return {"server": f"{host}:{port}", "version": version, **spread}
 
 
-def _condition(target: Path, found: Mount) -> Condition | None:
+def _condition(target: Path, found: Mount) -> TargetCondition | None:
     told = _servers(found)
     if told is None:
         return None
@@ -67,4 +67,4 @@ def _servers(found: Mount) -> str | None:
     return reading.tool(["mfscli", "-H", host, "-P", port, "-SCS", "-n", "-s|"]) if host else None
 
 
-FAMILY = Family("moosefs", _identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_condition)
+FAMILY = FileSystemFamily("moosefs", _identity, ("fuse.mfs", "fuse.moosefs"), source="mfs#", condition=_condition)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import command, mount, reading
-from .family import Family
+from .family import FileSystemFamily
 
 
 def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
@@ -36,4 +36,4 @@ def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
     return parse_mountstats(reading.text("/proc/self/mountstats") or "", found.mount_point)
 
 
-FAMILY = Family("nfs", _identity, ("nfs", "nfs4"))
+FAMILY = FileSystemFamily("nfs", _identity, ("nfs", "nfs4"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import reading
 from ..mount import Mount
-from .family import Family
+from .family import FileSystemFamily
 
 
 def _beegfs(target: Path, found: Mount) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _xfs(target: Path, found: Mount) -> dict[str, Any]:
     return {"xfs_info": told.splitlines() if told else None}
 
 
-BEEGFS = Family("beegfs", _beegfs, ("beegfs", "beegfs_nodev"))
-GPFS = Family("gpfs", _gpfs, ("gpfs",))
-ZFS = Family("zfs", _zfs, ("zfs",))
-XFS = Family("xfs", _xfs, ("xfs",))
+BEEGFS = FileSystemFamily("beegfs", _beegfs, ("beegfs", "beegfs_nodev"))
+GPFS = FileSystemFamily("gpfs", _gpfs, ("gpfs",))
+ZFS = FileSystemFamily("zfs", _zfs, ("zfs",))
+XFS = FileSystemFamily("xfs", _xfs, ("xfs",))
