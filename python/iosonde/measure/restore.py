@@ -22,7 +22,7 @@ from . import placeholders
 from .levels_program import RESULT, LevelsTask, NodeLevel
 from .spec import EACH, Control, Spec
 
-LIMIT_S = 120.0  # to read, or to set back, all factors
+LIMIT_S = 60.0  # to read, or to set back, all factors
 _VARIABLE = re.compile(r"IOSONDE_(\w+)")
 # What a trial has and a campaign has not.
 _OF_TRIALS = {*placeholders.TRIAL, *placeholders.RANK} - {"TARGET_ROOT", *placeholders.OF_NODE}

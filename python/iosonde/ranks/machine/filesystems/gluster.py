@@ -109,9 +109,10 @@ def options(graph: Graph) -> dict[str, str]:
 
 
 def options_set(told: ElementTree.Element | None) -> dict[str, str]:
-    """Those that the administrator set on the volume, by their own names."""
+    """Those that the administrator set on the volume, by their own names; not who may mount it."""
     found = told.findall(".//volume/options/option") if told is not None else []
-    return {one.findtext("name", ""): one.findtext("value", "") for one in found}
+    named = {one.findtext("name", ""): one.findtext("value", "") for one in found}
+    return {name: value for name, value in named.items() if not name.startswith(("auth.", "ssl."))}
 
 
 def troubles(graph: Graph) -> list[str] | None:
