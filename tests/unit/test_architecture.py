@@ -191,6 +191,7 @@ SEAMS = {
     "test_measure_on_servers.py": {"campaign", "report", "store"},
     "test_measure_probe.py": {"campaign", "report", "stats", "store"},
     "test_measure_probe_tcp.py": {"campaign", "report", "stats"},
+    "test_measure_restore.py": {"campaign", "store"},
     "test_measure_steps.py": {"stats", "store"},
     "test_measure_target.py": {"campaign"},
     "test_ranks_abilities.py": {"answers", "cli", "report"},

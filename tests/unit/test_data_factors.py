@@ -18,7 +18,7 @@ from iosonde.answers.summary import store_overview
 from iosonde.answers.validate import validate
 from iosonde.cli.commands import check, rank, summary
 from iosonde.core.errors import InputError
-from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response, responses
 from iosonde.data.source import open_data
@@ -155,6 +155,54 @@ def test_two_file_systems_or_targets_are_two_levels(tmp_path, second, factor):
     assert len(only.trials().rows) == 6
     text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
     assert factor in text, "what is pooled although it varies is said (S110)"
+
+
+@pytest.mark.parametrize("nodes", [(1, 1), (1, 2)])
+def test_trials_of_different_health_never_share_a_cell(tmp_path, nodes):
+    """One copy is written in half of the time of two: their mean was that of nothing (cv 41 %)."""
+    levels = ["ok"] * 6 + ["n2 down"] * 6
+    runs = [trial(i, 100.0 * (1 + i // 6) + i, health=level, nodes=nodes[i % 2]) for i, level in enumerate(levels)]
+    source = open_data(stored(tmp_path / "s", runs, "nodes"))
+    made = overview(str(tmp_path / "s"))
+    assert made.by == (("health",) if nodes == (1, 1) else ("nodes", "health"))
+    assert {row.n for row in made.rows} == ({6} if nodes == (1, 1) else {3})
+    assert [one.role for one in source.known.factors if one.name == "health"] == [Role.OBSERVED]
+    assert len(open_data(str(tmp_path / "s"), ["health=ok"]).trials().rows) == 6
+
+
+def test_trials_that_do_not_know_their_health_are_those_of_one_cell_with_healthy_ones(tmp_path):
+    runs = [trial(i, 100.0 + i, **({"health": "ok"} if i % 2 else {})) for i in range(6)]
+    made = overview(stored(tmp_path / "s", runs, "nodes"))
+    assert made.by == () and [row.n for row in made.rows] == [6]
+    assert "S110" not in [finding.code for finding in made.findings]
+
+
+def under(**options) -> dict:
+    named = {name.replace("__", ".").replace("_", "-"): level for name, level in options.items()}
+    return {"conditions": {"before": None, "after": None, "options": named}}
+
+
+def test_an_option_of_the_file_system_that_changed_is_a_factor_although_nobody_declared_it(tmp_path):
+    facts = [under(performance__write_behind="on", b="1"), under(performance__write_behind="off", b="1")]
+    runs = [trial(i, 100.0 * (1 + i % 2) + i, facts=facts[i % 2]) for i in range(12)]
+    place = stored(tmp_path / "s", runs, "nodes")
+    made = overview(place)
+    assert made.by == ("performance.write-behind",) and [row.n for row in made.rows] == [6, 6]
+    assert open_data(place).known.factors[0].role is Role.OBSERVED
+    assert len(open_data(place, ["performance.write-behind=off"]).trials().rows) == 6
+    assert len(open_data(place, ["performance.write-behind=off"]).runs) == 6
+    text = CliRunner().invoke(summary.command, [place, "--by", "nodes"]).stdout
+    assert "S110" in text and "performance.write-behind" in text, "what is pooled although it varies is said"
+
+
+def test_an_option_that_follows_from_a_factor_tells_nothing_more(tmp_path):
+    runs = [trial(i, 100.0 + i, facts=under(cache="on" if i % 2 else "off"), c=i % 2) for i in range(12)]
+    assert overview(stored(tmp_path / "s", runs, "c")).by == ("c",)
+
+
+def test_an_option_that_never_changed_is_no_column(tmp_path):
+    runs = [trial(i, 100.0 + i, facts=under(cache="on")) for i in range(4)]
+    assert "cache" not in open_data(stored(tmp_path / "s", runs, "nodes")).table.columns
 
 
 def imported(number: int, iterations: int, value: float = 100.0, **factors) -> Run:

@@ -16,7 +16,7 @@ from iosonde.ranks.machine import (
     block,
     command,
     emulated,
-    filesystem,
+    filesystems,
     host,
     load,
     mount,
@@ -25,6 +25,7 @@ from iosonde.ranks.machine import (
     reading,
     scheduler,
 )
+from iosonde.ranks.machine.filesystems import lustre, nfs
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
@@ -188,10 +189,10 @@ def test_interfaces_and_ports(tmp_path):
 
 def test_lustre_striping():
     several = "stripe_count:  4 stripe_size:   1048576 pattern:       raid0 stripe_offset: -1\n"
-    assert filesystem.parse_getstripe(several) == {
+    assert lustre.parse_getstripe(several) == {
         "stripe_count": 4, "stripe_size": 1048576, "pattern": "raid0", "stripe_offset": -1}  # fmt: skip
-    assert filesystem.parse_getstripe("lmm_stripe_count:  2\nlmm_pool: fast\n") == {"stripe_count": 2, "pool": "fast"}
-    assert filesystem.parse_getstripe("") == {}
+    assert lustre.parse_getstripe("lmm_stripe_count:  2\nlmm_pool: fast\n") == {"stripe_count": 2, "pool": "fast"}
+    assert lustre.parse_getstripe("") == {}
 
 
 MOUNTSTATS = r"""device rootfs mounted on / with fstype rootfs
@@ -209,29 +210,11 @@ device tmpfs mounted on /tmp with fstype tmpfs
 
 
 def test_nfs_mountstats_of_the_mount_that_is_meant():
-    found = filesystem.parse_mountstats(MOUNTSTATS, "/mnt/b c")
+    found = nfs.parse_mountstats(MOUNTSTATS, "/mnt/b c")
     assert (found["vers"], found["rsize"], found["wsize"], found["age_s"]) == ("4.2", 1048576, 524288, 3600)
     assert (found["connections"], found["transport"]) == (2, "tcp")
-    assert filesystem.parse_mountstats(MOUNTSTATS, "/mnt/a")["rsize"] == 8192
-    assert filesystem.parse_mountstats(MOUNTSTATS, "/none") == {}
-
-
-def tool(directory: Path, name: str, said: str) -> None:
-    (directory / name).write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
-    (directory / name).chmod(0o755)
-
-
-def test_a_tool_is_asked_only_for_its_own_file_system(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    tool(
-        tmp_path,
-        "gluster",
-        "Volume Name: vol\nType: Distributed-Replicate\nStatus: Started\nNumber of Bricks: 2 x 3 = 6",
-    )
-    on_gluster = mount.Mount("/g", "fuse.glusterfs", "srv:/vol", "rw", "rw", (0, 5), "/")
-    found = filesystem.identity(tmp_path, on_gluster)
-    assert (found["family"], found["volume"], found["number_of_bricks"]) == ("gluster", "vol", "2 x 3 = 6")
-    assert filesystem.identity(tmp_path, mount.holding(mounts(), "/mnt")) is None
+    assert nfs.parse_mountstats(MOUNTSTATS, "/mnt/a")["rsize"] == 8192
+    assert nfs.parse_mountstats(MOUNTSTATS, "/none") == {}
 
 
 def test_a_tool_that_hangs_fails_or_is_absent_is_no_answer(monkeypatch, tmp_path):
@@ -240,7 +223,7 @@ def test_a_tool_that_hangs_fails_or_is_absent_is_no_answer(monkeypatch, tmp_path
     assert reading.tool(["no-such-tool"]) is None
     monkeypatch.setenv("PATH", str(tmp_path))
     on_lustre = mount.holding(mounts(), "/scratch")
-    assert filesystem.identity(tmp_path, on_lustre) == {"family": "lustre", "version": None, "striping": {}}
+    assert filesystems.identity(tmp_path, on_lustre) == {"family": "lustre", "version": None, "striping": {}}
 
 
 # --- quotas

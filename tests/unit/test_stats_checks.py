@@ -320,3 +320,27 @@ def test_what_ranks_do_in_turn_or_before_is_no_late_start_and_no_imbalance(apart
     subject = [subject_of([], [{"phases": [phase | more]} for _ in range(6)]) for more in (apart, {})]
     assert checks.run(subject[0], ["S105", "S106"]) == []
     assert [finding.code for finding in checks.run(subject[1], ["S105", "S106"])] == ["S105", "S106"]
+
+
+def looked(number: int, health: str | None, before=(), after=()) -> dict:
+    looks = {"before": {"at": f"T{number}a", "health": list(before)}, "after": {"at": f"T{number}b", "health": after}}
+    factors = {} if health is None else {"health": health}
+    return {"id": f"r{number}", "factors": factors, "facts": {"conditions": looks}, "started_at": "T", "missing": []}
+
+
+def test_servers_that_were_down_are_named_with_trial_and_time():
+    runs = [looked(0, "ok"), looked(1, "ok, then n2 down", (), ["n2 down"]),
+            looked(2, "n2 down", ["n2 down"], ["n2 down"]), looked(3, "n2 down", ["n2 down"], ["n2 down"]),
+            looked(4, None)]  # fmt: skip
+    (finding,) = checks.run(subject_of([], runs), ["S117"])
+    assert finding.sentence == (
+        "the file system was not well in 3 of 4 trials: ok, then n2 down in trial r1 (T1b); "
+        "n2 down in trial r2 (T2a) and 1 more"
+    )
+    assert finding.evidence["health"] == {"ok, then n2 down": ["r1"], "n2 down": ["r2", "r3"]}
+    assert finding.evidence["at"]["r2"] == {"before": "T2a", "after": "T2b"}
+
+
+@pytest.mark.parametrize("runs", [[], [looked(0, "ok")], [looked(0, None), looked(1, None)]])
+def test_nothing_is_said_of_servers_that_are_well_or_of_which_nobody_knows(runs):
+    assert not checks.run(subject_of([], runs), ["S117"])

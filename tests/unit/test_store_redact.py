@@ -194,3 +194,17 @@ def test_short_and_full_name_are_one_host_and_lists_are_opened() -> None:
     assert names.hide("rack09, rack77") != "rack09, rack77"
     assert "rack" not in names.hide("rack08 rack09 rack10 rack77")
     assert names.hide({"rack08": 1, "x": [True, None, 2.5]}) == {"host-2": 1, "x": [True, None, 2.5]}
+
+
+def test_servers_that_were_down_are_hidden_wherever_they_are_named() -> None:
+    spread = {"servers": ["vault7", "vault8"], "bricks": ["vault7:/b", "vault8:/b"], "copies": 2}
+    found = {
+        "factors": {"health": "ok, then vault8 down"},
+        "facts": {"machine": {"filesystem": spread}, "conditions": {"after": {"health": ["vault8 down"]}}},
+    }
+    names = Names()
+    names.learn(found)
+    hidden = names.hide(found)
+    assert "vault" not in str(hidden)
+    assert hidden["factors"]["health"] == "ok, then host-2 down"
+    assert hidden["facts"]["conditions"]["after"]["health"] == ["host-2 down"]

@@ -26,8 +26,9 @@ class SharedFiles:
         of = told.pop() if len(told) == 1 else None
         if of is None:
             return {}
-        found: dict[str, Any] = {"clients": of.nodes}
+        found: dict[str, Any] = {}
         if of.beside:
+            found["clients"] = of.nodes
             self.notes[
                 f"{operation} is of {of.nodes} of {of.nodes + 1} nodes: the one that wrote the file read at the same "
                 f"time and is not counted, its cache being {of.beside}; the servers may have carried more"

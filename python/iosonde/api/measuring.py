@@ -82,6 +82,8 @@ class RunOptions(TypedDict, total=False):
     max_operations: Annotated[int | None, None]
     trial_timeout: Annotated[Time, None]
     idle_timeout: Annotated[Time, None]
+    pace: Annotated[Time, None]
+    abort_if: Annotated[str | None, None]
     spool: Annotated[str | Path | None, None]
 
 
@@ -152,7 +154,8 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
         ``reserve``, ``store``, ``name``, ``seed``, ``small_files``, ``small_size``, ``large_files``,
         ``large_size`` (``"64MiB"``), ``transfer_size``, ``cache``,
         ``before_reads``, ``between_trials``, ``direct``, ``verify``, ``shared_writes``, ``max_bytes``, ``max_files``,
-        ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``spool``.
+        ``max_seconds``, ``max_operations``, ``trial_timeout``, ``idle_timeout``, ``pace`` (``"10min"``,
+        ``"50%"``), ``abort_if``, ``spool``.
 
     Returns
     -------

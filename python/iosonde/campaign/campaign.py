@@ -28,6 +28,7 @@ from iosonde.stats.estimate.sequential import LEAST
 
 from .caller import Caller
 from .document import KEPT_BESIDE, document
+from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
 
@@ -119,6 +120,11 @@ class Campaign:
     def first_repetitions(self) -> int:
         """Of every cell, before a stopping rule is asked for the first time."""
         return LEAST if self.spec.against else self.spec.repetitions
+
+    @property
+    def pacing(self) -> Pacing:
+        """The breaks between trials."""
+        return parse_pace(self.terms.pace) if self.terms.pace else NO_PACE
 
     def find_launcher(self) -> Launcher:
         """The launcher asked for, or what fits this machine; checked to have enough nodes."""

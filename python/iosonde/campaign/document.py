@@ -27,7 +27,7 @@ KEPT_BESIDE = (decision.KEY, "file")
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
 _KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
-         "idle_timeout")  # fmt: skip
+         "idle_timeout", "pace", "abort_if")  # fmt: skip
 # So like the name of a factor that another one is a slip.
 _SLIP = 0.75
 # Option → setting of the envelope.

@@ -20,6 +20,8 @@ from iosonde.core.schema import CENTRE
 from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure.workloads import envelope
 
+from .pacing import NO_PACE, Pacing
+
 MEASURED, SCALED, ALIKE, GUESSED, UNKNOWN = "measured", "scaled", "alike", "guessed", "unknown"
 Cell = Mapping[str, FactorValue]
 
@@ -59,11 +61,13 @@ class Forecast:
 
     seconds: list[float | None]
     basis: str
+    pacing: Pacing = NO_PACE
 
     @property
     def total_s(self) -> float:
-        """Of all trials whose length is known."""
-        return sum(seconds for seconds in self.seconds if seconds is not None)
+        """Of all trials whose length is known, with the breaks between them."""
+        known = sum(seconds for seconds in self.seconds if seconds is not None)
+        return self.pacing.total_s(known, len(self.seconds))
 
     @property
     def unknown(self) -> int:

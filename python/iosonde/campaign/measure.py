@@ -18,7 +18,7 @@ from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
 from iosonde.importers.text import Text
-from iosonde.measure import spools, trial
+from iosonde.measure import restore, spools, trial
 from iosonde.measure.rank import program
 from iosonde.measure.target.keeper import Keeper, KeptWorkspace
 from iosonde.measure.trial import Bench
@@ -27,12 +27,13 @@ from iosonde.ranks.forked import ForkedRanks
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 
-from . import left, mpi_steps, targets, trials
+from . import abort, left, mpi_steps, targets, trials
 from .against import Pairs
 from .caller import Caller, Progress, Stop
 from .campaign import Campaign
 from .needs import forecast, measured_trials
 from .pace import Pace
+from .pacing import Breaks
 from .preflight import Ready
 from .probe import attached
 from .resume import free_id, number_of, repetitions_needed
@@ -85,23 +86,36 @@ def measure(
             progress.tick(beats)
 
         bench = replace(_bench(store, wanted, ready, experiment, hands.caller), on_tick=on_tick)
-        benches = _of_targets(bench, wanted, ready, workspaces)
+        benches = _of_targets(bench, wanted, ready, workspaces, hands.keeper)
         probes = hardware.stored(map(StoredRun, store.runs()))
+
+        breaks = Breaks(wanted.pacing, hands.stop.check, say)
 
         def one(which: Trial) -> Run:
             hands.stop.check()
             run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
             with targets.said(name):
-                return attached(trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s), probes, level)
+                made = trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s)
+                made.facts |= {"waited_s": breaks.waited_s} if breaks.waited_s else {}
+                return attached(made, probes, level)
 
         def clear(made: Run) -> None:
             name = wanted.spec.target_name(made.factors)
             with targets.said(name):
                 trial.clear(benches[name], made)
 
-        rules = _rules(store, wanted, experiment, ready.node, level)
+        def stopped() -> str:
+            why = abort.why(wanted.terms.abort_if)
+            if why and (kept := store.run_ids(experiment.id)):
+                store.notes.change(kept[-1], note=f"the campaign was ended after this trial: {why}")
+            return why
+
+        rules = replace(_rules(store, wanted, experiment, ready.node, level), breaks=breaks, abort=stopped)
         pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), say)
-        with contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext():
+        forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
+        with forked, restore.kept(_settings(store, wanted, ready, experiment), say) as found:
+            known = {"levels_found": found} if found else {}
+            benches = {name: replace(one, facts=one.facts | known) for name, one in benches.items()}
             ended = _trials(store, Steps(one, clear, pace), experiment, done, rules, progress)
     except BaseException as error:
         progress.clear()
@@ -116,6 +130,19 @@ def measure(
     progress.clear()
     fault = _cleaned(workspaces)
     return replace(ended, fault=fault, early=fault.message) if fault and not ended.fault else ended
+
+
+def _settings(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment) -> restore.SystemSettings:
+    """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
+    spec = wanted.spec
+    return restore.SystemSettings(
+        restore.controls_of(spec),
+        restore.values_of(spec),
+        ready.launcher,
+        max(wanted.nodes),
+        store.path / "locks" / f"found-{experiment.id}.json",
+        _spool(wanted),
+    )
 
 
 def _clean_nodes(wanted: Campaign, ready: Ready, experiment: Experiment, limit_s: float) -> str:
@@ -230,12 +257,15 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
 
 
 def _of_targets(
-    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace]
+    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace], keeper: Keeper
 ) -> dict[str, Bench]:
-    """A bench for each target, by its name; one without a workspace where there is none."""
+    """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
+    how it is before the campaign is not asked again."""
     return {
         name: replace(bench, workspace=workspace, facts=bench.facts
-                      | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])})
+                      | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])},
+                      look=partial(keeper.condition, wanted.spec.targets[name]) if ready.facts[name]["condition"]
+                      else None)
         for name, workspace in workspaces.items()
     } or {"": bench}  # fmt: skip
 

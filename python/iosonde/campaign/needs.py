@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from statistics import median
@@ -44,7 +45,8 @@ def _settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
     """Seconds of each trial, as far as anybody knows."""
-    return forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign))
+    found = forecasts.forecast(trials, measured, work_of(campaign), _speeds(campaign), _besides(campaign))
+    return replace(found, pacing=campaign.pacing)
 
 
 def _besides(campaign: Campaign) -> int:
@@ -116,10 +118,10 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
 
 def _between(runs: Sequence[Mapping[str, Any]]) -> float:
     """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
-    removed. The median, as between two of them a night may have passed."""
+    removed; without the breaks of ``--pace``. The median, as between two of them a night may have passed."""
     gaps = []
     for one, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
         if one["experiment"] == after["experiment"] and after["facts"]["order"] == one["facts"]["order"] + 1:
             began, then = (datetime.fromisoformat(run["started_at"]) for run in (one, after))
-            gaps.append((then - began).total_seconds() - one["seconds"])
+            gaps.append((then - began).total_seconds() - one["seconds"] - after["facts"].get("waited_s", 0.0))
     return max(median(gaps), 0.0) if gaps else 0.0

@@ -8,9 +8,9 @@ from typing import Any
 
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, FactorValue, count_of
-from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, trial, workloads
+from iosonde.measure import design, mpi_jobs, mpi_program, placeholders, restore, trial, workloads
 from iosonde.measure.design import Cells, Offer
-from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Step
+from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Spec, Step
 from iosonde.measure.workloads.phase_plan import PhasePlan
 
 from . import mpi_steps, preflight
@@ -45,7 +45,7 @@ class PlannedStep:
 class CampaignPlan:
     """All that ``iosonde plan`` shows. ``n_bytes`` and ``n_files`` are what native workloads have on the target at
     once; ``seconds_by_level`` is by factor and level. ``controls``, ``unmount`` and ``mount`` are those of the first
-    trial, with their names filled in."""
+    trial, with their names filled in; ``afterwards``: what becomes of each factor that is set, in words."""
 
     campaign: Campaign
     experiment: Experiment
@@ -60,6 +60,7 @@ class CampaignPlan:
     unmount: str
     mount: str
     metrics: tuple[str, ...]
+    afterwards: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,12 +127,13 @@ def _plan(wanted: Campaign, experiment: Experiment, expected: Forecast, offers: 
         n_files,
         offers,
         cells=design.cells(spec.factors, spec.design, experiment.seed),
-        seconds_by_level=by_level(experiment.trials, expected.seconds) if expected.total_s else {},
+        seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_steps(wanted, values)),
         controls=tuple(_control(one, values) for one in spec.controls),
         unmount=_filled(spec.cache.unmount, values),
         mount=_filled(spec.cache.mount, values),
         metrics=tuple(wanted.metrics()),
+        afterwards={one.factor: _afterwards(one, spec) for one in spec.controls if one.set},
         warnings=tuple(mpi_steps.warnings(spec)),
     )
 
@@ -184,6 +186,11 @@ def _command(stage: str, step: CommandStep, wanted: Campaign, values: dict[str, 
 def _control(control: Control, values: dict[str, FactorValue]) -> Control:
     here = values | {placeholders.LEVEL: values[control.factor]}
     return replace(control, set=_filled(control.set, here), read=_filled(control.read, here))
+
+
+def _afterwards(control: Control, spec: Spec) -> str:
+    why = restore.stays(control, spec)
+    return f"stays as the last trial leaves it ({why})" if why else "set back at the end to what it was before"
 
 
 def _filled(text: str, values: dict[str, FactorValue]) -> str:

@@ -53,5 +53,7 @@ class Request:
     max_operations: int | None = None
     trial_timeout: float | None = None
     idle_timeout: float | None = None
+    pace: str | float | None = None
+    abort_if: str | None = None
     spool: str | None = None
     in_lab: bool = False

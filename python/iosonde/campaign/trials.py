@@ -15,6 +15,8 @@ from iosonde.core.types import Experiment, Run, Trial
 from iosonde.measure import design
 from iosonde.measure.trial import SILENT_NODES
 
+from .pacing import Breaks
+
 # After so many incomplete trials in a row the fault is not chance, and more of them help nobody.
 PATIENCE = 3
 # A target that is full, over quota, read-only or forbidden stays so: one such trial is enough.
@@ -36,7 +38,8 @@ class Rules:
     """When to stop. ``ends_at`` is time.monotonic(); None is no end. ``needed`` maps nothing to the number of
     repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``looks`` is a rule
     that may look after every block; every cell matters to it, so that one which fails PATIENCE times in a row ends the
-    campaign. ``expected_s`` is how long a trial takes as far as it is known before the first."""
+    campaign. ``expected_s`` is how long a trial takes as far as it is known before the first. ``breaks`` are made
+    between trials; ``abort`` says why none shall be started any more ('': go on)."""
 
     ends_at: float | None = None
     ends_because: str = ""
@@ -44,6 +47,8 @@ class Rules:
     looks: Looks | None = None
     max_repetitions: int = 100
     expected_s: float = 0.0
+    breaks: Breaks | None = None
+    abort: Callable[[], str] = str
 
 
 @dataclass(frozen=True)
@@ -97,13 +102,9 @@ def run(
             replan(experiment)
             continue
         trial = ahead[0]
-        if rules.ends_at is not None and time.monotonic() + 1.2 * longest_s > rules.ends_at:
-            return Ended(
-                f"{rules.ends_because}: {len(ahead)} of {len(experiment.trials)} trials are left",
-                measured,
-                incomplete,
-                experiment,
-            )
+        if why := _held_back(rules, longest_s):
+            left = f"{len(ahead)} of {len(experiment.trials)} trials are left"
+            return Ended(f"{why}: {left}", measured, incomplete, experiment)
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started = time.monotonic()
         fault: TargetError | SystemFaultError | None = None
@@ -119,6 +120,8 @@ def run(
         if rules.looks is not None:
             rules.looks.add(run)
         longest_s = max(longest_s, time.monotonic() - started)
+        if rules.breaks:
+            rules.breaks.done(started)
         measured += 1
         in_a_row = failures.in_a_row(trial, run.complete)
         incomplete += 0 if run.complete else 1
@@ -127,6 +130,18 @@ def run(
         if not run.complete and (in_a_row >= PATIENCE or _is_hopeless(run)):
             why = f"{in_a_row} trials in a row were incomplete" if in_a_row >= PATIENCE else "it cannot go on"
             return Ended(f"{why}: {run.missing[0]}", measured, incomplete, experiment)
+
+
+def _held_back(rules: Rules, longest_s: float) -> str:
+    """Why the next trial is not started; '' once it may start, after its break."""
+    pause_s = rules.breaks.next_s() if rules.breaks else 0.0
+    if rules.ends_at is not None and time.monotonic() + pause_s + 1.2 * longest_s > rules.ends_at:
+        return rules.ends_because
+    why = rules.abort()
+    if rules.breaks and pause_s and not why:
+        rules.breaks.wait()
+        why = rules.abort()  # much may happen in a break
+    return why
 
 
 class _Failures:

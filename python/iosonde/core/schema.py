@@ -49,6 +49,11 @@ ROW_COLUMNS = tuple(ITERATION if name == "repetition" else name for name in RESU
 READ_FACTORS = ("reader", "client_cache", "server_cache")  # these matter to reads alone
 OBSERVED_FACTORS = (*READ_FACTORS, "allocation")
 
+# What was wrong with the target's file system during a trial (``n2 down``), where that says so. Observed, and it does
+# split cells: a mean of trials with two copies and with one is that of nothing.
+HEALTH = "health"
+WELL = "ok"
+
 # True on the trials of a centre cell, which a design repeats within every block to see drift (False on its other
 # trials, absent without centre cells). It splits no cell: a centre trial repeats the cell whose levels it has.
 CENTRE = "centre_trial"

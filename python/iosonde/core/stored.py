@@ -290,6 +290,17 @@ class StoredRun:
         kind = ((self.facts.get("machine") or {}).get("mount") or {}).get("type")
         return None if kind is None else str(kind)
 
+    @property
+    def conditions(self) -> Mapping[str, Any]:
+        """How the target's file system was: ``before`` and ``after`` the run, with ``at`` and ``health``; empty where
+        it did not say."""
+        return self.facts.get("conditions") or {}
+
+    @property
+    def live_options(self) -> Mapping[str, str]:
+        """The options of the target's file system that were in effect, where it told them."""
+        return self.conditions.get("options") or {}
+
     def level(self, column: str) -> FactorValue:
         """The value of a factor, by the column that holds it in the results."""
         name = plain(column)
@@ -299,4 +310,4 @@ class StoredRun:
             FILESYSTEM: self.filesystem, TARGET: self.target, "run": self.id, "experiment": self.experiment,
             "source": self.source,
         }  # fmt: skip
-        return of_the_run.get(name)
+        return of_the_run.get(name, self.live_options.get(name))

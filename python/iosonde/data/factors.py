@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS
+from iosonde.core.schema import CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment, Factor, Role
+from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
 # Those that describe the size of a run come first, wherever they are declared.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -64,6 +64,8 @@ def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experi
     # What a measured command says of its own settings follows from what was set, unless it tells cells apart.
     stated = [by_name[name] for name in _stated(runs) if name not in declared and name in by_name]
     for name in stated:
+        if plain(name) == HEALTH and len(_levels(one_row, name)) < 2:
+            continue  # runs that do not know it are not others than those that are well
         if len(one_row.groups(kept)) < len(one_row.groups([*kept, name])):
             kept.append(name)
     kept_factors, twins = (
@@ -101,8 +103,11 @@ def _declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> d
 
 
 def _stated(runs: Sequence[StoredRun]) -> list[str]:
-    """What measured runs say of their settings beside what their experiments declare."""
-    return list(dict.fromkeys(name for run in runs if not run.imported for name in _settings(run)))
+    """What measured runs say of their settings beside what their experiments declare; last the options of the file
+    system, of which only those that changed have a column."""
+    measured = [run for run in runs if not run.imported]
+    said = [name for run in measured for name in _settings(run)]
+    return list(dict.fromkeys([*said, *(name for run in measured for name in run.live_options)]))
 
 
 def _settings(run: StoredRun) -> list[str]:
@@ -111,10 +116,14 @@ def _settings(run: StoredRun) -> list[str]:
 
 def _factor(rows: Table, column: str, declared: Factor | None) -> Factor:
     """With the levels that were measured. What only a tool states was observed."""
-    levels = tuple(level for level in rows.columns[column].codes()[1] if level is not None)
+    levels = _levels(rows, column)
     if declared is None:
         return Factor(column, "", levels, Role.OBSERVED)
     return Factor(column, declared.unit, levels, declared.role)
+
+
+def _levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
+    return tuple(level for level in rows.columns[column].codes()[1] if level is not None)
 
 
 def told_apart(rows: Table, one: str, other: str) -> bool:

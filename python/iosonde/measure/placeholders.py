@@ -21,6 +21,8 @@ TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "
 # Of a rank. NODENAME is the node's number from 0, as the thesis has it; NODE_INDEX says the same by its right name.
 RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
 LEVEL = "LEVEL"
+# Of those what a node is called, whatever runs on it.
+OF_NODE = ("NODENAME", "NODE_INDEX", "HOSTNAME")
 
 # What stands for names of the system's, not for the user's own words: a shell must not take them apart.
 NAMES_OF_FILES = ("TARGET", "TARGET_ROOT", "MACHINEFILE", "HOSTNAME")
@@ -117,6 +119,12 @@ def of_trial(trial: Trial, root: Path | None) -> dict[str, FactorValue]:
         "REPETITION": trial.repetition,
         "SEED": trial.seed,
     }
+
+
+def of_node(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
+    """``values`` with the names of a node."""
+    here: dict[str, FactorValue] = {"NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
+    return dict(values) | here
 
 
 def _known(name: str, values: Mapping[str, FactorValue]) -> FactorValue:

@@ -66,13 +66,15 @@ class Control:
     """How a factor is set and read back: shell commands that see ``${LEVEL}``.
 
     What ``read`` prints (stripped) must be the level, else the trial is an error: a level that did not take must
-    not become a column of the results. ``on`` is SINGLE or EACH node.
+    not become a column of the results. ``on`` is SINGLE or EACH node. With ``restore`` a factor that can be read is set
+    back at the end of a campaign to what it was before.
     """
 
     factor: str
     set: str = ""
     read: str = ""
     on: str = SINGLE
+    restore: bool = True
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,8 @@ class Terms:
     """What the user allows, and where things are kept. It changes no result: the same experiment under other terms
     is the same experiment. Sizes in bytes, times in seconds; None is no limit. ``store`` None: the usual one.
     ``moves`` is an expression over factors, the bytes that a trial moves, and ``speeds`` are the arguments of
-    ``forecast.Speeds``: what the campaign's length is predicted from.
+    ``forecast.Speeds``: what the campaign's length is predicted from. ``pace`` (``10min``, ``50%``) makes breaks
+    between trials, ``abort_if`` is a command whose exit code 0 ends the campaign.
     """
 
     store: str | None = None
@@ -170,3 +173,5 @@ class Terms:
     max_operations: int = 10_000_000
     moves: str | None = None
     speeds: dict[str, float] | None = None
+    pace: str | None = None
+    abort_if: str = ""

@@ -15,13 +15,14 @@ from typing import Any, Protocol
 
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.filesystems import is_network
-from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.schema import HEALTH, OBSERVED_FACTORS
 from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
+from iosonde.ranks.machine import TargetCondition
 
-from . import items, last_words, mpi_jobs, on_servers, placeholders, spools
+from . import conditions, items, last_words, mpi_jobs, on_servers, placeholders, spools
 from .assignment import Assignment
 from .collect import assemble
 from .collect.commands import Parse
@@ -58,7 +59,8 @@ class Bench:
     nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
     is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
-    makes the rank of trials that have one, on this host.
+    makes the rank of trials that have one, on this host. ``look`` asks the target's file system how it is, where that
+    answers.
     """
 
     experiment: str
@@ -79,6 +81,7 @@ class Bench:
     allocation: int = 0
     remember: Path | None = None
     forked: ForkedRanks | None = None
+    look: conditions.Look | None = None
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -93,6 +96,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
     folder = spools.make(bench.experiment, bench.spool_parent)
+    before = bench.look(conditions.LOOK_S) if bench.look else None
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
     try:
@@ -107,6 +111,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             forked=bench.forked if ranks == 1 else None,
         )
         seconds = time.monotonic() - started
+        after = _looked_after(bench, outcome)
         places, unreached = _places(folder), []
         # Ranks that had sent everything home may have died before they removed what they sent.
         if (outcome.exit_code or not places) and nodes > 1 and bench.launcher.name != "local":
@@ -128,6 +133,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     factors = dict(trial.factors)
     factors |= {"ranks": ranks, "repetition": trial.repetition, "block": trial.block}
     factors |= dict(zip(OBSERVED_FACTORS, observed, strict=True))
+    if health := conditions.health(before, after):
+        factors[HEALTH] = health
     factors = factors | collected.factors | factors
     return Run(
         id=run_id,
@@ -147,6 +154,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "loads": places.get("loads", []),
             "mounts": places.get("mounts", []),
             "bound": places.get("bound"),
+            **({"conditions": conditions.facts(before, after, _sets(bench))} if bench.look else {}),
         },
         operations=collected.operations,
         phases=collected.phases,
@@ -179,6 +187,17 @@ def _moved(bench: Bench, trial: Trial, outcome: watchdog.Outcome, well: bool) ->
     except TargetFaultError as error:
         return [error.message]
     return []
+
+
+def _looked_after(bench: Bench, outcome: watchdog.Outcome) -> TargetCondition | None:
+    if not bench.look:
+        return None
+    return bench.look(conditions.SOON_S if outcome.timed_out or outcome.left else conditions.LOOK_S)
+
+
+def _sets(bench: Bench) -> bool:
+    """Whether a trial brings something into a state before it measures."""
+    return bool(bench.set_up) or any(control.set for control in bench.controls)
 
 
 def discard(run: Run) -> None:

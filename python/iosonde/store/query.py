@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
+from iosonde.core.stored import StoredRun
 from iosonde.core.where import check_columns, matching_rows
 
 from . import arrays, tables
@@ -24,11 +25,26 @@ _INT64 = range(-(2**63), 2**63)
 Conditions = Sequence[tuple[str, str, Any]]
 
 
-def factor_columns(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken."""
+def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The factors of each run, with the options of its target's file system that were not always the same."""
+    options = [StoredRun(document).live_options for document in documents]
+    levels: dict[str, set[str]] = {}
+    for one in options:
+        for name, level in one.items():
+            levels.setdefault(name, set()).add(level)
+    changed = [name for name, found in levels.items() if len(found) > 1]
+    return [
+        {name: one[name] for name in changed if name in one} | document["factors"]
+        for document, one in zip(documents, options, strict=True)
+    ]
+
+
+def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken. ``settings``:
+    see ``settings_of``."""
     taken = {*RUN_COLUMNS, *_ASKED_ONLY, *ROW_COLUMNS}
     columns: dict[str, str] = {}
-    for name in dict.fromkeys(name for document in documents for name in document["factors"]):
+    for name in dict.fromkeys(name for one in settings for name in one):
         column = tables.text(name)
         while column in taken:
             column = f"factor_{column}"
@@ -43,8 +59,9 @@ def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) 
     for name in (*RUN_COLUMNS[1:], "seconds"):
         columns[name] = [document[name] for document in documents]
     columns["tags"] = list(tags)
-    for name, column in factor_columns(documents).items():
-        columns[column] = [document["factors"].get(name) for document in documents]
+    settings = settings_of(documents)
+    for name, column in factor_columns(settings).items():
+        columns[column] = [one.get(name) for one in settings]
     return columns
 
 
@@ -56,7 +73,7 @@ def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Condit
 
 
 def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions) -> pa.Table:
-    """All results of these runs, each row with its run's factors (``names``: see factor_columns)."""
+    """All results of these runs, each row with its run's ``names`` (see factor_columns): factors and options."""
     import io
 
     import pyarrow as pa
@@ -71,7 +88,8 @@ def results_table(runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, 
     }
     columns |= {shown: rows[name] for name, shown in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
-        columns[title] = arrays.repeated(column([document["factors"].get(name) for _, document in runs]), n_rows)
+        levels = [document["factors"].get(name, StoredRun(document).live_options.get(name)) for _, document in runs]
+        columns[title] = arrays.repeated(column(levels), n_rows)
     table = pa.table(columns)
     if not where:
         return table

@@ -217,14 +217,15 @@ class Store:
         """All results joined with their run's columns and factors; one row for each Observation.
 
         Columns: run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, then one
-        for each factor (``factor_`` before a name that is taken). Incomplete runs are left out unless asked
+        for each factor (``factor_`` before a name that is taken) and each option of the target's file system that was
+        not always the same. Incomplete runs are left out unless asked
         for.
         """
         from . import query
 
         selected = self._select(experiment, ())
         documents = [document for _, document in selected]
-        names = query.factor_columns(documents)
+        names = query.factor_columns(query.settings_of(documents))
         columns = query.run_columns(documents, self._tags(documents))
         of_runs, of_results = query.split(where or (), columns) if documents else ((), ())
         chosen = [selected[row] for row in matching_rows(columns, of_runs)]

@@ -12,7 +12,7 @@ from typing import Any
 from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
-from iosonde.core.schema import CENTRE, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
+from iosonde.core.schema import CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.stored import TARGET
 from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import design, mpi_program, placeholders, workloads
@@ -25,7 +25,7 @@ from .levels import level_of, read_levels
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({
-    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, CENTRE, "run", "experiment", "started_at", "source",
+    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, CENTRE, HEALTH, "run", "experiment", "started_at", "source",
     "complete", "block", "order", "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
 })  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -90,6 +90,8 @@ def _factors(document: Document) -> Iterator[Problem]:
 def _control(document: Document, path: Key, given: dict[str, Any]) -> Iterator[Problem]:
     if "set" in given and placeholders.LEVEL not in placeholders.names_in(given["set"]):
         yield _at(document, (*path, "set"), "the command does not say ${LEVEL}", "say where the level stands in it")
+    if "restore" in given and "set" not in given:
+        yield _at(document, (*path, "restore"), "nothing is set", "give the command that sets it with set")
     if "on" in given and not {"set", "read"} & given.keys():
         yield _at(document, (*path, "on"), "nothing is set or read", "give a command with set or read")
 

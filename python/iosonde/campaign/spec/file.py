@@ -190,7 +190,7 @@ def _controls(factors: Mapping[str, Any]) -> tuple[Control, ...]:
         name: given for name, given in factors.items() if isinstance(given, dict) and {"set", "read"} & given.keys()
     }
     return tuple(
-        Control(name, given.get("set", ""), given.get("read", ""), given.get("on", SINGLE))
+        Control(name, given.get("set", ""), given.get("read", ""), given.get("on", SINGLE), given.get("restore", True))
         for name, given in told.items()
     )
 
@@ -256,6 +256,7 @@ def _terms(data: Mapping[str, Any]) -> Terms:
         "max_seconds": parse_seconds,
         "max_bytes": parse_size,
         "speeds": _speeds,
+        "pace": str,
     }
     names = {"budget": "budget_s", "idle_timeout": "idle_timeout_s"}
     kept = {key: units.get(key, _same)(value) for key, value in data.items()}
@@ -275,7 +276,9 @@ def _same(value: Any) -> Any:
 def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
     control = next((one for one in spec.controls if one.factor == factor.name), None)
     told = {"set": control.set, "read": control.read, "on": control.on} if control else {}
-    return {"levels": list(factor.levels), "unit": factor.unit} | {key: value for key, value in told.items() if value}
+    said = {key: value for key, value in told.items() if value}
+    left = {"restore": False} if control and not control.restore else {}
+    return {"levels": list(factor.levels), "unit": factor.unit} | said | left
 
 
 def _step_document(step: Step) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iosonde.campaign.pacing import parse_pace
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
 from iosonde.core.units import parse_seconds, parse_share, parse_size
@@ -53,6 +54,7 @@ def _validator() -> Any:
     for name, parse in {"size": parse_size, "duration": parse_seconds, "until": parse_until}.items():
         checker.checks(name, raises=InputError)(_reads(parse))
     checker.checks("share", raises=InputError)(_is_share)
+    checker.checks("pace", raises=InputError)(_is_pace)
     return Draft202012Validator(json.loads(schema_text()), format_checker=checker)
 
 
@@ -68,6 +70,12 @@ def _reads(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
 def _is_share(value: Any) -> bool:
     if isinstance(value, (str, int, float)):
         parse_share(str(value))
+    return True
+
+
+def _is_pace(value: Any) -> bool:
+    if isinstance(value, (str, int, float)):
+        parse_pace(value)
     return True
 
 

@@ -73,6 +73,10 @@ OPTIONS = [
     click.option("--trial-timeout", type=Duration(), metavar="TIME", help="End a trial after this time."),
     click.option("--idle-timeout", type=Duration(), metavar="TIME",
                  help="End a trial in which no rank gets on for so long [default: 5min]."),
+    click.option("--pace", metavar="10min|50%",
+                 help="Breaks: at most one trial in this time, or trials in at most this share of the time."),
+    click.option("--abort-if", metavar="CMD",
+                 help="Shell command, before each trial; exit code 0 ends the campaign. What was measured is kept."),
     click.option("--spool", metavar="DIR", help="Where ranks leave results meanwhile [default: temporary]."),
 ]  # fmt: skip
 

@@ -30,14 +30,11 @@ def values(assignment: Assignment, ranks: mpi.Ranks) -> dict[str, FactorValue]:
     """
     node, per_node = ranks.rank // assignment.ranks_per_node, assignment.ranks_per_node
     here: dict[str, FactorValue] = {
-        "NODENAME": node,
-        "NODE_INDEX": node,
-        "HOSTNAME": ranks.hosts[ranks.rank].name,
         "RANK": ranks.rank,
         "LOCAL_RANK": ranks.rank % per_node,
         "MACHINEFILE": str(Path(assignment.spool) / MACHINEFILE),
     }
-    return assignment.values | here
+    return placeholders.of_node(assignment.values, node, ranks.hosts[ranks.rank].name) | here
 
 
 def write_machinefile(assignment: Assignment, ranks: mpi.Ranks) -> None:

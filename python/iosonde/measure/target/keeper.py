@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import TargetFaultError
+from iosonde.core.errors import SystemFaultError, TargetFaultError
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
-from iosonde.ranks.machine.fact_types import TargetFacts
+from iosonde.ranks.machine.fact_types import TargetCondition, TargetFacts
 
 from .space import NO_QUOTA, Limits, Need, QuotaFree
 
@@ -63,6 +63,17 @@ class Keeper:
         """What is known of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
         found: TargetFacts = self._helper.call("facts", str(target), what, path=str(target))
+        return found
+
+    def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
+        """How the target's file system is just now; None where it does not say, or not within the limit."""
+        try:
+            with self.limited(limit_s):
+                found: TargetCondition | None = self._helper.call(
+                    "condition", str(target), f"asking how {target} is", path=str(target)
+                )
+        except (TargetFaultError, SystemFaultError):
+            return None
         return found
 
     def workspace(self, target: Path, experiment: str) -> KeptWorkspace:

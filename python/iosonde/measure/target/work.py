@@ -13,7 +13,7 @@ from . import space
 from .workspace import Workspace
 
 if TYPE_CHECKING:
-    from iosonde.ranks.machine import TargetFacts
+    from iosonde.ranks.machine import TargetCondition, TargetFacts
 
 _workspaces: dict[str, Workspace] = {}
 
@@ -33,6 +33,13 @@ def facts(path: str) -> TargetFacts:
     from iosonde.ranks.machine import target_facts
 
     return target_facts(Path(path))
+
+
+def condition(path: str) -> TargetCondition | None:
+    """How the file system is just now."""
+    from iosonde.ranks.machine import target_condition
+
+    return target_condition(Path(path))
 
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:
@@ -84,5 +91,6 @@ def _workspace(path: str, experiment: str) -> Workspace:
 
 
 OPERATIONS = {
-    one.__name__: one for one in (resolve, check, facts, create, trial, verify, remove_trial, remove, left, remove_left)
+    one.__name__: one
+    for one in (resolve, check, facts, condition, create, trial, verify, remove_trial, remove, left, remove_left)
 }

@@ -87,6 +87,8 @@ TOOLS = [
     Tool("iperf3", "measuring the network between nodes", "apt install iperf3"),
     Tool("lfs", "striping and quota facts of a Lustre target", "install the Lustre client"),
     Tool("gluster", "volume facts of a Gluster target", "apt install glusterfs-cli"),
+    Tool("ceph", "pool facts and health of a Ceph target", "apt install ceph-common"),
+    Tool("mfscli", "facts and health of a MooseFS target", "apt install moosefs-cli moosefs-client", ("-v",)),
     Tool("beegfs-ctl", "entry facts of a BeeGFS target", "install beegfs-utils", ()),
     Tool("git", "tying results to commits", "apt install git"),
     Tool("chromium", "testing the report page in a browser", "apt install chromium"),

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from . import block, emulated, filesystem, host, mount, network, quota, scheduler
+from . import block, emulated, filesystems, host, mount, network, quota, scheduler
 from .command import redacted, software
-from .fact_types import Facts, NodeFacts, TargetFacts
+from .fact_types import Facts, NodeFacts, TargetCondition, TargetFacts
 from .host import available_bytes, memory_bytes
 from .load import LoadSampler
 
 __all__ = [
+    "TargetCondition",
     "Facts",
     "LoadSampler",
     "NO_TARGET",
@@ -31,6 +32,7 @@ __all__ = [
     "node_facts",
     "redacted",
     "software",
+    "target_condition",
     "target_facts",
 ]
 
@@ -38,7 +40,7 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 # What is known of the file system where there is no target, or one that nobody knows.
-NO_TARGET: TargetFacts = {"mount": None, "quota": None, "devices": None, "filesystem": None}
+NO_TARGET: TargetFacts = {"mount": None, "quota": None, "devices": None, "filesystem": None, "condition": None}
 
 
 def facts(target: Path, env: Mapping[str, str] = os.environ) -> Facts:
@@ -69,8 +71,16 @@ def target_facts(target: Path) -> TargetFacts:
         "mount": _or_none(mount.to_json, found, target),
         "quota": _or_none(quota.quotas, target, found),
         "devices": _or_none(block.devices, found),
-        "filesystem": _or_none(filesystem.identity, target, found),
+        "filesystem": _or_none(filesystems.identity, target, found),
+        "condition": _or_none(filesystems.condition, target, found),
     }
+
+
+def target_condition(target: Path) -> TargetCondition | None:
+    """How the file system of ``target`` is just now: its health, its options; None where it does not say. Hangs where
+    that does."""
+    found = _or_none(mount.of_path, target)
+    return _or_none(filesystems.condition, target, found) if found else None
 
 
 def _or_none(read: Callable[_P, _T], *arguments: _P.args, **others: _P.kwargs) -> _T | None:

@@ -105,13 +105,23 @@ class NodeFacts(TypedDict):
     lab: dict[str, Any] | None
 
 
+class TargetCondition(TypedDict):
+    """What may change between two trials: ``at`` this time (ISO 8601, UTC) the file system said what is wrong with it
+    (``health``: ``n2 down``; [] if it is well, None if it does not say), and which options are in effect."""
+
+    at: str
+    health: list[str] | None
+    options: dict[str, str]
+
+
 class TargetFacts(TypedDict):
-    """Everything about the file system of a target."""
+    """Everything about the file system of a target. ``condition`` is None where it says nothing of that."""
 
     mount: dict[str, Any] | None
     quota: list[Quota] | None
     devices: list[dict[str, Any]] | None
     filesystem: dict[str, Any] | None
+    condition: TargetCondition | None
 
 
 class Facts(NodeFacts, TargetFacts):

@@ -58,6 +58,14 @@ def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
     return max(reversed(above), key=lambda found: len(found.mount_point), default=None)
 
 
+def whole(found: Mount) -> str | None:
+    """Where the whole of its file system is mounted: ``found`` may be a directory of it (a bind mount)."""
+    if found.root == "/":
+        return found.mount_point
+    mounts = parse_mountinfo(reading.text("/proc/self/mountinfo") or "")
+    return next((one.mount_point for one in mounts if one.device == found.device and one.root == "/"), None)
+
+
 def parse_mountinfo(content: str) -> list[Mount]:
     """All mounts in order. A line that does not look like one is left out."""
     mounts = []

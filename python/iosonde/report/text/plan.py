@@ -36,6 +36,10 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     yield from _trials(plan, simple)
     yield from _labelled("sealed", plan.metrics)
     yield f"            differences below ± {100 * campaign.margin:g}% do not matter"
+    if campaign.terms.pace:
+        yield f"paced       {campaign.pacing}"
+    if campaign.terms.abort_if:
+        yield f"ends if     {escape(campaign.terms.abort_if)}   (exits with 0, here, before a trial)"
     yield from _time(plan)
     for why in plan.warnings:
         yield from wrapped(why, " " * 12, f"{'warning':<12}")
@@ -77,6 +81,8 @@ def _factors(plan: CampaignPlan) -> Iterator[str]:
                 for word, text in (("set by", control.set), ("read by", control.read)):
                     if text:
                         yield f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
+                if control.set:
+                    yield f"{'':<12}{'':<{wide}}  {escape(plan.afterwards[control.factor])}"
 
 
 def _steps(plan: CampaignPlan) -> Iterator[str]:
@@ -195,7 +201,8 @@ def _labelled(label: str, texts: Iterable[str]) -> Iterator[str]:
 def _time(plan: CampaignPlan) -> Iterator[str]:
     expected, trials = plan.expected, len(plan.experiment.trials)
     if expected.unknown == trials:
-        yield f"takes       {expected.basis}"
+        least = f"; with the breaks at least {format_seconds(expected.total_s)}" if expected.total_s else ""
+        yield from wrapped(f"{expected.basis}{least}", " " * 12, f"{'takes':<12}")
         return
     more = f" and {expected.unknown} trials of which nobody knows" if expected.unknown else ""
     text = f"about {format_seconds(expected.total_s)}{more} ({expected.basis})"

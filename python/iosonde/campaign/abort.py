@@ -1,0 +1,32 @@
+"""A command that ends a campaign (``--abort-if``): on servers that others use, when these suffer."""
+
+from __future__ import annotations
+
+from iosonde.core.errors import InputError
+from iosonde.measure.rank import command
+from iosonde.ranks import temporary
+
+# A check that is slower says by that what it was asked.
+CHECK_S = 60.0
+# Exit codes of /bin/sh where it could not run the command.
+_NOT_RUN = (126, 127)
+_SAID = 200
+
+
+def why(text: str) -> str:
+    """Why the campaign ends, as the user's command says by exit code 0, or by not answering; '' to go on.
+
+    Raises InputError where the shell cannot run it.
+    """
+    if not text:
+        return ""
+    with temporary.directory("abort") as folder:
+        output = folder / "output"
+        ended = command.run(command.ShellCommand(text, timeout_s=CHECK_S, output_bytes=2**20), output)
+        lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    said = lines[-1][:_SAID] if lines else ""
+    if ended.exit_code in _NOT_RUN or ended.fault:
+        raise InputError(f"--abort-if '{text}' cannot be run: {said or ended.fault}", "try it by hand")
+    if ended.ended_by:
+        return f"--abort-if '{text}' gave no answer within {CHECK_S:.0f} s"
+    return f"--abort-if '{text}' says stop{f' ({said})' if said else ''}" if ended.exit_code == 0 else ""

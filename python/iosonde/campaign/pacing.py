@@ -1,0 +1,91 @@
+"""Breaks between trials (``--pace``), for servers that others use. They change nothing in what a trial measures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import format_seconds, parse_seconds, parse_share, percent
+
+LOOK_S = 0.2
+
+
+@dataclass(frozen=True)
+class Pacing:
+    """At most one trial in ``every_s``, or trials in at most ``share`` of the time."""
+
+    every_s: float = 0.0
+    share: float = 1.0
+
+    def break_s(self, took_s: float, ago_s: float = 0.0) -> float:
+        """How long to wait after a trial that took so long, and ended ``ago_s`` ago."""
+        return max(0.0, self.every_s - took_s - ago_s, took_s / self.share - took_s - ago_s)
+
+    def total_s(self, busy_s: float, n_trials: int) -> float:
+        """Of a campaign whose trials take so long in all; there is no break after the last."""
+        breaks = max(n_trials - 1, 0)
+        return busy_s + breaks * self.break_s(busy_s / n_trials) if breaks else busy_s
+
+    def __str__(self) -> str:
+        """In words."""
+        if self.every_s:
+            return f"at most one trial in {format_seconds(self.every_s)}"
+        return f"trials in at most {percent(self.share)} of the time"
+
+
+NO_PACE = Pacing()
+
+
+def parse_pace(text: str | float) -> Pacing:
+    """``10min`` or ``50%``. Raises InputError."""
+    if isinstance(text, str) and text.strip().endswith("%"):
+        share = parse_share(text)
+        if not 0 < share <= 1:
+            raise InputError(f"'{text}' is no share of the time", "write it like 50%")
+        return Pacing(share=share)
+    try:
+        every_s = parse_seconds(text)
+    except InputError:
+        raise InputError(
+            f"'{text}' is not a pace", "write it like 10min (between starts) or 50% (of the time)"
+        ) from None
+    if every_s <= 0:
+        raise InputError(f"'{text}' is nothing", "it must be more than 0")
+    return Pacing(every_s)
+
+
+@dataclass
+class Breaks:
+    """Waits between trials. ``check`` is called all the time: it raises KeyboardInterrupt to stop. ``say`` is told of
+    the first break."""
+
+    pacing: Pacing
+    check: Callable[[], None]
+    say: Callable[[str], None]
+    waited_s: float = 0.0
+    _last: tuple[float, float] | None = None
+
+    def done(self, started_s: float) -> None:
+        """A trial that started then (time.monotonic()) is over, with its clean-up."""
+        now = time.monotonic()
+        self._last = (now - started_s, now)
+
+    def next_s(self) -> float:
+        """How long the next trial has to wait."""
+        if self._last is None:
+            return 0.0
+        took_s, ended_s = self._last
+        return self.pacing.break_s(took_s, time.monotonic() - ended_s)
+
+    def wait(self) -> None:
+        """Until the next trial may start; ``waited_s`` is how long that was."""
+        before, wait_s = self.waited_s, self.next_s()
+        until_s = time.monotonic() + wait_s
+        if wait_s and not before:
+            self.say(f"paced: {self.pacing}; the next one starts in {format_seconds(wait_s)}")
+        while (left_s := until_s - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(LOOK_S, left_s))
+        self.waited_s = wait_s

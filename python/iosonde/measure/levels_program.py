@@ -1,0 +1,110 @@
+"""What one node does with the factors that a campaign sets on the system, before its first trial and after its last:
+``python -m iosonde.measure.levels_program WORD``. It reads their levels, or sets back those that it is given.
+
+The result of all nodes is in ``folder`` of the first one: factor → for each node that it is set on, its level, or a
+sentence that says what failed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError, SystemFaultError
+from iosonde.core.types import FactorValue
+from iosonde.ranks import mpi
+
+from . import placeholders
+from .rank import controls, hooks
+from .spec import SINGLE, Control
+
+RESULT = "levels.json"
+
+
+@dataclass(frozen=True)
+class LevelsTask:
+    """``values`` are what names stand for on all nodes; ``levels``: factor → what it is set back to, node by node
+    (empty: they are read)."""
+
+    ranks: int
+    folder: str
+    controls: list[dict[str, Any]]
+    values: dict[str, FactorValue]
+    levels: dict[str, list[str]] = field(default_factory=dict)
+
+    def to_word(self) -> str:
+        """One word that needs no quoting."""
+        return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
+
+    @staticmethod
+    def from_word(word: str) -> LevelsTask:
+        """The inverse of ``to_word``."""
+        return LevelsTask(**json.loads(base64.urlsafe_b64decode(word)))
+
+
+@dataclass(frozen=True)
+class NodeLevel:
+    """The level that a factor has now, or why it is not known or could not be set back."""
+
+    level: str = ""
+    fault: str = ""
+
+
+def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None:
+    """Factor by factor, on all nodes at once; the result on rank 0, None elsewhere."""
+    here = placeholders.of_node(task.values, ranks.rank, ranks.hosts[ranks.rank].name)
+    found: dict[str, NodeLevel] = {}
+    for control in (Control(**one) for one in task.controls):
+        mine = ranks.rank == 0 if control.on == SINGLE else ranks.local_rank == 0
+        if mine:
+            wanted = task.levels.get(control.factor, [])
+            place = 0 if control.on == SINGLE else ranks.node
+            found[control.factor] = _one(control, here, wanted[place] if place < len(wanted) else None)
+    everywhere = ranks.gather(found)
+    if everywhere is None:
+        return None
+    names = dict.fromkeys(name for one in everywhere for name in one)
+    return {name: [one[name] for one in everywhere if name in one] for name in names}
+
+
+def _one(control: Control, known: Mapping[str, FactorValue], wanted: str | None) -> NodeLevel:
+    try:
+        level = _read(control, known)
+        if wanted is None or controls.same(wanted, level):
+            return NodeLevel(level)
+        _call(control.set, dict(known) | {placeholders.LEVEL: wanted}, control)
+        level = _read(control, known)
+        return NodeLevel(level, "" if controls.same(wanted, level) else f"the system says {level[:80] or 'nothing'}")
+    except IosondeError as error:
+        return NodeLevel(fault=error.message)
+
+
+def _read(control: Control, known: Mapping[str, FactorValue]) -> str:
+    level = _call(control.read, dict(known) | {placeholders.LEVEL: ""}, control).strip()
+    if not level or "\n" in level:
+        raise SystemFaultError(f"factor {control.factor}: what reads it printed {len(level.splitlines())} lines")
+    return level
+
+
+def _call(command: str, names: dict[str, FactorValue], control: Control) -> str:
+    what = f"factor {control.factor}: the command"
+    placeholders.check_plain(command, names, f"factor {control.factor}")
+    return hooks.run(placeholders.fill(command, names), placeholders.as_environment(names), what)
+
+
+def main() -> None:
+    """Entry point of a node."""
+    task = LevelsTask.from_word(sys.argv[1])
+    found = run(task, mpi.connect(task.ranks))
+    if found is not None:
+        plain = {name: [asdict(one) for one in levels] for name, levels in found.items()}
+        (Path(task.folder) / RESULT).write_text(json.dumps(plain))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""What a campaign sets on the system is set back at its end: the value that was there before the first set.
+
+That value is kept in the store until it is back, so that a campaign which was killed sets it back when it is resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.types import FactorValue
+from iosonde.ranks import temporary, watchdog
+from iosonde.ranks.launch import Launcher
+
+from . import placeholders
+from .levels_program import RESULT, LevelsTask, NodeLevel
+from .spec import EACH, Control, Spec
+
+LIMIT_S = 60.0  # to read, or to set back, all factors
+_VARIABLE = re.compile(r"IOSONDE_(\w+)")
+# What a trial has and a campaign has not.
+_OF_TRIALS = {*placeholders.TRIAL, *placeholders.RANK} - {"TARGET_ROOT", *placeholders.OF_NODE}
+
+
+@dataclass(frozen=True)
+class SystemSettings:
+    """The factors that a campaign sets back. ``values``: what names stand for in their commands, on all nodes;
+    ``remember`` holds what was found until it is back."""
+
+    controls: tuple[Control, ...]
+    values: Mapping[str, FactorValue]
+    launcher: Launcher
+    nodes: int
+    remember: Path
+    spool: Path | None = None
+
+
+def stays(control: Control, spec: Spec) -> str:
+    """Why a factor stays as the last trial leaves it, in words; empty where it is set back."""
+    if not control.restore:
+        return "restore: false"
+    if not control.read:
+        return "no command reads it"
+    known = {placeholders.LEVEL, *placeholders.OF_NODE, *values_of(spec)}
+    text = f"{control.set} {control.read}"
+    # In a shell's variable the names are in capitals.
+    named = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
+    missing = sorted(named - known)
+    return f"its commands need ${{{missing[0]}}}, which is known in a trial only" if missing else ""
+
+
+def values_of(spec: Spec) -> dict[str, FactorValue]:
+    """What names stand for in all trials alike: factors of one level, and the target where there is one."""
+    found: dict[str, FactorValue] = {
+        factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1
+    }
+    if len(spec.targets) == 1:
+        found["TARGET_ROOT"] = str(next(iter(spec.targets.values())))
+    return found
+
+
+def controls_of(spec: Spec) -> tuple[Control, ...]:
+    """Those that are set back."""
+    return tuple(one for one in spec.controls if one.set and not stays(one, spec))
+
+
+@contextmanager
+def kept(settings: SystemSettings, say: Callable[[str], None]) -> Iterator[dict[str, list[str]]]:
+    """Gives factor → its level on each node before the first set, and sets it back at the end, whatever ends it.
+    ``say`` is told what was set back, and what could not be."""
+    if not settings.controls:
+        yield {}
+        return
+    found = _found(settings, say)
+    try:
+        yield found
+    finally:
+        if found:
+            _put_back(settings, found, say)
+            settings.remember.unlink(missing_ok=True)
+
+
+def _found(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
+    with suppress(OSError, ValueError):  # what a killed campaign had found: the system has its levels now
+        known: dict[str, list[str]] = json.loads(settings.remember.read_text())
+        return known
+    found, why = _asked(settings, settings.controls, {})
+    for control in settings.controls:
+        faults = [one.fault for one in found.get(control.factor, ()) if one.fault]
+        if faults or control.factor not in found:
+            say(f"warning: {control.factor} will not be set back: {(faults or [why])[0]}")
+            found.pop(control.factor, None)
+    levels = {name: [one.level for one in nodes] for name, nodes in found.items()}
+    if levels:
+        beside = settings.remember.with_suffix(".tmp")
+        beside.write_text(json.dumps(levels))
+        beside.rename(settings.remember)
+    return levels
+
+
+def _put_back(settings: SystemSettings, found: Mapping[str, list[str]], say: Callable[[str], None]) -> None:
+    mine = tuple(one for one in settings.controls if one.factor in found)
+    now, why = _asked(settings, mine, found)
+    for control in mine:
+        levels = found[control.factor]
+        words = ", ".join(dict.fromkeys(levels))
+        faults = [one.fault for one in now.get(control.factor, ()) if one.fault]
+        if faults or control.factor not in now:
+            set_ = placeholders.fill(control.set, _named(control, levels[0], settings))
+            say(f"warning: {control.factor} could not be set back to {words}: {(faults or [why])[0]}; by hand: {set_}")
+        else:
+            say(f"{control.factor} is {words} again")
+
+
+def _named(control: Control, level: str, settings: SystemSettings) -> dict[str, FactorValue]:
+    """Names as far as they are known here; those of a node stand for themselves."""
+    itself: dict[str, FactorValue] = {name: f"${{{name}}}" for name in placeholders.OF_NODE}
+    return itself | dict(settings.values) | {placeholders.LEVEL: level, control.factor: level}
+
+
+def _asked(
+    settings: SystemSettings, controls: tuple[Control, ...], levels: Mapping[str, list[str]]
+) -> tuple[dict[str, list[NodeLevel]], str]:
+    """What the nodes say of these factors, and why nothing was said where it was not."""
+    nodes = settings.nodes if any(one.on == EACH for one in controls) else 1
+    with temporary.directory("levels", settings.spool) as folder:
+        task = LevelsTask(nodes, str(folder), [asdict(one) for one in controls], dict(settings.values), dict(levels))
+        program = [sys.executable, "-m", "iosonde.measure.levels_program", task.to_word()]
+        limits = watchdog.TimeLimits(LIMIT_S, grace_s=0.5)
+        command = settings.launcher.command(nodes, 1, program)
+        ended = watchdog.watch(command, heartbeat_dir=folder, limits=limits, ranks=nodes)
+        try:
+            told: dict[str, list[dict[str, Any]]] = json.loads((folder / RESULT).read_text())
+        except (OSError, ValueError):
+            return {}, f"no answer within {LIMIT_S:.0f} s" if ended.timed_out else ended.last_words() or "no answer"
+    return {name: [NodeLevel(**one) for one in found] for name, found in told.items()}, ""

@@ -1,0 +1,171 @@
+"""GlusterFS: what the volume is made of, its options, and which of its bricks this client reaches.
+
+A client has no daemon that could be asked, but the mount shows its own translators below ``MOUNT/.meta``, answered by
+the client's process without any server. ``gluster --remote-host`` adds what the administrator set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from .. import mount, reading
+from ..fact_types import TargetCondition
+from . import gluster_graph
+from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+from .gluster_graph import Graph
+
+_POSIX = re.compile(r"<POSIX\(([^)]*)\):([^:>]+):")
+_ANSWER_S = 2.0  # of a daemon that has 0.1 s of work
+# Servers whose daemon did not answer this process: a tool that waits in vain is not started before each trial.
+_silent: set[str] = set()
+_DISTRIBUTE, _REPLICATE, _DISPERSE = "distribute", "replicate", "disperse"
+
+
+def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
+    root, volume = mount.whole(found), _volume(found)
+    graph = gluster_graph.read(root) if root else None
+    told = _info(found)
+    made = of_graph(graph) if graph else of_info(told) if told is not None else {"type": None, **NOT_KNOWN}
+    return {
+        "volume": volume,
+        "version": _version(root),
+        "status": told.findtext(".//volume/statusStr") if told is not None else None,
+        **made,
+        "options_set": options_set(told),
+        "placement": placement(_pathinfo(target)),
+    }
+
+
+def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
+    root = mount.whole(found)
+    graph = gluster_graph.read(root) if root else None
+    told = _info(found)
+    if not graph:
+        return condition(None, options_set(told)) if told is not None else None
+    return condition(troubles(graph), options(graph) | options_set(told))
+
+
+def of_graph(graph: Graph) -> dict[str, Any]:
+    """From the client's translators."""
+    replicas, codes = graph.of_type("cluster/replicate"), graph.of_type("cluster/disperse")
+    groups = replicas or codes
+    kind = _REPLICATE if replicas else _DISPERSE if codes else _DISTRIBUTE
+    parts = groups[0].children if groups else 1
+    spare = reading.integer(groups[0].shape.get("redundancy")) if codes else None
+    arbiters = reading.integer(groups[0].shape.get("arbiter-count")) if replicas else None
+    shards = graph.of_type("features/shard")
+    return {
+        "type": f"distributed-{kind}" if len(groups) > 1 else kind,
+        "bricks": [brick.place for brick in graph.bricks],
+        "shard_block_size": shards[0].live.get("shard-block-size") if shards else None,
+        **_spread(kind, parts, spare, arbiters, [brick.host for brick in graph.bricks]),
+    }
+
+
+def of_info(told: ElementTree.Element) -> dict[str, Any]:
+    """The same from ``volume info --xml``, where the mount shows nothing."""
+    names = ("distCount", "replicaCount", "arbiterCount", "disperseCount", "redundancyCount")
+    counts = {name: reading.integer(told.findtext(f".//volume/{name}")) or 0 for name in names}
+    kind = _DISPERSE if counts["disperseCount"] else _REPLICATE if counts["replicaCount"] > 1 else _DISTRIBUTE
+    bricks = [one.text or "" for one in told.findall(".//bricks/brick/name")]
+    several = counts["distCount"] > 1 and kind != _DISTRIBUTE
+    parts = counts["disperseCount"] if kind == _DISPERSE else counts["replicaCount"]
+    hosts = [brick.partition(":/")[0] for brick in bricks]
+    set_ = options_set(told)
+    sharded = set_.get("features.shard") in ("on", "enable", "yes", "true", "1")
+    return {
+        "type": f"distributed-{kind}" if several else kind,
+        "bricks": bricks,
+        "shard_block_size": set_.get("features.shard-block-size", "64MB") if sharded else None,
+        **_spread(kind, parts, counts["redundancyCount"], counts["arbiterCount"], hosts),
+    }
+
+
+def _spread(kind: str, parts: int, spare: int | None, arbiters: int | None, hosts: list[str]) -> Redundancy:
+    """An arbiter of a replicated volume holds no data."""
+    code = kind == _DISPERSE and spare is not None
+    return {
+        "copies": parts - (arbiters or 0) if kind == _REPLICATE else 1,
+        "copied_by": "client",
+        "data_parts": parts - (spare or 0) if code else None,
+        "parity_parts": spare if code else None,
+        "servers": list(dict.fromkeys(hosts)) or None,
+    }
+
+
+def options(graph: Graph) -> dict[str, str]:
+    """The live ones: which translators the client has, by the options that put them in, and what these say of
+    themselves."""
+    have = {one.type for one in graph.translators.values()}
+    found = {f"performance.{name}": "on" if kind in have else "off" for name, kind in gluster_graph.SWITCHED.items()}
+    for one in graph.translators.values():
+        found |= {f"{one.type.rpartition('/')[2]}.{name}": value for name, value in one.live.items()}
+    return found
+
+
+def options_set(told: ElementTree.Element | None) -> dict[str, str]:
+    """Those that the administrator set on the volume, by their own names; not who may mount it."""
+    found = told.findall(".//volume/options/option") if told is not None else []
+    named = {one.findtext("name", ""): one.findtext("value", "") for one in found}
+    return {name: value for name, value in named.items() if not name.startswith(("auth.", "ssl."))}
+
+
+def troubles(graph: Graph) -> list[str] | None:
+    """Bricks that this client is not connected to; of a server all of whose bricks are away, the server. None where a
+    brick does not say."""
+    if not graph.bricks or any(brick.connected is None for brick in graph.bricks):
+        return None
+    away = [brick for brick in graph.bricks if not brick.connected]
+    alive = {brick.host for brick in graph.bricks if brick.connected}
+    names = dict.fromkeys(brick.place if brick.host in alive else brick.host for brick in away)
+    return [f"{name} down" for name in names]
+
+
+def placement(pathinfo: str) -> list[str] | None:
+    """``trusted.glusterfs.pathinfo``: host and brick of everything that the directory lies on."""
+    return [f"{host}:{brick}" for brick, host in _POSIX.findall(pathinfo)] or None
+
+
+def _pathinfo(target: Path) -> str:
+    try:
+        return os.getxattr(target, "trusted.glusterfs.pathinfo").decode(errors="replace")
+    except OSError:  # only root may ask
+        return ""
+
+
+def _version(root: str | None) -> str | None:
+    try:
+        found: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
+    except (ValueError, AttributeError):
+        return None
+    return found
+
+
+def _volume(found: mount.Mount) -> str:
+    """Of ``server:/volume/folder``."""
+    return found.source.rpartition(":")[2].strip("/").partition("/")[0]
+
+
+def _info(found: mount.Mount) -> ElementTree.Element | None:
+    """``volume info --xml``, from the daemon of the server that the mount names."""
+    server, volume = (found.server or "").strip("[]"), _volume(found)
+    if not server or not volume or server in _silent:
+        return None
+    words = ["gluster", "--mode=script", f"--remote-host={server}", "volume", "info", volume, "--xml"]
+    told = reading.tool(words, _ANSWER_S)
+    try:
+        read = ElementTree.fromstring(told or "<none/>")
+    except ElementTree.ParseError:
+        read = ElementTree.Element("none")
+    if read.find(".//volume") is not None:
+        return read
+    _silent.add(server)
+    return None
+
+
+FAMILY = FileSystemFamily("gluster", _identity, ("fuse.glusterfs", "glusterfs"), condition=_condition)

@@ -1,0 +1,131 @@
+"""The translators of a GlusterFS client, as ``MOUNT/.meta/graphs/active`` shows them (since GlusterFS 3.6).
+
+One directory for each: ``type``, ``options/*``, ``subvolumes/*`` (links), ``private``. Of hundreds of bricks only what
+is needed is read: each file is a question to the client's process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import reading
+
+_CLIENT = "protocol/client"
+# Those that an option puts into the client or takes out: option (performance.…) → type.
+SWITCHED = {
+    "write-behind": "performance/write-behind",
+    "read-ahead": "performance/read-ahead",
+    "io-cache": "performance/io-cache",
+    "quick-read": "performance/quick-read",
+    "open-behind": "performance/open-behind",
+    "stat-prefetch": "performance/md-cache",
+    "readdir-ahead": "performance/readdir-ahead",
+    "nl-cache": "performance/nl-cache",
+    "client-io-threads": "performance/io-threads",
+}
+# What of a translator's own state is a setting and no counter. Its ``options`` are no use: they are those of the time
+# when the translators were last put together, and a value that is changed since is not among them (seen with 10.3).
+_LIVE = {
+    "performance/write-behind": ("aggregate_size", "window_size", "flush_behind", "trickling_writes"),
+    "performance/read-ahead": ("page_size", "page_count"),
+    "performance/io-cache": ("cache_size", "cache_timeout", "min-file-size", "max-file-size"),
+    "performance/quick-read": ("max_file_size", "cache_timeout"),
+    "performance/open-behind": ("use_anonymous_fd", "lazy_open"),
+    "features/shard": ("shard-block-size",),
+    "cluster/replicate": ("read-hash-mode", "quorum-type"),
+    "cluster/disperse": ("read-policy", "parallel-writes"),
+    _CLIENT: ("ping_timeout",),
+}
+# What the shape of the volume follows from, which no option changes.
+_SHAPE = ("redundancy", "arbiter-count")
+
+
+@dataclass(frozen=True)
+class Translator:
+    """One of them, with the settings that it says are in effect (``live``), and those that made the volume
+    (``shape``)."""
+
+    name: str
+    type: str
+    children: int
+    shape: dict[str, str]
+    live: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Brick:
+    """Where data lies, and whether this client is connected to it; None where the client does not say."""
+
+    host: str
+    path: str
+    connected: bool | None
+
+    @property
+    def place(self) -> str:
+        """``host:/path``."""
+        return f"{self.host}:{self.path}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All but the bricks' own translators, by name; and the bricks in the volume's order."""
+
+    translators: dict[str, Translator]
+    bricks: tuple[Brick, ...]
+
+    def of_type(self, kind: str) -> list[Translator]:
+        """The translators of a type, in the volume's order."""
+        return sorted((one for one in self.translators.values() if one.type == kind), key=lambda one: _number(one.name))
+
+
+def read(root: str) -> Graph | None:
+    """That of the volume which is mounted at ``root``; None where it shows none."""
+    folder = Path(root) / ".meta" / "graphs" / "active"
+    try:
+        names = sorted(os.listdir(folder), key=_number)
+    except OSError:
+        return None
+    found, bricks = {}, []
+    for name in names:
+        kind = reading.text(folder / name / "type")
+        if kind == _CLIENT:
+            bricks.append(_brick(folder / name))
+            if len(bricks) > 1:
+                continue  # all are told the same
+        if kind:
+            found[name] = _translator(folder / name, kind)
+    return Graph(found, tuple(bricks)) if found else None
+
+
+def _translator(folder: Path, kind: str) -> Translator:
+    private = _private(folder) if kind in _LIVE else {}
+    live = {name: private[name] for name in _LIVE.get(kind, ()) if name in private}
+    shape = {name: told for name in _SHAPE if (told := reading.text(folder / "options" / name))}
+    return Translator(folder.name, kind, len(_names(folder / "subvolumes")), shape, live)
+
+
+def _brick(folder: Path) -> Brick:
+    state = _private(folder).get("connected")
+    host = reading.text(folder / "options" / "remote-host") or "?"
+    path = reading.text(folder / "options" / "remote-subvolume") or ""
+    return Brick(host, path, None if state is None else state == "1")
+
+
+def _private(folder: Path) -> dict[str, str]:
+    return reading.key_values(reading.text(folder / "private") or "", "=")
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _number(name: str) -> tuple[str, int]:
+    """``client-10`` comes after ``client-9``."""
+    found = re.search(r"\d+$", name)
+    return (name[: found.start()], int(found[0])) if found else (name, -1)

@@ -1,0 +1,39 @@
+"""NFS: what the kernel's client agreed on with the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .. import command, mount, reading
+from .family import FileSystemFamily
+
+
+def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
+    """The NFS mount's part of /proc/self/mountstats: version, its options, age, number of connections."""
+    found: dict[str, Any] = {}
+    inside = False
+    for line in content.splitlines():
+        words = line.split()
+        if words[:1] == ["device"]:
+            inside = len(words) > 4 and mount.unescape(words[4]) == mount_point and "nfs" in line
+        elif inside and words:
+            if words[0] == "opts:":
+                found["options"] = command.redact_options(words[1])
+            elif words[0] == "age:":
+                found["age_s"] = reading.integer(words[1])
+            elif words[0] == "xprt:":
+                found["connections"] = found.get("connections", 0) + 1
+                found.setdefault("transport", words[1])
+    for option in str(found.get("options", "")).split(","):
+        name, _, value = option.partition("=")
+        if name in ("vers", "rsize", "wsize", "nconnect", "acregmin", "acregmax", "acdirmin", "acdirmax"):
+            found[name] = reading.integer(value) if reading.integer(value) is not None else value
+    return found
+
+
+def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
+    return parse_mountstats(reading.text("/proc/self/mountstats") or "", found.mount_point)
+
+
+FAMILY = FileSystemFamily("nfs", _identity, ("nfs", "nfs4"))

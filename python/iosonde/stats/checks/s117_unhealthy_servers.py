@@ -1,0 +1,78 @@
+"""S117: servers were down
+
+What it says
+    During some trials something was wrong with the file system itself: a
+    server (brick, chunk server, OSD) that did not answer, or a cluster that
+    repaired itself. A volume with two copies that has lost a server writes
+    one copy, and may look twice as fast.
+
+How we know
+    Before and after every trial the file system is asked how it is: GlusterFS
+    by the connections that the client itself shows (.meta), Ceph by `ceph
+    health`, MooseFS by its master (mfscli). What does not say it, or not
+    within a few seconds, is not known, and nothing is claimed.
+
+When it is wrong
+    GlusterFS tells what this client is connected to: another client may see
+    more, or less. A server that was away only between the two looks is not
+    seen at all.
+
+What to do
+    Bring the server back, wait until the copies agree, and measure again;
+    --where health=ok leaves such trials out. Trials of different health never
+    share a cell: they are compared (--by health), not averaged.
+"""
+
+from __future__ import annotations
+
+from iosonde.core.schema import HEALTH, WELL
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject
+
+CODE = "S117"
+NEEDS_RUNS = True
+_MOST_SENTENCES = 3
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding with everything that was wrong, each with its first trial and time."""
+    troubled: dict[str, list[StoredRun]] = {}
+    asked = [run for run in subject.runs if HEALTH in run.factors]
+    for run in asked:
+        level = str(run.factors[HEALTH])
+        if level != WELL:
+            troubled.setdefault(level, []).append(run)
+    if not troubled:
+        return []
+    said = [_sentence(level, runs) for level, runs in troubled.items()]
+    more = f"; and {len(said) - _MOST_SENTENCES} more" if len(said) > _MOST_SENTENCES else ""
+    n_runs = sum(map(len, troubled.values()))
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"the file system was not well in {n_runs} of {len(asked)} trials: "
+            f"{'; '.join(said[:_MOST_SENTENCES])}{more}",
+            {
+                "health": {level: [run.id for run in runs][:SHOWN] for level, runs in troubled.items()},
+                "at": {run.id: _times(run) for runs in troubled.values() for run in runs[:SHOWN]},
+            },
+            "bring it back and measure again; --where health=ok leaves these trials out",
+        )
+    ]
+
+
+def _sentence(level: str, runs: list[StoredRun]) -> str:
+    """``10.0.0.2 down in trial X (2026-11-22T10:03:04Z) and 2 more``."""
+    first, more = runs[0], len(runs) - 1
+    when = next(iter(_times(first).values()), first.started_at)
+    place = f"trial {first.id} ({when})"
+    return f"{level} in {place}" + (f" and {more} more" if more else "")
+
+
+def _times(run: StoredRun) -> dict[str, str]:
+    """When it was looked at and not well: ``before``, ``after``."""
+    looks = {when: run.conditions.get(when) or {} for when in ("before", "after")}
+    return {when: str(look["at"]) for when, look in looks.items() if look.get("health")}

@@ -1,0 +1,165 @@
+"""Measuring on servers that others use: breaks between trials, and a command that ends the campaign."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from iosonde.campaign import abort, trials
+from iosonde.campaign.caller import Caller
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.pacing import NO_PACE, Breaks, Pacing, parse_pace
+from iosonde.campaign.plan import plan
+from iosonde.campaign.request import Request
+from iosonde.campaign.run import run
+from iosonde.core.errors import InputError
+from iosonde.core.types import Experiment, Factor, Run
+from iosonde.measure import design
+from iosonde.store import Store
+
+
+@pytest.mark.parametrize(
+    ("text", "pacing", "words"),
+    [("10min", Pacing(600.0), "at most one trial in 10 min 00 s"), (5, Pacing(5.0), "at most one trial in 5.0 s"),
+     ("50%", Pacing(share=0.5), "trials in at most 50 % of the time")],
+)  # fmt: skip
+def test_a_pace_is_a_time_or_a_share(text, pacing, words):
+    assert parse_pace(text) == pacing
+    assert str(pacing) == words
+
+
+@pytest.mark.parametrize("text", ["soon", "0%", "120%", "0s", "", "-1min", "50 percent"])
+def test_what_is_neither_is_refused(text):
+    with pytest.raises(InputError):
+        parse_pace(text)
+
+
+@pytest.mark.parametrize(
+    ("pacing", "took_s", "ago_s", "break_s"),
+    [
+        (Pacing(600.0), 60.0, 0.0, 540.0),
+        (Pacing(600.0), 60.0, 40.0, 500.0),
+        (Pacing(600.0), 700.0, 0.0, 0.0),
+        (Pacing(share=0.5), 60.0, 0.0, 60.0),
+        (Pacing(share=0.1), 60.0, 40.0, 500.0),
+        (NO_PACE, 60.0, 0.0, 0.0),
+    ],
+)
+def test_a_break_makes_up_for_the_trial_before(pacing, took_s, ago_s, break_s):
+    assert pacing.break_s(took_s, ago_s) == pytest.approx(break_s)
+
+
+def test_the_length_of_a_campaign_has_its_breaks():
+    assert Pacing(600.0).total_s(120.0, 2) == 120.0 + 540.0
+    assert Pacing(600.0).total_s(0.0, 4) == 1800.0
+    assert Pacing(share=0.5).total_s(120.0, 4) == 210.0
+    assert Pacing(600.0).total_s(60.0, 1) == 60.0
+
+
+def experiment(repetitions):
+    nodes = Factor("nodes", "nodes", (1,))
+    made = design.trials([nodes], design.FULL, range(repetitions), 0, seed=1)
+    return Experiment("e", "e", [nodes], {}, made, 1, "2026-01-01T00:00:00Z")
+
+
+def campaign_of(rules, repetitions=3):
+    """How it ended, and when each trial started."""
+    started = []
+
+    def measure(trial):
+        started.append(time.monotonic())
+        return Run(str(trial.index), "e", "test", "", 0.0, dict(trial.factors), [])
+
+    ended = trials.run(experiment(repetitions), set(), rules, measure, lambda _: None, lambda _: None, lambda *_: None)
+    return ended, started
+
+
+def test_trials_start_no_faster_than_the_pace():
+    said = []
+    ended, started = campaign_of(trials.Rules(breaks=Breaks(Pacing(0.15), lambda: None, said.append)))
+    assert ended.measured == 3
+    assert all(after - one >= 0.149 for one, after in zip(started, started[1:], strict=False))
+    assert len(said) == 1 and said[0].startswith("paced: at most one trial in 150 ms; the next one starts in ")
+
+
+def test_a_break_can_be_interrupted():
+    def stop():
+        raise KeyboardInterrupt
+
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        campaign_of(trials.Rules(breaks=Breaks(Pacing(60.0), stop, lambda _: None)))
+    assert time.monotonic() - before < 30
+
+
+def test_no_break_is_waited_for_that_the_budget_has_no_time_for():
+    rules = trials.Rules(ends_at=time.monotonic() + 5, ends_because="the budget",
+                         breaks=Breaks(Pacing(60.0), lambda: None, lambda _: None))  # fmt: skip
+    ended, started = campaign_of(rules)
+    assert len(started) == 1 and ended.early == "the budget: 2 of 3 trials are left"
+
+
+@pytest.mark.parametrize(("answers", "measured"), [([""] * 3, 3), (["", "", "load 99"], 2), (["load 99"], 0)])
+def test_a_campaign_ends_when_it_is_told_to(answers, measured):
+    ended, started = campaign_of(trials.Rules(abort=iter(answers).__next__))
+    assert len(started) == ended.measured == measured
+    assert ended.early == (f"load 99: {3 - measured} of 3 trials are left" if measured < 3 else "")
+
+
+def test_it_is_asked_again_after_a_break():
+    answers = iter(["", "", "load 99"])
+    rules = trials.Rules(abort=answers.__next__, breaks=Breaks(Pacing(0.05), lambda: None, lambda _: None))
+    assert campaign_of(rules)[0].measured == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("", ""),
+        ("false", ""),
+        ("echo fine; exit 3", ""),
+        ("true", "--abort-if 'true' says stop"),
+        ("echo a; echo load 99", "--abort-if 'echo a; echo load 99' says stop (load 99)"),
+    ],
+)
+def test_the_command_says_stop_by_exit_code_0(command, why):
+    assert abort.why(command) == why
+
+
+def test_a_command_that_does_not_answer_says_stop(monkeypatch):
+    monkeypatch.setattr(abort, "CHECK_S", 0.2)
+    assert abort.why("sleep 30") == "--abort-if 'sleep 30' gave no answer within 0 s"
+
+
+@pytest.mark.parametrize("command", ["no-such-command-here", "/etc/hostname"])
+def test_a_command_that_cannot_be_run_is_a_mistake(command):
+    with pytest.raises(InputError, match="cannot be run"):
+        abort.why(command)
+
+
+def test_what_was_measured_is_kept_with_the_reason(tmp_path):
+    stop, place = tmp_path / "stop", str(tmp_path / "store")
+    asked = Request(what=f"touch {stop}", store=place, repetitions=3, abort_if=f"test -e {stop}", pace="1ms")
+    outcome = run(asked)
+    assert outcome.ended.measured == 1 and "says stop" in outcome.ended.early
+    assert any("ended early: --abort-if" in one for one in outcome.remarks())
+    outcome.check()
+    store = Store.open(place)
+    (run_id,) = store.run_ids()
+    (note,) = store.notes.of(run_id)["notes"]
+    assert note["text"].startswith("the campaign was ended after this trial: --abort-if 'test -e ")
+
+
+def test_a_file_may_say_both_and_they_make_no_other_experiment(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("steps: ['true']\npace: 50%\nabort_if: 'false'\nrepetitions: 4\n")
+    made = campaign(Request(what=str(path)), Caller())
+    assert (made.terms.pace, made.terms.abort_if) == ("50%", "false")
+    assert made.identity() == campaign(Request(what=str(path), pace="10min"), Caller()).identity()
+    assert "pace" not in made.identity()
+
+
+def test_a_plan_tells_the_breaks(tmp_path):
+    (tmp_path / "x.yaml").write_text("steps: ['true']\npace: 10min\nrepetitions: 4\n")
+    assert plan(Request(what=str(tmp_path / "x.yaml"))).expected.total_s == 1800.0

@@ -1,0 +1,164 @@
+"""What a campaign sets on the system is set back: also after an interrupt, and after a kill once it is resumed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from iosonde.campaign.caller import Caller
+from iosonde.campaign.campaign import campaign
+from iosonde.campaign.plan import plan
+from iosonde.campaign.request import Request
+from iosonde.campaign.run import run
+from iosonde.core.types import Factor
+from iosonde.measure import restore
+from iosonde.measure.levels_program import LevelsTask
+from iosonde.measure.spec import EACH, Control, Spec
+from iosonde.ranks.launch import local
+from iosonde.store import Store
+
+
+@pytest.fixture
+def state(tmp_path):
+    """The system: a file that holds a level."""
+    path = tmp_path / "state"
+    path.write_text("on\n")
+    return path
+
+
+def control(state: Path, **more) -> Control:
+    words = {"set": f"echo ${{LEVEL}} > {state}", "read": f"cat {state}", **more}
+    return Control("caching", **words)
+
+
+def settings(tmp_path: Path, *controls: Control, nodes=1, **values) -> restore.SystemSettings:
+    return restore.SystemSettings(controls, values, local.Local(), nodes, tmp_path / "found.json")
+
+
+def test_what_was_there_before_is_there_after(state, tmp_path):
+    said = []
+    with restore.kept(settings(tmp_path, control(state)), said.append) as found:
+        assert found == {"caching": ["on"]}
+        assert json.loads((tmp_path / "found.json").read_text()) == found
+        state.write_text("off\n")
+    assert state.read_text() == "on\n"
+    assert said == ["caching is on again"]
+    assert not (tmp_path / "found.json").exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_whatever_ends_the_campaign(state, tmp_path, error):
+    with pytest.raises(error), restore.kept(settings(tmp_path, control(state)), lambda _: None):
+        state.write_text("off\n")
+        raise error
+    assert state.read_text() == "on\n"
+
+
+def test_a_campaign_that_was_killed_sets_back_what_it_had_found_once_it_is_resumed(state, tmp_path):
+    (tmp_path / "found.json").write_text('{"caching": ["on"]}')
+    state.write_text("off\n")  # as the killed one left it
+    with restore.kept(settings(tmp_path, control(state)), lambda _: None) as found:
+        assert found == {"caching": ["on"]}
+    assert state.read_text() == "on\n"
+
+
+def test_nothing_is_set_where_it_is_as_it_was(state, tmp_path):
+    calls = tmp_path / "calls"
+    one = control(state, set=f"echo x >> {calls}; echo ${{LEVEL}} > {state}")
+    with restore.kept(settings(tmp_path, one), lambda _: None):
+        pass
+    assert not calls.exists()
+
+
+def test_a_factor_that_cannot_be_read_before_is_said_and_left(state, tmp_path):
+    said = []
+    broken = Control("other", "true ${LEVEL}", "echo no such volume; exit 3")
+    with restore.kept(settings(tmp_path, broken, control(state)), said.append) as found:
+        assert found == {"caching": ["on"]}
+        state.write_text("off\n")
+    assert state.read_text() == "on\n"
+    assert said[0].startswith("warning: other will not be set back: factor other: the command 'echo no such volume; ")
+    assert said[1:] == ["caching is on again"]
+
+
+def test_a_factor_that_cannot_be_set_back_is_said_with_the_command_to_do_it_by_hand(state, tmp_path):
+    said = []
+    with restore.kept(settings(tmp_path, control(state, set=f"true ${{LEVEL}} {state}")), said.append):
+        state.write_text("off\n")
+    (sentence,) = said
+    assert sentence == (f"warning: caching could not be set back to on: the system says off; by hand: true on {state}")
+
+
+@pytest.mark.parametrize("printed", ["", "a\nb"])
+def test_what_is_no_single_level_is_not_set_back(state, tmp_path, printed):
+    state.write_text(printed)
+    said = []
+    with restore.kept(settings(tmp_path, control(state)), said.append) as found:
+        assert found == {}
+    assert "will not be set back" in said[0]
+
+
+def test_each_node_is_set_back_to_its_own_level(tmp_path):
+    """Of ranks that stand in for nodes one speaks for the host; the task itself goes by the node's number."""
+    task = LevelsTask(1, "", [], {"a b": 'x"$('}, {"f": ["1", "2"]})
+    assert LevelsTask.from_word(task.to_word()) == task
+    one = Control("f", f"echo ${{LEVEL}} > {tmp_path}/${{NODE_INDEX}}", f"cat {tmp_path}/${{NODE_INDEX}}", EACH)
+    (tmp_path / "0").write_text("7\n")
+    with restore.kept(settings(tmp_path, one), lambda _: None) as found:
+        assert found == {"f": ["7"]}
+        (tmp_path / "0").write_text("8\n")
+    assert (tmp_path / "0").read_text() == "7\n"
+
+
+def spec(*controls: Control, targets=("/mnt/x",)) -> Spec:
+    places = {"" if len(targets) == 1 else str(i): Path(one) for i, one in enumerate(targets)}
+    factors = (Factor("stripe", "", (1, 4)), Factor("volume", "", ("rep2",)))
+    return Spec(places, (), factors, controls=controls)
+
+
+@pytest.mark.parametrize(
+    ("one", "targets", "why"),
+    [
+        (Control("stripe", "set ${LEVEL}", "read"), ("/x",), ""),
+        (Control("stripe", "set ${volume} ${LEVEL} ${TARGET_ROOT} ${HOSTNAME}", "read $HOME"), ("/x",), ""),
+        (Control("stripe", "set ${LEVEL}", "read", restore=False), ("/x",), "restore: false"),
+        (Control("stripe", "set ${LEVEL}"), ("/x",), "no command reads it"),
+        (Control("stripe", "lfs setstripe -c ${LEVEL} ${TARGET}", "read"), ("/x",), "their ${TARGET}"),
+        (Control("stripe", 'set ${LEVEL} "$IOSONDE_TARGET"', "read"), ("/x",), "their ${TARGET}"),
+        (Control("stripe", "set ${LEVEL} ${nodes}", "read"), ("/x",), "their ${nodes}"),
+        (Control("stripe", "set ${LEVEL} ${TARGET_ROOT}", "read"), ("/x", "/y"), "their ${TARGET_ROOT}"),
+    ],
+)
+def test_only_what_can_be_read_and_set_without_a_trial_is_set_back(one, targets, why):
+    asked = spec(one, targets=targets)
+    said = restore.stays(one, asked)
+    if why.startswith("their "):
+        why = f"its commands need {why.removeprefix('their ')}, which is known in a trial only"
+    assert said == why
+    assert restore.controls_of(asked) == (() if why else (one,))
+
+
+def test_a_factor_that_is_only_read_is_not_set():
+    assert restore.controls_of(spec(Control("stripe", "", "read"))) == ()
+
+
+def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, state):
+    """From a file to the runs: what was found stands in each, ``restore: false`` leaves what the last trial set."""
+    (tmp_path / "x.yaml").write_text(
+        f"steps: ['true']\nrepetitions: 1\nseed: 1\nfactors:\n"
+        f"  caching: {{levels: ['off'], set: 'echo ${{LEVEL}} > {state}', read: 'cat {state}'}}\n"
+        f"  stays: {{levels: ['7'], set: 'echo ${{LEVEL}} > {tmp_path}/stays', restore: false}}\n"
+    )
+    asked, said = Request(what=str(tmp_path / "x.yaml"), store=str(tmp_path / "store")), []
+    words = plan(asked).afterwards
+    assert words["caching"] == "set back at the end to what it was before"
+    assert words["stays"] == "stays as the last trial leaves it (restore: false)"
+    assert run(asked, caller=Caller(say=said.append)).ended.measured == 1
+    assert state.read_text() == "on\n" and (tmp_path / "stays").read_text() == "7\n"
+    assert "caching is on again" in said
+    (made,) = Store.open(str(tmp_path / "store")).runs()
+    assert made["facts"]["levels_found"] == {"caching": ["on"]} and made["factors"]["caching"] == "off"
+    assert campaign(asked).identity()["factors"]["stays"]["restore"] is False
+    assert "restore" not in campaign(asked).identity()["factors"]["caching"]

@@ -1,0 +1,353 @@
+"""What file systems say of themselves, from what real ones printed: GlusterFS 10.3, MooseFS 3.0.117, Ceph 16.2.15."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iosonde.ranks.machine import filesystems, mount, reading
+from iosonde.ranks.machine.filesystems import ceph, gluster, gluster_graph, moosefs
+
+SERVERS = ("10.94.0.1", "10.94.0.2")
+
+
+def on(path: Path, source: str, kind: str, root: str = "/") -> mount.Mount:
+    return mount.Mount(str(path), kind, source, "rw", "rw", (0, 63), root)
+
+
+# --- GlusterFS
+
+
+def brick(volume: str, number: int, host: str, connected: int) -> dict[str, str]:
+    """``private`` as 10.3 prints it, and the options that say which brick it is."""
+    name = f"{volume}-client-{number}"
+    return {
+        f"{name}/type": "protocol/client",
+        f"{name}/private": f"[xlator.protocol.client.{name}.priv]\nconnected = {connected}\ntotal_bytes_read = 3940\n"
+        "ping_timeout = 42\n",
+        f"{name}/options/remote-host": host,
+        f"{name}/options/remote-subvolume": f"/bricks/{number}",
+        f"{name}/options/process-uuid": "CTX_ID:552ca844",
+    }
+
+
+def volume(root: Path, name: str, hosts: str, groups: dict[str, int] | None = None, down=(), **more) -> Path:
+    """A mount's .meta with its bricks, the translators of ``groups`` (type: how many), and ``more`` (name: type)."""
+    files: dict[str, str] = {}
+    places = hosts.split()
+    for number, host in enumerate(places):
+        files |= brick(name, number, host, 0 if number in down else 1)
+    for kind, count in (groups or {}).items():
+        for number in range(count):
+            for child in range(len(places) // count):
+                files[f"{name}-{kind}-{number}/subvolumes/{child}"] = ""
+            files[f"{name}-{kind}-{number}/type"] = f"cluster/{kind}"
+    for one, kind in {"dht": "cluster/distribute", "quick-read": "performance/quick-read", **more}.items():
+        files[f"{name}-{one}/type"] = kind
+    active = root / ".meta" / "graphs" / "active"
+    for path, content in files.items():
+        (active / path).parent.mkdir(parents=True, exist_ok=True)
+        (active / path).write_text(content)
+    (active / "volfile").write_text("volume …")
+    (root / ".meta" / "version").write_text('{ \n  "Package Version": "10.3"\n}')
+    return active
+
+
+INFO = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<cliOutput><opRet>0</opRet><volInfo><volumes><volume>
+  <name>rep2</name><status>1</status><statusStr>Started</statusStr>
+  <brickCount>2</brickCount><distCount>1</distCount><replicaCount>2</replicaCount><arbiterCount>0</arbiterCount>
+  <disperseCount>0</disperseCount><redundancyCount>0</redundancyCount><typeStr>Replicate</typeStr>
+  <bricks>
+    <brick uuid="c3">10.94.0.1:/bricks/0<name>10.94.0.1:/bricks/0</name><isArbiter>0</isArbiter></brick>
+    <brick uuid="67">10.94.0.2:/bricks/1<name>10.94.0.2:/bricks/1</name><isArbiter>0</isArbiter></brick>
+  </bricks>
+  <options>
+    <option><name>performance.client-io-threads</name><value>off</value></option>
+    <option><name>auth.allow</name><value>node1,node2</value></option>
+    <option><name>performance.write-behind-window-size</name><value>16MB</value></option>
+  </options>
+</volume><count>1</count></volumes></volInfo></cliOutput>
+"""
+
+
+@pytest.fixture
+def tools(monkeypatch, tmp_path):
+    """name, what it prints (a later call replaces it); what was asked is in ``asked``. No other tool is found."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    for name in ("cat", "sh"):
+        (place / name).symlink_to(f"/bin/{name}")
+    monkeypatch.setenv("PATH", str(place))
+    gluster._silent.clear()
+
+    def make(name: str, said: str) -> Path:
+        (place / name).write_text(f"#!/bin/sh\necho \"$@\" >> {place}/asked\ncat <<'END'\n{said}\nEND\n")
+        (place / name).chmod(0o755)
+        return place / "asked"
+
+    return make
+
+
+@pytest.fixture
+def graph_of(tmp_path):
+    def read(*arguments, **more) -> gluster_graph.Graph:
+        volume(tmp_path, *arguments, **more)
+        found = gluster_graph.read(str(tmp_path))
+        assert found
+        return found
+
+    return read
+
+
+TWO, FOUR = " ".join(SERVERS), " ".join(SERVERS * 2)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "groups", "shape", "kind", "copies", "parts", "spare"),
+    [
+        (TWO, {}, {}, "distribute", 1, None, None),
+        (TWO, {"replicate": 1}, {}, "replicate", 2, None, None),
+        (FOUR, {"replicate": 2}, {}, "distributed-replicate", 2, None, None),
+        ("a b c", {"replicate": 1}, {"replicate-0/options/arbiter-count": "1"}, "replicate", 2, None, None),
+        ("a b c", {"disperse": 1}, {"disperse-0/options/redundancy": "1"}, "disperse", 1, 2, 1),
+        ("a b c d e f", {"disperse": 2}, {"disperse-0/options/redundancy": "1"}, "distributed-disperse", 1, 2, 1),
+    ],
+)
+def test_a_gluster_client_tells_its_volume(tmp_path, hosts, groups, shape, kind, copies, parts, spare):
+    active = volume(tmp_path, "v", hosts, groups)
+    for path, said in shape.items():
+        (active / f"v-{path}").parent.mkdir(exist_ok=True)
+        (active / f"v-{path}").write_text(said)
+    made = gluster.of_graph(gluster_graph.read(str(tmp_path)))
+    assert (made["type"], made["copies"], made["copied_by"]) == (kind, copies, "client")
+    assert (made["data_parts"], made["parity_parts"]) == (parts, spare)
+    assert made["servers"] == list(dict.fromkeys(hosts.split()))
+    assert len(made["bricks"]) == len(hosts.split()) and made["bricks"][1].endswith(":/bricks/1")
+
+
+def test_bricks_are_in_the_volumes_order_however_many_there_are(graph_of):
+    graph = graph_of("v", " ".join(f"n{i}" for i in range(12)), {"replicate": 6}, down=(11,))
+    assert [one.host for one in graph.bricks] == [f"n{i}" for i in range(12)]
+    assert gluster.troubles(graph) == ["n11 down"]
+    assert [one.name for one in graph.of_type("cluster/replicate")] == [f"v-replicate-{i}" for i in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("down", "said"),
+    [((), []), ((1,), ["10.94.0.2:/bricks/1 down"]), ((1, 3), ["10.94.0.2 down"]), ((0, 1, 3), None)],
+)
+def test_a_brick_that_is_away_is_named_by_its_server_where_all_of_that_is_away(graph_of, down, said):
+    found = gluster.troubles(graph_of("dr", FOUR, {"replicate": 2}, down=down))
+    assert found == (["10.94.0.1:/bricks/0 down", "10.94.0.2 down"] if said is None else said)
+
+
+def test_a_client_that_says_nothing_of_a_brick_is_not_known_to_be_well(tmp_path):
+    active = volume(tmp_path, "v", TWO, {"replicate": 1})
+    (active / "v-client-1" / "private").write_text("")
+    assert gluster.troubles(gluster_graph.read(str(tmp_path))) is None
+
+
+WRITE_BEHIND = "[xlator.performance.write-behind.priv]\naggregate_size = 131072\nwindow_size = 16777216\n"
+
+
+def test_options_are_those_in_effect_and_not_those_the_graph_was_made_with(tmp_path):
+    """After ``volume set … window-size 16MB`` 10.3 still showed the option 8MB, and 16777216 as its own state."""
+    active = volume(tmp_path, "v", TWO, {"replicate": 1}, **{"write-behind": "performance/write-behind"})
+    (active / "v-write-behind" / "private").write_text(WRITE_BEHIND)
+    (active / "v-write-behind" / "options").mkdir()
+    (active / "v-write-behind" / "options" / "cache-size").write_text("8MB")
+    found = gluster.options(gluster_graph.read(str(tmp_path)))
+    assert found["write-behind.window_size"] == "16777216" and "8MB" not in found.values()
+    assert (found["performance.write-behind"], found["performance.quick-read"]) == ("on", "on")
+    assert found["performance.read-ahead"] == "off" and found["client.ping_timeout"] == "42"
+    assert not [name for name in found if "uuid" in name or "remote" in name]
+
+
+def test_gluster_is_asked_without_a_daemon_on_this_node(tmp_path, tools):
+    volume(tmp_path / "g", "rep2", TWO, {"replicate": 1}, shard="features/shard")
+    (tmp_path / "g/.meta/graphs/active/rep2-shard/private").write_text("shard-block-size = 64.0MB\n")
+    asked = tools("gluster", INFO)
+    found = on(tmp_path / "g", "10.94.0.1:/rep2/sub", "fuse.glusterfs")
+    facts = filesystems.identity(tmp_path / "g" / "not" / "yet", found)
+    assert (facts["family"], facts["volume"], facts["version"]) == ("gluster", "rep2", "10.3")
+    assert (facts["status"], facts["type"], facts["shard_block_size"]) == ("Started", "replicate", "64.0MB")
+    assert facts["options_set"] == {
+        "performance.client-io-threads": "off", "performance.write-behind-window-size": "16MB",
+    }, "who may mount it is nobody's business"  # fmt: skip
+    assert asked.read_text() == "--mode=script --remote-host=10.94.0.1 volume info rep2 --xml\n"
+    now = filesystems.condition(tmp_path / "g", found)
+    assert now["health"] == [] and now["at"].endswith("Z")
+    assert now["options"]["performance.write-behind-window-size"] == "16MB"
+    assert now["options"]["performance.quick-read"] == "on"
+    json.dumps([facts, now])
+
+
+@pytest.mark.parametrize(
+    ("counts", "kind", "copies", "parts", "spare"),
+    [
+        ({}, "replicate", 2, None, None),
+        ({"distCount": 2}, "distributed-replicate", 2, None, None),
+        ({"replicaCount": 3, "arbiterCount": 1}, "replicate", 2, None, None),
+        ({"replicaCount": 1, "distCount": 2}, "distribute", 1, None, None),
+        ({"replicaCount": 1, "disperseCount": 3, "redundancyCount": 1}, "disperse", 1, 2, 1),
+    ],
+)
+def test_a_mount_without_meta_leaves_what_the_servers_daemon_says(tools, tmp_path, counts, kind, copies, parts, spare):
+    said = INFO
+    for name, count in counts.items():
+        start = said.index(f"<{name}>") + len(name) + 2
+        said = f"{said[:start]}{count}{said[said.index('<', start) :]}"
+    tools("gluster", said)
+    facts = filesystems.identity(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
+    assert (facts["type"], facts["copies"], facts["data_parts"], facts["parity_parts"]) == (kind, copies, parts, spare)
+    assert facts["bricks"] == ["10.94.0.1:/bricks/0", "10.94.0.2:/bricks/1"] and facts["servers"] == list(SERVERS)
+    now = filesystems.condition(tmp_path, on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs"))
+    assert now["health"] is None, "whether its bricks are there is not known"
+
+
+def test_a_server_whose_daemon_does_not_answer_is_asked_once(tools, tmp_path):
+    volume(tmp_path / "g", "rep2", TWO, {"replicate": 1})
+    asked = tools("gluster", "Connection failed. Please check if gluster daemon is operational.")
+    found = on(tmp_path / "g", "10.94.0.1:/rep2", "fuse.glusterfs")
+    facts = filesystems.identity(tmp_path / "g", found)
+    assert (facts["copies"], facts["status"], facts["options_set"]) == (2, None, {})
+    for _ in range(3):
+        assert filesystems.condition(tmp_path / "g", found)["health"] == []
+    assert len(asked.read_text().splitlines()) == 1
+
+
+def test_nothing_of_gluster_is_known_where_nobody_answers(tools, tmp_path):
+    found = on(tmp_path, "10.94.0.1:/rep2", "fuse.glusterfs")
+    facts = filesystems.identity(tmp_path, found)
+    assert (facts["volume"], facts["type"], facts["copies"], facts["servers"]) == ("rep2", None, None, None)
+    assert filesystems.condition(tmp_path, found) is None
+
+
+def test_meta_is_at_the_root_of_the_volume_where_a_directory_of_it_is_mounted(monkeypatch, tmp_path):
+    lines = "47 1 0:63 / /whole rw - fuse.glusterfs s:/v rw\n48 1 0:63 /d /part rw - fuse.glusterfs s:/v rw\n"
+    monkeypatch.setattr(reading, "text", lambda path: lines)
+    assert mount.whole(on(Path("/part"), "s:/v", "fuse.glusterfs", "/d")) == "/whole"
+    assert mount.whole(on(Path("/whole"), "s:/v", "fuse.glusterfs")) == "/whole"
+    assert mount.whole(replace(on(Path("/x"), "s:/v", "fuse.glusterfs", "/d"), device=(0, 9))) is None
+
+
+PATHINFO = (
+    "(<REPLICATE:rep2-replicate-0> <POSIX(/b/rep2):fa1:/b/rep2/d/f> <POSIX(/b/rep2):fa2:/b/rep2/d/f>)"  # GlusterFS 10.3
+)
+
+
+def test_where_a_file_lies():
+    assert gluster.placement(PATHINFO) == ["fa1:/b/rep2", "fa2:/b/rep2"]
+    assert gluster.placement("") is None
+
+
+# --- MooseFS
+
+BOTH = """chunk servers:|10.94.0.1|9422|1|-|3.0.117|0|maintenance_off|1|112705536|1505755136|-|0|0|0
+chunk servers:|10.94.0.2|9422|2|-|3.0.117|0|maintenance_off|0|113135616|1505755136|-|0|0|0
+"""
+ONE = f"""{BOTH.splitlines()[0]}
+
+
+Disconnected chunk servers:|10.94.0.2|9422|2|maintenance_off
+"""
+NO_MASTER = "Working master servers not found !!! - maybe you are using wrong port number or wrong dns name"
+
+
+def test_moosefs_is_known_by_its_source_and_told_by_its_master(tools, tmp_path):
+    tools("mfsgetgoal", "/mnt/m/d: 2")
+    asked = tools("mfscli", BOTH)
+    found = on(tmp_path, "mfs#10.94.0.1:9421", "fuse")  # what mfsmount 3.0.117 has in the mount table
+    facts = filesystems.identity(tmp_path, found)
+    assert facts == {
+        "family": "moosefs", "server": "10.94.0.1:9421", "version": "3.0.117", "copies": 2, "copied_by": "servers",
+        "data_parts": None, "parity_parts": None, "servers": list(SERVERS),
+    }  # fmt: skip
+    assert "-H 10.94.0.1 -P 9421 -SCS" in asked.read_text()
+    assert filesystems.condition(tmp_path, found)["health"] == []
+    tools("mfscli", ONE)
+    assert filesystems.condition(tmp_path, found)["health"] == ["10.94.0.2:9422 down"]
+    tools("mfscli", NO_MASTER)
+    assert filesystems.condition(tmp_path, found)["health"] is None
+
+
+def test_moosefs_without_its_tools_is_not_known(tools, tmp_path):
+    found = on(tmp_path, "mfs#master:9421/sub", "fuse")
+    assert moosefs.master(found.source) == ("master", "9421")
+    assert filesystems.identity(tmp_path, found)["copies"] is None
+    assert filesystems.condition(tmp_path, found) is None
+
+
+@pytest.mark.parametrize(("said", "goal"), [("d: 2\n", 2), ("/a: b/c: 3\n", 3), ("d: 2CP\n", None), ("", None)])
+def test_the_goal_is_a_number_of_copies(said, goal):
+    assert moosefs.parse_goal(said) == goal
+
+
+# --- Ceph
+
+INSECURE = {"severity": "HEALTH_WARN", "detail": [{"message": "mon.a has …"}], "muted": False}
+DOWN = {"severity": "HEALTH_WARN", "detail": [{"message": "osd.1 (root=default,host=fa3) is down"}], "muted": False}
+HOST_DOWN = {"severity": "HEALTH_WARN", "detail": [{"message": "host fa3 (root=default) (1 osds) is down"}]}
+
+
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [
+        ({"AUTH_INSECURE_GLOBAL_ID_RECLAIM_ALLOWED": INSECURE}, []),
+        ({"OSD_DOWN": DOWN, "OSD_HOST_DOWN": HOST_DOWN}, ["osd.1 on fa3 down"]),
+        ({"PG_DEGRADED": {"detail": []}, "OSD_DOWN": DOWN}, ["osd.1 on fa3 down", "PG_DEGRADED"]),
+        ({"PG_DEGRADED": {"muted": True}}, []),
+        ({}, []),
+    ],
+)
+def test_of_ceph_s_warnings_those_count_that_change_what_is_measured(checks, said):
+    assert ceph.troubles({"status": "HEALTH_WARN", "checks": checks}) == said
+
+
+TREE = {"nodes": [{"name": "default", "type": "root", "children": [-3, -2]},
+                  {"name": "fa2", "type": "host", "children": [0]}, {"name": "osd.0", "type": "osd"},
+                  {"name": "fa3", "type": "host", "children": [1]}, {"name": "empty", "type": "host"}]}  # fmt: skip
+
+
+def test_how_a_pool_keeps_its_data():
+    found = ceph.spread({"pool": "data", "size": 2}, None, TREE)
+    assert (found["copies"], found["copied_by"], found["servers"]) == (2, "servers", ["fa2", "fa3"])
+    coded = ceph.spread({"size": 3, "erasure_code_profile": "p"}, {"k": "2", "m": "1"}, None)
+    assert (coded["copies"], coded["data_parts"], coded["parity_parts"], coded["servers"]) == (1, 2, 1, None)
+    assert ceph.spread(None, None, None)["copies"] is None
+
+
+def test_the_layout_is_that_of_the_nearest_directory_that_has_one(monkeypatch):
+    said = b"stripe_unit=4194304 stripe_count=1 object_size=4194304 pool=data"
+    asked = []
+
+    def getxattr(path, name):
+        asked.append(str(path))
+        if (str(path), name) == ("/mnt/c", "ceph.dir.layout"):
+            return said
+        raise OSError("No such attribute")
+
+    monkeypatch.setattr(os, "getxattr", getxattr)
+    assert ceph.layout_of(Path("/mnt/c/d/e"), Path("/mnt/c"))["pool"] == "data"
+    assert ceph.layout_of(Path("/mnt/x/d"), Path("/mnt/x")) is None
+    assert "/mnt" not in asked, "above the mount is another file system"
+
+
+def test_ceph_s_tool_is_asked_no_more_once_it_did_not_answer(tools, tmp_path):
+    asked = tools("ceph", "no json")
+    for kind in ("ceph", "fuse.ceph-fuse"):
+        found = on(tmp_path, "ceph-fuse", kind)
+        assert filesystems.identity(tmp_path, found)["copies"] is None
+        assert filesystems.condition(tmp_path, found) is None
+    assert [line.split()[2] for line in asked.read_text().splitlines()] == ["version", "health"] * 2
+
+
+def test_a_file_system_that_says_nothing_of_itself_is_not_asked_how_it_is(tmp_path):
+    for kind in ("ext4", "nfs4", "xfs"):
+        assert filesystems.condition(tmp_path, on(tmp_path, "/dev/vda", kind)) is None
+    assert filesystems.identity(tmp_path, on(tmp_path, "/dev/vda", "ext4")) is None
