@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from iosonde.core.units import format_rate
+from iosonde.core.units import format_rate, format_seconds, format_size
+from iosonde.lab.faults import Healing, LabFault
 from iosonde.lab.listing import LabListing
+from iosonde.lab.live import LiveOptions, Placement
+from iosonde.lab.profile import LabProfile
 from iosonde.lab.status import HostStatus, LabStatus
 
 from .layout import escape, table, wrapped
@@ -23,8 +27,12 @@ def lines(status: LabStatus) -> Iterator[str]:
     yield from table(head, rows, "llrrrr").splitlines()
     yield ""
     yield from wrapped(_layout(status.layout), "  ")
+    if status.facts:
+        yield from wrapped("; ".join(f"{name} {value}" for name, value in status.facts.items()), "  ")
     for warning in status.emulated.get("warnings", []):
         yield from wrapped(f"~ {warning}", "  ")
+    for one in status.faults:
+        yield from wrapped(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", "  ")
     for complaint in status.health:
         yield from wrapped(f"! {complaint}", "  ")
 
@@ -42,7 +50,62 @@ def listing(found: LabListing) -> Iterator[str]:
         ready = f"needs: apt install {' '.join(one.missing)}" if one.missing else "ready"
         yield from wrapped(f"{one.name:<12}{one.title}; {ready}", "  ")
         for option, meaning in one.options.items():
-            yield from wrapped(f"--set {option}=…: {meaning}", "                ")
+            yield from wrapped(f"--set {option}=…: {meaning}", "              ")
+        if one.live:
+            yield from wrapped(f"lab set, also --set: {', '.join(one.live)}", "              ")
+
+
+def options(found: LiveOptions) -> Iterator[str]:
+    """Options with their values; of those that were changed, from what."""
+    wide = max(map(len, found.values))
+    for name, value in found.values.items():
+        was = f"   it was {found.was[name]}" if name in found.was else ""
+        yield escape(f"{name:<{wide}}  {value}{was}")
+
+
+def placement(found: Placement) -> Iterator[str]:
+    """Bytes on each server."""
+    yield escape(found.file)
+    yield from table(["server", "bytes"], list(found.n_bytes.items()), "lr").splitlines()
+
+
+def profile(found: LabProfile) -> Iterator[str]:
+    """A table a server: what took longest first."""
+    for n, server in enumerate(found.servers):
+        if n:
+            yield ""
+        yield escape(f"{server.server}: {server.seconds:.0f} s, read {format_size(server.read_bytes)}, "
+                     f"wrote {format_size(server.written_bytes)}")  # fmt: skip
+        rows = [[escape(one.operation), one.count, *map(format_seconds, (one.mean_s, one.min_s, one.max_s)),
+                 f"{one.share:.1%}"] for one in server.operations]  # fmt: skip
+        yield from table(["operation", "count", "mean", "least", "most", "of its time"], rows, "lrrrrr").splitlines()
+
+
+def fault(one: LabFault) -> Iterator[str]:
+    """One that is in force."""
+    yield escape(f"{one.host}: {_said(one)}; iosonde lab heal {one.host} undoes it")
+
+
+def healing(found: Healing) -> Iterator[str]:
+    """What was undone, and how long it took until all was well."""
+    for one in found.undone:
+        yield escape(f"{one.host}: {_said(one)}: undone")
+    if found.healed_s is not None:
+        yield f"well {format_seconds(found.healed_s)} after that ({format_seconds(found.undone_s)} to undo it)"
+        return
+    yield "not well yet"
+    for complaint in found.health:
+        yield from wrapped(f"! {complaint}", "  ")
+
+
+def _said(one: LabFault) -> str:
+    if one.rate is None:
+        return one.kind
+    return f"{one.kind} {format_rate(one.rate / 8 if one.kind == 'slow-link' else one.rate, 'bytes/s')}"
+
+
+def _ago(one: LabFault) -> str:
+    return f"since {datetime.fromtimestamp(one.since).astimezone():%H:%M:%S}"
 
 
 def _link(host: HostStatus, status: LabStatus) -> str:
