@@ -13,12 +13,14 @@ from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab
-from .listing import listing
+from .listing import LabListing, Possible, listing
 from .live import count_operations, get_options, mount, placement, profile, set_options, unmount
 from .run_words import run_words
 from .status import status
 from .teardown import down
 
-__all__ = ["FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "count_operations", "described", "down",
-           "get_options", "heal", "in_force", "inflict", "labs", "listing", "mount", "only", "open_lab", "placement",
-           "profile", "run_words", "set_options", "status", "unmount", "up"]  # fmt: skip
+__all__ = [
+    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "count_operations",
+    "described", "down", "get_options", "heal", "in_force", "inflict", "labs", "listing", "mount", "only", "open_lab",
+    "placement", "profile", "run_words", "set_options", "status", "unmount", "up",
+]  # fmt: skip

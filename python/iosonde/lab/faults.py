@@ -90,7 +90,7 @@ def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabF
         raise InputError(f"{rate}: {error}", "write it like 10mbit or 5MB/s") from error
     if value is not None and value <= 0:
         raise InputError(f"{rate}: it must be positive", "cut-link cuts it" if "link" in kind else "")
-    pids = how.victims(lab, host) if how.victims else ()
+    pids = how.look(lab, host) if how.look else ()
     fault = LabFault(kind, host.name, time.time(), value, pids)
     _keep(lab, [*in_force(lab), fault])  # before: what is cut off half-way is undone, too
     try:
@@ -203,6 +203,13 @@ def _usual_link(lab: Lab, host: LabHost, fault: LabFault) -> None:
     links.shape(lab.switch, host, lab.description.link_bits_per_s, lab.description.delay_s)
 
 
+def _its_disk(lab: Lab, host: LabHost) -> tuple[int, ...]:
+    if host not in lab.servers or not recipe_of(lab).has_disks:
+        raise InputError(f"{host.name} has no disk of its own",
+                         f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+    return ()
+
+
 def _slow_disk(lab: Lab, host: LabHost, fault: LabFault) -> None:
     disks.throttle(host, fault.rate, fault.rate)
 
@@ -212,8 +219,6 @@ def _usual_disk(lab: Lab, host: LabHost, fault: LabFault) -> None:
 
 
 def _fill(lab: Lab, host: LabHost, fault: LabFault) -> None:
-    if host not in lab.servers or not recipe_of(lab).has_disks:
-        raise InputError(f"{host.name} has no disk of its own", "name a server")
     host.run("sh", "-c", _FILL_SCRIPT, "sh", str(host.disk), limit_s=600)
 
 
@@ -227,15 +232,15 @@ class _Kind:
     inflict: Callable[[Lab, LabHost, LabFault], None]
     undo: Callable[[Lab, LabHost, LabFault], None]
     parse: Callable[[str], float] | None = None
-    victims: Callable[[Lab, LabHost], tuple[int, ...]] | None = None
+    look: Callable[[Lab, LabHost], tuple[int, ...]] | None = None  # before: whether it can be; which processes
 
 
 KINDS = {
-    "kill-server": _Kind("kill -9 what serves data there", _kill, _restart, victims=_serving),
-    "stop": _Kind("stop what serves data there (SIGSTOP)", _stop, _continue, victims=_serving),
+    "kill-server": _Kind("kill -9 what serves data there", _kill, _restart, look=_serving),
+    "stop": _Kind("stop what serves data there (SIGSTOP)", _stop, _continue, look=_serving),
     "cut-link": _Kind("pull its cable", _cut, _mend),
     "slow-link": _Kind("its link to a RATE of Ethernet bits, both ways", _slow_link, _usual_link, parse_bits),
-    "slow-disk": _Kind("its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate),
-    "fill-disk": _Kind("use up all space of its disk", _fill, _empty),
+    "slow-disk": _Kind("its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate, _its_disk),
+    "fill-disk": _Kind("use up all space of its disk", _fill, _empty, look=_its_disk),
 }
 MEANINGS = {name: kind.says for name, kind in KINDS.items()}

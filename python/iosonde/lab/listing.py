@@ -10,7 +10,6 @@ from typing import Any
 from . import disks, hosts, lab, secure_shell, tools
 from .filesystems import MODULES, recipe
 
-
 # Of servers' disks the usual file system; of secure shell what reaches hosts from hosts.
 _OF_EVERY_LAB = {
     **tools.ALWAYS, "mkfs.xfs": disks.PACKAGES["xfs"], secure_shell.SSHD: "openssh-server",
@@ -44,7 +43,8 @@ class LabListing:
         """Stable JSON."""
         return {
             "labs": [{"name": name, "state": state, "hosts": hosts} for name, state, hosts in self.labs],
-            "missing": list(self.missing), "why_not": self.why_not,
+            "missing": list(self.missing),
+            "why_not": self.why_not,
             "file_systems": [vars(one) | {"missing": list(one.missing)} for one in self.possible],
         }
 

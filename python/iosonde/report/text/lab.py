@@ -20,21 +20,21 @@ def lines(status: LabStatus) -> Iterator[str]:
     """The lines of the text."""
     state = "" if status.state == "up" else f", {status.state}"
     yield escape(f"lab {status.name}: {status.file_system}{f' ({status.version})' if status.version else ''}{state}")
-    yield from wrapped(f"on the clients at {status.mount_point}", "  ")
+    yield from _indented(f"on the clients at {status.mount_point}", 2)
     yield ""
     rows = [[one.name, one.address, _link(one, status), *_disk(one, status), _cpu(one)] for one in status.hosts]
     head = ["host", "address", "link", "disk write", "disk read", "CPU used"]
     yield from table(head, rows, "llrrrr").splitlines()
     yield ""
-    yield from wrapped(_layout(status.layout), "  ")
+    yield from _indented(_layout(status.layout), 2)
     if status.facts:
-        yield from wrapped("; ".join(f"{name} {value}" for name, value in status.facts.items()), "  ")
+        yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
     for warning in status.emulated.get("warnings", []):
-        yield from wrapped(f"~ {warning}", "  ")
+        yield from _indented(f"~ {warning}", 2)
     for one in status.faults:
-        yield from wrapped(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", "  ")
+        yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)
     for complaint in status.health:
-        yield from wrapped(f"! {complaint}", "  ")
+        yield from _indented(f"! {complaint}", 2)
 
 
 def listing(found: LabListing) -> Iterator[str]:
@@ -45,14 +45,19 @@ def listing(found: LabListing) -> Iterator[str]:
     else:
         yield "no lab is up"
     yield ""
+    if found.why_not or found.missing:
+        needs = [found.why_not] if found.why_not else []
+        needs += [f"apt install {' '.join(found.missing)}"] if found.missing else []
+        yield from wrapped(f"this machine cannot have a lab: {'; '.join(needs)}", "  ")
+        yield ""
     yield "a lab can hold"
     for one in found.possible:
         ready = f"needs: apt install {' '.join(one.missing)}" if one.missing else "ready"
-        yield from wrapped(f"{one.name:<12}{one.title}; {ready}", "  ")
+        yield from _indented(f"{one.name:<12}{one.title}; {ready}", 2)
         for option, meaning in one.options.items():
-            yield from wrapped(f"--set {option}=…: {meaning}", "              ")
+            yield from _indented(f"--set {option}=…: {meaning}", 14)
         if one.live:
-            yield from wrapped(f"lab set, also --set: {', '.join(one.live)}", "              ")
+            yield from _indented(f"lab set, also --set: {', '.join(one.live)}", 14)
 
 
 def options(found: LiveOptions) -> Iterator[str]:
@@ -95,7 +100,7 @@ def healing(found: Healing) -> Iterator[str]:
         return
     yield "not well yet"
     for complaint in found.health:
-        yield from wrapped(f"! {complaint}", "  ")
+        yield from _indented(f"! {complaint}", 2)
 
 
 def _said(one: LabFault) -> str:
@@ -137,3 +142,7 @@ def _layout(layout: dict[str, Any]) -> str:
         return "one copy of every byte"
     how = "sent by the client" if layout["copied_by"] == "client" else "passed on from server to server"
     return f"{layout['copies']} copies of every byte, {how}"
+
+
+def _indented(text: str, columns: int) -> list[str]:
+    return wrapped(text, " " * columns, " " * columns)
