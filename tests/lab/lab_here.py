@@ -22,7 +22,9 @@ def why_not(file_system: str = "local") -> str:
     if found.why_not:
         return found.why_not
     missing = [*found.missing, *next(one.missing for one in found.possible if one.name == file_system)]
-    return f"missing for {file_system}: {' '.join(missing)}; install with: make lab-deps" if missing else ""
+    if missing:
+        return f"missing for {file_system}: {' '.join(missing)}; install with: make lab-deps"
+    return "" if file_system == "local" or Path("/dev/fuse").exists() else "missing: /dev/fuse; modprobe fuse"
 
 
 def iosonde(*words: object, limit_s: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -19,8 +19,9 @@ MIB = 2**20
 
 @pytest.fixture(scope="module")
 def copies(lab_of):
-    """Two servers, each with a copy; two clients."""
-    return lab_of("glusterfs", {"clients": 2, "name": "copies"}, replica=2)
+    """Two servers, each with a copy; two clients, which miss a silent server after 4 and not 42 s."""
+    options = {"network.ping-timeout": "4"}
+    return lab_of("glusterfs", {"clients": 2, "name": "copies"}, options=options, replica=2)
 
 
 @pytest.fixture
@@ -47,11 +48,8 @@ def digest(lab, name: str, client: int = 0) -> str:
 def test_a_file_is_on_every_server_of_its_copies(copies):
     put(copies, "a", 3 * MIB)
     assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
-    assert (lambda one: (one.copies, one.copied_by, one.parity_parts))(recipe_of(copies).layout(copies)) == (
-        2,
-        "client",
-        0,
-    )
+    told = recipe_of(copies).layout(copies)
+    assert (told.copies, told.copied_by, told.parity_parts) == (2, "client", 0)
     with pytest.raises(InputError, match="no brick has such a file"):
         labs.placement(copies, copies.mount_point / "absent")
     with pytest.raises(InputError, match="does not lie on"):
@@ -111,7 +109,7 @@ def test_every_part_of_the_client_can_be_switched_live_and_is_then_there_or_not(
     [
         ("performance.cache-size", "64MB"), ("performance.write-behind-window-size", "4MB"),
         ("performance.read-ahead-page-count", "8"), ("performance.md-cache-timeout", "10"),
-        ("performance.io-thread-count", "8"), ("network.ping-timeout", "20"),
+        ("performance.io-thread-count", "8"), ("network.frame-timeout", "900"),
     ],
 )  # fmt: skip
 def test_an_option_with_a_value_is_read_back(copies, option, value):
@@ -221,7 +219,6 @@ def test_a_stopped_server_stops_those_that_wait_for_it_until_it_goes_on(healthy)
 
 
 def test_a_cut_link_is_mended(healthy):
-    labs.set_options(healthy, {"network.ping-timeout": "4"})
     labs.inflict(healthy, "cut-link", healthy.servers[1])
     meanwhile = put(healthy, "cut", MIB)
     healthy.wait("clients notice", lambda: any("not connected" in one for one in recipe_of(healthy).health(healthy)))
@@ -280,10 +277,8 @@ def test_faults_that_cannot_be_are_refused_and_change_nothing(healthy):
 
 
 def test_clients_measure_it_and_the_store_names_what_it_is(copies, tmp_path):
-    sizes = ["--large-size", "4MiB", "--small-files", "8", "--repetitions", "1"]
-    done = iosonde(
-        "lab", "run", "--lab", "copies", "--nodes", "1,2", *sizes, "--store", tmp_path / "store", limit_s=300
-    )
+    sizes = ["--large-size", "4MiB", "--small-files", "8", "--repetitions", "1", "--store", tmp_path / "store"]
+    done = iosonde("lab", "run", "--lab", "copies", "--nodes", "1,2", *sizes, limit_s=300)
     assert done.returncode == 0, done.stderr
     shown = json.loads(iosonde("show", tmp_path / "store", "--json").stdout)
     assert len(shown["runs"]) == 2 and all(one["complete"] for one in shown["runs"])

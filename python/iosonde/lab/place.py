@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = "IOSONDE_LAB_ROOT"  # the environment's word for another place
 FILE = "lab.json"  # in a lab's directory: what it is
 FACTS = "/run/iosonde-lab.json"  # on each host: a copy of that
+OWNER = 0  # whoever makes labs
 _DEFAULT = Path("/var/lib/iosonde-lab")
 
 
@@ -62,6 +63,6 @@ def names() -> list[str]:
 def _is_ours(directory: Path) -> bool:
     with suppress(OSError):
         found = directory.lstat()
-        if stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and found.st_uid == 0:
+        if stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and found.st_uid == OWNER:
             return (directory / FILE).exists() or not any(directory.iterdir())
     return False
