@@ -25,11 +25,12 @@ def status(**more) -> LabStatus:
         "disks": [{"host": "server1", "write_bytes_per_s": 140 * MIB, "read_bytes_per_s": 110 * MIB}],
         "warnings": ["the machine is busy: load 3.5 on 2 CPUs"],
     }
+    server = HostStatus("server1", "server", "10.99.0.1", True, 2.25)
+    client = HostStatus("client1", "client", "10.99.0.2", False, None)
     given = {
-        "name": "g1", "state": "up", "file_system": "GlusterFS", "version": "glusterfs 10.3", "mount_point": "/lab/g1/mnt",
+        "name": "g1", "state": "up", "file_system": "GlusterFS", "version": "glusterfs 10.3",
+        "mount_point": "/lab/g1/mnt", "hosts": (server, client), "health": (),
         "description": LabDescription("glusterfs"), "layout": layout, "emulated": emulated,
-        "hosts": (HostStatus("server1", "server", "10.99.0.1", True, 2.25), HostStatus("client1", "client", "10.99.0.2", False, None)),
-        "health": (),
     }  # fmt: skip
     return LabStatus(**given | more)
 
@@ -63,7 +64,7 @@ def test_what_is_wrong_is_said():
     ("layout", "said"),
     [
         ({}, "not known"), ({"copies": 1, "parity_parts": 0}, "one copy of every byte"),
-        ({"copies": 3, "copied_by": "servers", "parity_parts": 0}, "3 copies of every byte, passed on from server to server"),
+        ({"copies": 3, "copied_by": "servers", "parity_parts": 0}, "3 copies of every byte, passed on from server"),
         ({"copies": 1, "copied_by": "client", "data_parts": 2, "parity_parts": 1}, "2 parts and 1 of parity"),
     ],
 )  # fmt: skip
@@ -72,10 +73,11 @@ def test_how_data_lies(layout, said):
 
 
 def test_the_list_says_what_is_ready_and_what_is_missing():
+    live = {"performance.io-cache": "on, off"}
     possible = (
         Possible("local", "a directory", {}, {}, ()),
-        Possible("glusterfs", "GlusterFS", {"replica": "copies"}, {"performance.io-cache": "on, off"}, ("glusterfs-server",)),
-    )  # fmt: skip
+        Possible("glusterfs", "GlusterFS", {"replica": "copies"}, live, ("glusterfs-server",)),
+    )
     text = "\n".join(lab.listing(LabListing((("g1", "up", 5),), possible)))
     assert "g1   up     5 hosts" in text and "local       a directory; ready" in text
     assert "glusterfs   GlusterFS; needs: apt install glusterfs-server" in text
