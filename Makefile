@@ -41,7 +41,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-docs test-mpi test-nodes test-faults test-faults-ci test-browser bench golden lint lock clean \
+.PHONY: help run quick test test-docs test-mpi test-nodes test-lab lab-deps test-faults test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
 help: ## this list
@@ -77,6 +77,35 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 		iperf3:iperf3; do \
 		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
+
+# Hosts are name spaces with loop disks and real servers: as root; file systems whose packages are missing are skipped.
+test-lab: .venv/.dev ## emulated clusters with real file systems on them, faults and all (as root; about 5 min)
+	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
+	@$(PY) -c "$$LAB_MISSING"
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab $(PYTEST_OPTIONS)
+
+lab-deps: .venv/.ok ## the Debian packages of the lab's file systems, installed by apt-get (as root)
+	@packages=$$($(PY) -c "$$LAB_PACKAGES"); test -n "$$packages" || { echo "all packages of labs are there"; exit 0; }; \
+		echo "apt-get install $$packages"; \
+		test "$$(id -u)" = 0 || { echo "missing: root, to install them; run it as root"; exit 1; }; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends $$packages >/dev/null
+
+define LAB_MISSING
+from iosonde import lab
+found = lab.listing()
+if found.why_not: print("missing:", found.why_not)
+for name, packages in [("every lab", found.missing)] + [(one.name, one.missing) for one in found.possible]:
+    if packages: print(f"missing for {name}: install it with: apt install {' '.join(packages)}, or make lab-deps")
+endef
+export LAB_MISSING
+
+define LAB_PACKAGES
+from iosonde import lab
+found = lab.listing()
+print(*dict.fromkeys([*found.missing, *(package for one in found.possible for package in one.missing)]))
+endef
+export LAB_PACKAGES
 
 # Each campaign has name spaces of its own, so nothing of it can be left here; FUSE targets and nodes take root.
 test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held (FAULTS_OPTIONS='--seed S'; about 35 min)

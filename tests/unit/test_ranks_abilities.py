@@ -9,9 +9,11 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from iosonde.answers import doctor as doctor_answer
 from iosonde.answers.doctor import Doctor
 from iosonde.cli.commands import doctor
 from iosonde.core.errors import IncompleteError, LaunchError
+from iosonde.lab import LabListing, Possible
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import kernel, mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
@@ -229,3 +231,24 @@ def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
     result = CliRunner().invoke(doctor.command, ["--target", str(tmp_path / "no")])
     assert result.exception.exit_code == 2
     assert "not a directory" in result.exception.message
+
+
+def test_doctor_says_whether_a_lab_can_be_had_and_which_file_systems_lack_a_package(monkeypatch):
+    def possible(*missing: str) -> tuple[Possible, ...]:
+        return Possible("local", "", {}, {}, ()), Possible("ceph", "", {}, {}, missing)
+
+    def said(found: LabListing) -> list[Ability]:
+        monkeypatch.setattr(doctor_answer, "listing", lambda: found)
+        return [one for one in doctor_answer.doctor().abilities if one.name.startswith("lab")]
+
+    monkeypatch.setattr(abilities, "check_all", lambda *_: [good()])
+    (whole,) = said(LabListing((), possible()))
+    assert (whole.ok, whole.detail, whole.cure) == (True, "an emulated cluster can hold local, ceph", "")
+    here, packages = said(LabListing((), possible("ceph-mon", "ceph-osd")))
+    assert here.ok and here.detail.endswith("hold local")
+    assert (packages.ok, packages.detail) == (False, "packages of ceph are missing")
+    assert packages.cure == "apt install ceph-mon ceph-osd"
+    (not_root,) = said(LabListing((), possible(), ("iproute2",), "it needs root"))
+    assert (not_root.ok, not_root.detail, not_root.cure) == (False, "it needs root", "run it as root")
+    (bare,) = said(LabListing((), possible(), ("iproute2",)))
+    assert (bare.ok, bare.cure) == (False, "apt install iproute2")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from iosonde.lab import LabListing, listing
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities.ability import Ability
 
@@ -60,5 +61,21 @@ class Doctor(Answer):
 
 def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
     """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while an answer is
-    waited for. Raises TargetError."""
-    return Doctor(tuple(abilities.check_all(target, on_wait)))
+    waited for. Raises TargetError, TargetFaultError."""
+    return Doctor((*abilities.check_all(target, on_wait), *_of_lab(listing())))
+
+
+def _of_lab(found: LabListing) -> list[Ability]:
+    """Whether one can be made here, and the file systems that lack a package."""
+    ready = [one.name for one in found.possible if not one.missing]
+    needs, cure = found.why_not, "run it as root"
+    if not needs and found.missing:
+        needs, cure = "packages are missing", f"apt install {' '.join(found.missing)}"
+    lacking = {one.name: one.missing for one in found.possible if one.missing}
+    here = Ability("lab", not needs, needs or f"an emulated cluster can hold {', '.join(ready)}", "emulated clusters",
+                   cure if needs else "")  # fmt: skip
+    if not lacking:
+        return [here]
+    packages = " ".join(dict.fromkeys(package for missing in lacking.values() for package in missing))
+    return [here, Ability("lab file systems", False, f"packages of {', '.join(lacking)} are missing",
+                          "emulated clusters", f"apt install {packages}")]  # fmt: skip

@@ -9,12 +9,18 @@ from __future__ import annotations
 from .bring import up
 from .description import LabDescription
 from .description import of_words as described
+from .faults import MEANINGS as FAULTS
+from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab, target_of
-from .listing import listing
+from .listing import LabListing, Possible, listing
+from .live import count_operations, get_options, mount, placement, profile, set_options, unmount
 from .run_words import run_words
 from .status import status
 from .teardown import down
 
-__all__ = ["LabDescription", "LabHost", "Lab", "described", "down", "labs", "listing", "only", "open_lab", "run_words",
-           "status", "target_of", "up"]  # fmt: skip
+__all__ = [
+    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "count_operations",
+    "described", "down", "get_options", "heal", "in_force", "inflict", "labs", "listing", "mount", "only", "open_lab",
+    "placement", "profile", "run_words", "set_options", "status", "target_of", "unmount", "up",
+]  # fmt: skip

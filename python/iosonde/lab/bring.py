@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from .description import LabDescription
 from .filesystems import recipe, recipe_of
 from .lab import STARTING, UP, Lab, planned
 from .teardown import down
-from .tools import LabError, need
+from .tools import LabError, need, need_root
 
 Say = Callable[[str], None]
 
@@ -31,8 +30,7 @@ def up(
 
     Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
     """
-    if os.geteuid():
-        raise InputError("a lab needs root: it makes name spaces, mounts and loop devices", "run it with sudo")
+    need_root()
     how = recipe(description.file_system)
     how.check(description.servers, description.options)
     need({**how.commands, **disks.commands(description.base_fs)})
@@ -47,10 +45,11 @@ def up(
         found = calibrate(lab, say) if measured else {}
         told = {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
         lab.write(UP, told | ({"setting": dict(setting)} if setting else {}))
-        lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), hosts.FACTS))
+        lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
         return lab
     except BaseException:
-        down(lab.name)
+        if lab.name in place.names():  # another one may have taken it down meanwhile
+            down(lab.name)
         raise
 
 
@@ -60,11 +59,10 @@ def _claimed(description: LabDescription) -> LabDescription:
     wanted = [base] if description.name else [base, *(f"{base}-{n}" for n in range(2, 100))]
     place.root().mkdir(parents=True, exist_ok=True, mode=0o755)
     for name in wanted:
-        try:
-            place.directory(name).mkdir(mode=0o755)
-        except FileExistsError:
-            continue
-        return description.named(name)
+        if place.claim(name):
+            return description.named(name)
+    if base not in place.names():
+        raise InputError(f"{place.directory(base)} is there, and not made by a lab", "another --name")
     raise InputError(f"{base}: this lab is there already", f"iosonde lab down {base}, or another --name")
 
 
@@ -78,7 +76,7 @@ def _furnish(lab: Lab, say: Say) -> None:
     everyone = (lab.switch, *lab.hosts)
     say(f"starting {len(lab.hosts)} hosts")
     for one in lab.hosts:
-        cgroups.make(lab.name, one.name, asked.cpus_per_host)
+        cgroups.make(lab.directory, one.name, asked.cpus_per_host)
     lab.each(everyone, hosts.start)
     links.make_switch(lab.switch)
     for one in lab.hosts:

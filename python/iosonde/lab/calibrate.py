@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import disks
+from .description import LabDescription
 from .filesystems import recipe_of
 from .hosts import LabHost
 from .lab import Lab
@@ -31,7 +32,7 @@ def calibrate(lab: Lab, say: Callable[[str], None]) -> dict[str, Any]:
         found["disks"] = [_disk(one) for one in lab.servers]
         if lab.description.base_fs != "tmpfs":
             found["throttle"] = disks.throttle(lab.servers[0], lab.description.read_rate, lab.description.write_rate)
-    found["warnings"] = _off(lab, found)
+    found["warnings"] = off(lab.description, found)
     return found
 
 
@@ -47,8 +48,9 @@ def _disk(server: LabHost) -> dict[str, Any]:
     return {"host": server.name, **json.loads(told)}
 
 
-def _off(lab: Lab, found: dict[str, Any]) -> list[str]:
-    asked, warnings = lab.description, []
+def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
+    """What was measured more than 10 % off what was asked for, and a machine that is too busy to be believed."""
+    warnings = []
     if asked.link_bits_per_s:
         wanted = asked.link_bits_per_s / 8 * GOODPUT
         for one in found["links"]:

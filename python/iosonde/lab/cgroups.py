@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -12,8 +13,9 @@ _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_US = 100_000
 
 
-def make(lab: str, host: str, cpus: float | None) -> None:
-    """Groups of one host; ``cpus`` is the most it may use at once. Raises LabError where the kernel refuses."""
+def make(lab: Path, host: str, cpus: float | None) -> None:
+    """Groups of one host of the lab in this directory; ``cpus``: the most it may use at once. Raises LabError where the
+    kernel refuses."""
     for base in _bases():
         group = base / _of_lab(lab) / host
         group.mkdir(parents=True, exist_ok=True)
@@ -28,12 +30,12 @@ def make(lab: str, host: str, cpus: float | None) -> None:
             write(group / "cpu.cfs_quota_us", str(quota))
 
 
-def joined(lab: str, host: str) -> list[Path]:
+def joined(lab: Path, host: str) -> list[Path]:
     """The files through which a process joins the groups of a host."""
     return [one for base in _bases() if (one := base / _of_lab(lab) / host / "cgroup.procs").exists()]
 
 
-def cpu_seconds(lab: str, host: str) -> float | None:
+def cpu_seconds(lab: Path, host: str) -> float | None:
     """CPU time that the host has used since it was started; None where the kernel does not count it."""
     for base in _bases():
         group = base / _of_lab(lab) / host
@@ -45,7 +47,7 @@ def cpu_seconds(lab: str, host: str) -> float | None:
     return None
 
 
-def remove(lab: str) -> int:
+def remove(lab: Path) -> int:
     """Remove all groups of a lab, whose processes have ended. How many stayed."""
     stayed = 0
     for base in _bases():
@@ -80,5 +82,6 @@ def _is_version_2() -> bool:
     return False
 
 
-def _of_lab(lab: str) -> str:
-    return f"iosonde-lab-{lab}"
+def _of_lab(lab: Path) -> str:
+    """Labs of one name may stand in several places."""
+    return f"iosonde-lab-{lab.name}-{hashlib.sha256(bytes(lab)).hexdigest()[:8]}"

@@ -6,9 +6,10 @@ servers stay (of a limit in the servers' own group nothing was left in write-bac
 
 from __future__ import annotations
 
-import threading
+import fcntl
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .hosts import LabHost
@@ -22,13 +23,13 @@ _MAKE = {
     "ext3": ["mkfs.ext3", "-q", "-F"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
-_PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
-_attaching = threading.Lock()  # two `losetup --find` at once may find the same one
+PACKAGES = {"xfs": "xfsprogs", "ext4": "e2fsprogs", "ext3": "e2fsprogs", "btrfs": "btrfs-progs"}
+LOOPS = Path("/dev/loop-control")
 
 
 def commands(base_fs: str) -> dict[str, str]:
     """What is needed to make one, with its package."""
-    return {_MAKE[base_fs][0]: _PACKAGES[base_fs]} if base_fs in _MAKE else {}
+    return {_MAKE[base_fs][0]: PACKAGES[base_fs]} if base_fs in _MAKE else {}
 
 
 def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
@@ -39,7 +40,7 @@ def make(host: LabHost, base_fs: str, n_bytes: int) -> None:
     image = host.directory / _IMAGE
     with image.open("wb") as file:
         file.truncate(n_bytes)
-    with _attaching:
+    with _alone():
         device = run(["losetup", "--find", "--show", "--direct-io=on", str(image)]).strip()
     run([*_MAKE[base_fs], device])
     host.run("mount", device, str(host.disk))
@@ -76,8 +77,21 @@ def device_of(host: LabHost) -> str:
     raise LabError(f"{host.name} has no disk")
 
 
-def detach(directory: Path) -> int:
-    """Free all loop devices whose files lie below a directory, without their limits. How many stayed."""
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Of all that bring labs up: two `losetup --find` at once may find the same one. Raises LabError."""
+    try:
+        file = LOOPS.open()
+    except OSError as error:
+        raise LabError(f"{LOOPS}: {error.strerror}", "this machine offers no loop devices: modprobe loop") from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def detach(directory: Path) -> tuple[int, int]:
+    """Free all loop devices whose files lie below a directory, without their limits. How many there were, and how many
+    stayed."""
     found = _loops(directory)
     for device, _ in found:
         number = _number(device)
@@ -93,7 +107,7 @@ def detach(directory: Path) -> int:
     deadline = time.monotonic() + 5
     while (left := _loops(directory)) and time.monotonic() < deadline:
         time.sleep(0.01)
-    return len(left)
+    return len(found), len(left)
 
 
 def _loops(directory: Path) -> list[tuple[str, Path]]:

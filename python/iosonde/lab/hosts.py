@@ -16,14 +16,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import cgroups
+from . import cgroups, place
 from .tools import LIMIT_S, LabError, run, shown
 
 SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
-FACTS = "/run/iosonde-lab.json"  # what a host says of the lab that it is in
 _READY_S = 20.0
-_NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
+NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 # Arguments: the lab's directory, the host's name. The last line waits for whatever ends on the host, as init does.
 _INIT = """\
@@ -71,10 +70,12 @@ class LabHost:
         raise LabError(f"{self.name} is not running", "iosonde lab status; iosonde lab down")
 
     def words(self, *command: str, directory: str = "/") -> list[str]:
-        """The command, to be started on this host with its share of the CPU."""
+        """The command, to be started on this host with its share of the CPU; from another host, by ssh."""
+        if place.around() is not None and os.uname().nodename != self.name:
+            return ["ssh", self.name, f"cd {shlex.quote(directory)} && exec {shlex.join(command)}"]
         enter = ["nsenter", "--target", str(self.pid), "--net", "--uts", "--mount", "--ipc", "--pid"]
         enter += [f"--wd={directory}", "--", *command]
-        if joined := cgroups.joined(self.lab_directory.name, self.name):
+        if joined := cgroups.joined(self.lab_directory, self.name):
             join = "".join(f"echo 0 > {shlex.quote(str(one))}; " for one in joined)
             return ["sh", "-c", f'{join}exec "$@"', "sh", *enter]
         return enter
@@ -106,8 +107,22 @@ class LabHost:
         """A directory of the machine's that the host is to have for itself: empty, and kept in its own directory."""
         mine = self.directory / "own" / there.strip("/").replace("/", "-")
         mine.mkdir(parents=True, exist_ok=True)
-        self.run("mount", "--bind", str(mine), there)
+        self.shell(f'[ "{mine}" -ef "{there}" ] || mount --bind "{mine}" "{there}"')
         return mine
+
+    def seen(self, there: str | Path) -> Path:
+        """A path of this host's, its disk or its /proc, as the machine itself can reach it. Raises LabError."""
+        return Path(f"/proc/{self.pid}/root/{str(there).lstrip('/')}")
+
+    def processes(self, name: str) -> list[int]:
+        """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""
+        found = []
+        for entry in self.seen("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                called, _, state = (entry / "stat").read_text().partition("(")[2].rpartition(") ")
+                if called == name and state[0] not in "ZX":
+                    found.append(int(entry.name))
+        return sorted(found)
 
 
 def prepare(directory: Path, hosts: list[LabHost]) -> None:
@@ -128,7 +143,7 @@ def start(host: LabHost) -> None:
     ready, said = host.directory / "ready", host.directory / "log" / "init"
     with said.open("wb") as log:
         holder = subprocess.Popen(
-            ["unshare", *_NAME_SPACES, "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
+            ["unshare", *NAME_SPACES, "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
              "sh", str(host.lab_directory / "init"), str(host.lab_directory), host.name],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/",
         )  # fmt: skip
@@ -141,14 +156,21 @@ def start(host: LabHost) -> None:
 
 
 def end(directory: Path, name: str | None = None) -> int:
-    """End one host of a lab, or all: the processes that hold them, and with these all that runs there. How many."""
-    ended = {pid for pid, words in _holders(directory) if name in (None, words[-1])}
-    for pid in ended:
-        with suppress(ProcessLookupError):
-            os.kill(pid, 9)
+    """End one host of a lab, or all: the processes that hold them, and with these all that runs there. How many.
+
+    Of a lab that is just being made, one that is ended may have started another meanwhile: until there is none.
+    """
+    ended: set[int] = set()
     deadline = time.monotonic() + _READY_S
-    while any(_is_there(pid) for pid in ended) and time.monotonic() < deadline:
-        time.sleep(0.005)
+    while found := {pid for pid, words in _holders(directory) if name in (None, words[-1]) and _is_there(pid)}:
+        ended |= found
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        while any(_is_there(pid) for pid in found) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        if time.monotonic() > deadline:
+            break
     return len(ended)
 
 

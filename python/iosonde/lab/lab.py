@@ -19,7 +19,6 @@ from .tools import LabError
 
 STARTING, UP = "starting", "up"
 SERVER, CLIENT = "server", "client"
-_FILE = "lab.json"
 _T = TypeVar("_T")
 
 
@@ -54,8 +53,8 @@ class Lab:
 
     @property
     def file(self) -> Path:
-        """What it is, as JSON; a copy is on each host (``hosts.FACTS``)."""
-        return self.directory / _FILE
+        """What it is, as JSON; a copy is on each host (``place.FACTS``)."""
+        return self.directory / place.FILE
 
     def of_role(self, role: str) -> tuple[LabHost, ...]:
         """The hosts of a role."""
@@ -86,7 +85,7 @@ class Lab:
     def write(self, state: str, found: dict[str, Any]) -> None:
         """Keep the lab's own file: what it is, and what was ``found`` of it."""
         document = {
-            "state": state, "description": self.description.to_dict(), **found,
+            "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **found,
             "hosts": [{"name": one.name, "role": one.role, "address": one.address} for one in self.hosts],
         }  # fmt: skip
         self.file.write_text(json.dumps(document, indent=1) + "\n")
@@ -117,7 +116,9 @@ def target_of(name: str) -> Path:
 
 
 def only() -> str:
-    """The name of the only lab there is. Raises InputError."""
+    """The name of the only lab there is; on a host, of its lab. Raises InputError."""
+    if (here := place.around()) is not None:
+        return here.name
     there = place.names()
     if len(there) != 1:
         raise InputError(
@@ -134,7 +135,7 @@ def open_lab(name: str | None = None) -> Lab:
         raise InputError(f"{name}: no such lab", f"there is: {', '.join(there) or 'none'}")
     try:
         directory = place.directory(name)
-        document = json.loads((directory / _FILE).read_text())
+        document = json.loads((directory / place.FILE).read_text())
         made = [LabHost(one["name"], one["role"], one["address"], directory) for one in document["hosts"]]
         return _lab(directory, of_dict(document["description"]), made)
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -147,7 +148,7 @@ def labs() -> list[tuple[str, str, list[str]]]:
     for name in place.names():
         directory = place.directory(name)
         try:
-            state = str(json.loads((directory / _FILE).read_text())["state"])
+            state = str(json.loads((directory / place.FILE).read_text())["state"])
         except (OSError, ValueError, KeyError):
             state = STARTING
         found.append((name, state, [one for one in hosts.running(directory) if one != links.SWITCH]))

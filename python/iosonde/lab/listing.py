@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import lab, tools
+from . import disks, hosts, lab, secure_shell, tools
 from .filesystems import MODULES, recipe
+
+# Of servers' disks the usual file system; of secure shell what reaches hosts from hosts.
+_OF_EVERY_LAB = {
+    **tools.ALWAYS, "mkfs.xfs": disks.PACKAGES["xfs"], secure_shell.SSHD: "openssh-server",
+    "ssh-keygen": "openssh-client", "ssh": "openssh-client",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Possible:
-    """A file system that a lab can hold; ``missing`` are the packages that are not here."""
+    """A file system that a lab can hold, with options to bring it up with, and those that can be changed while it runs;
+    ``missing`` are the packages that are not here."""
 
     name: str
     title: str
     options: dict[str, str]
+    live: dict[str, str]
     missing: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class LabListing:
-    """Labs as (name, state, hosts that run), and what is possible."""
+    """Labs as (name, state, hosts that run), and what is possible; ``missing`` are packages of which every lab is made,
+    and ``why_not`` says what else keeps this machine from having one, or nothing."""
 
     labs: tuple[tuple[str, str, int], ...]
     possible: tuple[Possible, ...]
+    missing: tuple[str, ...] = ()
+    why_not: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         return {
             "labs": [{"name": name, "state": state, "hosts": hosts} for name, state, hosts in self.labs],
+            "missing": list(self.missing),
+            "why_not": self.why_not,
             "file_systems": [vars(one) | {"missing": list(one.missing)} for one in self.possible],
         }
 
@@ -37,10 +52,25 @@ class LabListing:
 def listing() -> LabListing:
     """All labs, finished or not, and all file systems."""
     there = tuple((name, state, len(hosts)) for name, state, hosts in lab.labs())
-    return LabListing(there, tuple(_possible(name) for name in MODULES))
+    return LabListing(there, tuple(_possible(name) for name in MODULES),
+                      _missing(_OF_EVERY_LAB), _why_not())  # fmt: skip
 
 
 def _possible(name: str) -> Possible:
     how = recipe(name)
-    missing = dict.fromkeys(package for command, package in how.commands.items() if not tools.found(command))
-    return Possible(name, how.title, dict(how.options), tuple(missing))
+    return Possible(name, how.title, dict(how.options), dict(how.live), _missing(how.commands))
+
+
+def _missing(commands: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(package for command, package in commands.items() if not tools.found(command)))
+
+
+def _why_not() -> str:
+    """Tried: this user makes the name spaces that a host has."""
+    if os.geteuid():
+        return "it needs root"
+    try:
+        tools.run(["unshare", *hosts.NAME_SPACES, "--fork", "true"], limit_s=10)
+    except tools.LabError as error:
+        return error.message
+    return "" if disks.LOOPS.exists() else f"there is no {disks.LOOPS}: modprobe loop"

@@ -7,19 +7,33 @@ was ended.
 
 from __future__ import annotations
 
+import json
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 ROOT = "IOSONDE_LAB_ROOT"  # the environment's word for another place
+FILE = "lab.json"  # in a lab's directory: what it is
+FACTS = "/run/iosonde-lab.json"  # on each host: a copy of that
+OWNER = 0  # whoever makes labs
 _DEFAULT = Path("/var/lib/iosonde-lab")
 _MADE = "made-directories"
 
 
 def root() -> Path:
-    """The directory of all labs."""
-    return Path(os.environ.get(ROOT) or _DEFAULT).absolute()
+    """The directory of all labs, without links: the kernel tells loop devices' files that way."""
+    if (lab := around()) is not None:
+        return lab.parent
+    return Path(os.environ.get(ROOT) or _DEFAULT).resolve()
+
+
+def around() -> Path | None:
+    """The directory of the lab that we are on a host of; None on the machine itself."""
+    with suppress(OSError, ValueError, KeyError):
+        return Path(json.loads(Path(FACTS).read_text())["directory"])
+    return None
 
 
 def directory(name: str) -> Path:
@@ -27,10 +41,23 @@ def directory(name: str) -> Path:
     return root() / name
 
 
-def names() -> list[str]:
-    """Those that have a directory, whole or not."""
+def claim(name: str) -> bool:
+    """Make the directory of a new one; False where that name is taken.
+
+    It is sticky, so that it can be told from anybody's directory from its first moment, when nothing is in it yet.
+    """
     try:
-        return sorted(one.name for one in root().iterdir() if one.is_dir())
+        directory(name).mkdir(mode=0o1755)
+    except FileExistsError:
+        return False
+    (directory(name) / FILE).touch()
+    return True
+
+
+def names() -> list[str]:
+    """Those that have a directory, whole or not; directories that we did not make are not labs."""
+    try:
+        return sorted(one.name for one in root().iterdir() if _is_ours(one))
     except OSError:
         return []
 
@@ -49,3 +76,11 @@ def remove_directories(lab: Path) -> None:
         for one in (lab / _MADE).read_text().splitlines():
             with suppress(OSError):
                 Path(one).rmdir()
+
+
+def _is_ours(directory: Path) -> bool:
+    with suppress(OSError):
+        found = directory.lstat()
+        if stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX and found.st_uid == OWNER:
+            return (directory / FILE).exists() or not any(directory.iterdir())
+    return False

@@ -9,12 +9,12 @@ from .hosts import TEMPORARY, LabHost
 from .lab import Lab
 from .tools import found, run
 
-_SSHD = "/usr/sbin/sshd"
+SSHD = "/usr/sbin/sshd"
 
 
 def start(lab: Lab) -> None:
     """Start one on every host; where the machine has none, hosts do without: MPI then stays on one host."""
-    if not Path(_SSHD).exists() or not found("ssh-keygen"):
+    if not Path(SSHD).exists() or not found("ssh-keygen"):
         return
     keys = lab.directory / "ssh"
     keys.mkdir(mode=0o700, exist_ok=True)
@@ -32,4 +32,4 @@ def _start(host: LabHost, keys: Path) -> None:
         "Subsystem": "sftp internal-sftp",
     }  # fmt: skip
     options = [word for key, value in told.items() for word in ("-o", f"{key}={value}")]
-    host.run(_SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)
+    host.run(SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from . import cgroups, hosts
 from .description import LabDescription
+from .faults import LabFault, in_force
 from .filesystems import recipe_of
 from .lab import Lab, open_lab
 from .tools import LabError
@@ -26,7 +27,8 @@ class HostStatus:
 @dataclass(frozen=True)
 class LabStatus:
     """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
-    system complains of now."""
+    system complains of now, ``faults`` what was inflicted and not undone, ``facts`` what the file system says of
+    itself."""
 
     name: str
     state: str
@@ -38,6 +40,8 @@ class LabStatus:
     emulated: dict[str, Any]
     hosts: tuple[HostStatus, ...]
     health: tuple[str, ...]
+    faults: tuple[LabFault, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
@@ -45,12 +49,13 @@ class LabStatus:
             "name": self.name, "state": self.state, "file_system": self.file_system, "version": self.version,
             "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
             "emulated": self.emulated, "hosts": [vars(one) for one in self.hosts], "health": list(self.health),
+            "faults": [one.to_dict() for one in self.faults], "facts": self.facts,
         }  # fmt: skip
 
     @property
     def problem(self) -> bool:
         """Whether something is not as it should be."""
-        return bool(self.health) or not all(one.running for one in self.hosts)
+        return bool(self.health or self.faults) or not all(one.running for one in self.hosts)
 
 
 def status(name: str | None) -> LabStatus:
@@ -61,10 +66,13 @@ def status(name: str | None) -> LabStatus:
     return LabStatus(
         lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
-        tuple(HostStatus(one.name, one.role, one.address, one.name in there, cgroups.cpu_seconds(lab.name, one.name))
-              for one in lab.hosts),
-        tuple(_health(lab)),
+        tuple(_of_host(lab, one, one.name in there) for one in lab.hosts),
+        tuple(_health(lab)), tuple(in_force(lab)), _facts(lab),
     )  # fmt: skip
+
+
+def _of_host(lab: Lab, host: hosts.LabHost, running: bool) -> HostStatus:
+    return HostStatus(host.name, host.role, host.address, running, cgroups.cpu_seconds(lab.directory, host.name))
 
 
 def _health(lab: Lab) -> list[str]:
@@ -72,3 +80,10 @@ def _health(lab: Lab) -> list[str]:
         return recipe_of(lab).health(lab)
     except LabError as error:
         return [error.message]
+
+
+def _facts(lab: Lab) -> dict[str, str]:
+    try:
+        return recipe_of(lab).facts(lab)
+    except LabError:
+        return {}

@@ -3,26 +3,63 @@
 from __future__ import annotations
 
 import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
 
 from iosonde.core.errors import InputError
 
 from . import cgroups, disks, hosts, place
-from .tools import LabError
+from .tools import LabError, need_root
+
+_LIMIT_S = 10.0
 
 
 def down(name: str) -> None:
     """End its hosts with all that runs there, free its disks and groups, remove its directory. Raises InputError where
     there is no such lab, LabError where something stayed."""
+    need_root()
     if name not in place.names():
         raise InputError(f"{name}: no such lab", f"there is: {', '.join(place.names()) or 'none'}")
+    if place.around() is not None:
+        raise InputError("a lab cannot be taken down from one of its own hosts", "do it on the machine itself")
     directory = place.directory(name)
-    hosts.end(directory)
-    stayed = []
-    if left := disks.detach(directory):
-        stayed.append(f"{left} loop devices")
-    if left := cgroups.remove(name):
-        stayed.append(f"{left} control groups")
+    # A command that was under way when the one who brought it up was ended may have done its work since: once more.
+    while _freed(name, directory):
+        pass
+    place.remove_directories(directory)
+    _remove(name, directory)
+    _freed(name, directory)
+
+
+def _freed(name: str, directory: Path) -> bool:
+    """End and free what is there now; whether anything was. Raises LabError where something stayed."""
+    ended = hosts.end(directory)
+    found, left = disks.detach(directory)
+    stayed = [f"{left} loop devices"] if left else []
+    if groups := cgroups.remove(directory):
+        stayed.append(f"{groups} control groups")
     if stayed:
         raise LabError(f"{name}: {' and '.join(stayed)} could not be freed", f"iosonde lab down {name} tries again")
-    place.remove_directories(directory)
-    shutil.rmtree(directory)
+    return bool(ended or found)
+
+
+def _remove(name: str, directory: Path) -> None:
+    """The directory, last of it what makes it known as ours. Raises LabError."""
+    deadline = time.monotonic() + _LIMIT_S
+    while True:
+        try:
+            for one in directory.iterdir():
+                if one.name != place.FILE:
+                    shutil.rmtree(one) if one.is_dir() and not one.is_symlink() else one.unlink()
+            with suppress(FileNotFoundError):
+                (directory / place.FILE).unlink()
+            return directory.rmdir()
+        except FileNotFoundError:  # somebody else removes it, too
+            if not directory.exists():
+                return None
+        except OSError as error:
+            if time.monotonic() > deadline:
+                raise LabError(f"{name}: {error.filename}: {error.strerror}",
+                               f"iosonde lab down {name} tries again") from error  # fmt: skip
+        time.sleep(0.02)

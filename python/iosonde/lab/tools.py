@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 
 LIMIT_S = 60.0
 # What is needed whatever the file system, and its Debian package.
-_ALWAYS = {
+ALWAYS = {
     "unshare": "util-linux", "nsenter": "util-linux", "losetup": "util-linux", "ip": "iproute2", "tc": "iproute2",
 }  # fmt: skip
 
@@ -38,9 +39,15 @@ def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, sa
     return done.stdout
 
 
+def need_root() -> None:
+    """Raises InputError for anybody else."""
+    if os.geteuid():
+        raise InputError("a lab needs root: it is made of name spaces, mounts and loop devices", "run it with sudo")
+
+
 def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
     """See that the commands, with their packages, and those of every lab are here. Raises InputError."""
-    wanted = {**_ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
+    wanted = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
     missing = {command: package for command, package in wanted.items() if not found(command)}
     if missing:
         packages = " ".join(dict.fromkeys(missing.values()))

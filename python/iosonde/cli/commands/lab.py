@@ -10,6 +10,7 @@ import click
 from iosonde import lab as labs
 from iosonde import report
 from iosonde.cli import lab_campaign
+from iosonde.cli.commands import lab_live
 from iosonde.cli.options.types import Duration, SizeType
 from iosonde.cli.output import emit, talk
 from iosonde.core.errors import InputError
@@ -18,9 +19,6 @@ from iosonde.core.errors import InputError
 @click.group(epilog="Example: iosonde lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3")
 def command() -> None:
     """An emulated cluster on this machine, with a real file system on it. Needs root."""
-
-
-_NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
 
 
 @command.command(epilog="Example: iosonde lab up glusterfs --net 993mbit --disk-read 117MB/s --disk-write 148MB/s")
@@ -41,13 +39,13 @@ _NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where th
 @click.option("--json", "as_json", is_flag=True, help="The lab as JSON.")
 def up(settings: tuple[str, ...], as_json: bool, **words: Any) -> None:
     """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
-    lab = labs.up(labs.described(words, _options(settings)), talk)
+    lab = labs.up(labs.described(words, lab_live.pairs(settings, "--set ")), talk)
     status = labs.status(lab.name)
     emit(status, report.text.lab.lines(status), as_json)
 
 
 @command.command(epilog="Example: iosonde lab status")
-@_NAMED
+@lab_live.NAMED
 @click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
 def status(name: str | None, as_json: bool) -> None:
     """What a lab is, what its links and disks really give, and whether its file system is well."""
@@ -55,8 +53,8 @@ def status(name: str | None, as_json: bool) -> None:
     emit(found, report.text.lab.lines(found), as_json)
 
 
-@command.command(epilog="Example: iosonde lab exec client1 df -h", context_settings={"ignore_unknown_options": True})
-@_NAMED
+@command.command(epilog="Example: iosonde lab exec client1 df -h", context_settings={"allow_interspersed_args": False})
+@lab_live.NAMED
 @click.argument("host")
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)
 def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
@@ -69,7 +67,7 @@ def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
     epilog="Examples: iosonde lab run --nodes 1,2 --store results; iosonde lab run examples/lab/replicas.yaml",
     context_settings={"ignore_unknown_options": True},
 )
-@_NAMED
+@lab_live.NAMED
 @click.argument("words", nargs=-1, metavar="[EXPERIMENT] [OPTION]...", type=click.UNPROCESSED)
 def run(name: str | None, words: tuple[str, ...]) -> None:
     """Measure a lab's file system from its clients: `iosonde run`, with the target and the hosts filled in.
@@ -111,15 +109,6 @@ def _hand_over(lab: labs.Lab, host: labs.LabHost, words: tuple[str, ...]) -> Non
     os.execvpe(inside[0], inside, host.environment())
 
 
-def _options(settings: tuple[str, ...]) -> dict[str, str]:
-    """``name=value`` each. Raises InputError."""
-    options = {}
-    for one in settings:
-        option, equals, value = one.partition("=")
-        if not equals or not option:
-            raise InputError(f"--set {one}: not an option with its value", "write it like --set replica=2")
-        options[option] = value
-    return options
-
-
 command.add_command(exec_, "exec")
+for _name, _command in lab_live.COMMANDS.items():
+    command.add_command(_command, _name)

@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
+from iosonde.lab.profile import ServerProfile
+from iosonde.lab.tools import LabError
 
+from . import glusterfs_bricks as bricks
+from . import glusterfs_options as volume_options
+from . import glusterfs_profile
+from .glusterfs_cli import VOLUME, gluster
 from .recipe import Layout, Recipe
 
-VOLUME = "lab"
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
+_MADE_WITH = ("replica", "disperse", "redundancy")
+# At its first start glusterd has the settings of geo-replication written by a dozen Python processes: 2 to 5 s a server
+# of what no lab uses. One that only tells its version is taken at its word.
+_QUICK_START = """\
+mkdir -p /var/log/glusterfs/bricks /run/gluster
+there=$(glusterfs --print-libexecdir)/gsyncd
+if [ -e "$there" ]; then
+    printf '#!/bin/sh\\necho gsyncd.py\\n' > /run/gsyncd
+    chmod 755 /run/gsyncd
+    mount --bind /run/gsyncd "$there"
+fi
+"""
+_START = "glusterd -p /run/glusterd.pid --log-level WARNING"
 
 
 class _Gluster(Recipe):
@@ -23,31 +44,43 @@ class _Gluster(Recipe):
         "redundancy": "of these, parity",
         "shard": "size of the pieces that a file is cut into",
     }
+    live = volume_options.OPTIONS
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """Copies and pieces must fit the servers."""
-        super().check(n_servers, options)
+        """Copies and pieces must fit the servers; options of the volume are for Gluster to know."""
+        super().check(n_servers, {name: value for name, value in options.items() if "." not in name})
+        if len({"replica", "disperse"} & set(options)) == 2 or ("redundancy" in options and "disperse" not in options):
+            raise InputError("--set: a volume is made of copies, or of pieces with parity",
+                             "--set replica=2, or --set disperse=3 --set redundancy=1")  # fmt: skip
+        for name in _MADE_WITH:
+            if name in options and not (options[name].isascii() and options[name].isdigit()):
+                raise InputError(f"--set {name}={options[name]}: not a whole number", f"--set {name}=2")
         for name in ("replica", "disperse"):
             if (count := int(options.get(name, 1))) > 1 and n_servers % count:
                 raise InputError(f"--set {name}={count}: {n_servers} servers cannot be grouped by {count}",
                                  f"--servers {count * max(1, round(n_servers / count))}")  # fmt: skip
+        if "shard" in options and parse_size(options["shard"]) < 4 * 2**20:
+            raise InputError(f"--set shard={options['shard']}: pieces have 4 MiB at least", "--set shard=4MiB")
 
     def start(self, lab: Lab) -> None:
-        """Daemons, one trusted pool, one volume."""
+        """Daemons, one trusted pool, one volume with its options."""
         lab.each(lab.servers, _start_daemon)
         first, *others = lab.servers
         lab.wait("glusterd answers", lambda: _answers(first))
         for other in others:
-            first.run("gluster", "--mode=script", "peer", "probe", other.address)
+            gluster(first, "peer", "probe", other.address)
         lab.wait("all servers are peers", lambda: _peers(first) == len(others))
-        kind = [word for name in ("replica", "disperse", "redundancy") if name in lab.description.options
-                for word in (name, lab.description.options[name])]  # fmt: skip
-        bricks = [f"{one.address}:{one.disk}/brick" for one in lab.servers]
-        first.run("gluster", "--mode=script", "volume", "create", VOLUME, *kind, *bricks, "force")
-        if size := lab.description.options.get("shard"):
-            self.change(lab, "features.shard", "on")
-            self.change(lab, "features.shard-block-size", size)
-        first.run("gluster", "--mode=script", "volume", "start", VOLUME)
+        asked = lab.description.options
+        # One copy is a volume without a word of copies.
+        made_with = [name for name in _MADE_WITH if name in asked and not (name == "replica" and asked[name] == "1")]
+        kind = [word for name in made_with for word in (name, asked[name])]
+        where = [f"{one.address}:{bricks.brick_of(one)}" for one in lab.servers]
+        gluster(first, "volume", "create", VOLUME, *kind, *where, "force")
+        wanted = {name: value for name, value in asked.items() if "." in name}
+        if "shard" in asked:
+            wanted |= {"features.shard": "on", "features.shard-block-size": str(parse_size(asked["shard"]))}
+        volume_options.put(first, wanted)
+        gluster(first, "volume", "start", VOLUME)
 
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By the FUSE client."""
@@ -56,43 +89,102 @@ class _Gluster(Recipe):
 
     def layout(self, lab: Lab) -> Layout:
         """The client sends each copy, or each piece, by itself."""
-        options = lab.description.options
-        parts, parity = int(options.get("disperse", 1)), int(options.get("redundancy", 0))
-        spread = len(lab.servers) if "shard" in options else max(parts, 1)
-        return Layout(int(options.get("replica", 1)), "client", max(parts - parity, 1), parity, spread)
+        counts = _counts(lab)
+        parts, parity = max(counts["disperse"], 1), counts["redundancy"]
+        sharded = volume_options.read(lab.servers[0], "features.shard") in ("on", "enable")
+        spread = len(lab.servers) if sharded else parts
+        return Layout(max(counts["replica"], 1), "client", parts - parity, parity, spread)
 
     def version(self, lab: Lab) -> str:
         """Of the server."""
         return lab.servers[0].run("gluster", "--version").splitlines()[0]
 
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """What the volume is, what was changed of it, and of what translators the first client is made."""
+        found = gluster(lab.servers[0], "volume", "info", VOLUME)
+        facts = {one.findtext("name") or "": one.findtext("value") or "" for one in found.iter("option")}
+        with suppress(LabError):  # unmounted, or a client that does not answer: health says it
+            facts["translators of the client"] = ", ".join(volume_options.parts(lab, lab.clients[0]))
+        return {
+            "type": found.findtext(".//typeStr") or "", "bricks": found.findtext(".//brickCount") or "",
+            "transport": {"0": "tcp", "1": "rdma"}.get(found.findtext(".//transport") or "", "tcp,rdma"),
+        } | facts  # fmt: skip
+
     def read(self, lab: Lab, option: str) -> str:
-        """What is in force."""
-        told = lab.servers[0].run("gluster", "--mode=script", "volume", "get", VOLUME, option)
-        return told.splitlines()[-1].split()[-1]
+        """What is in force: of the volume, or what it was made with."""
+        if option in _MADE_WITH:
+            return str(_counts(lab)[option])
+        return volume_options.read(lab.servers[0], "features.shard-block-size" if option == "shard" else option)
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Of the volume."""
-        lab.servers[0].run("gluster", "--mode=script", "volume", "set", VOLUME, option, value)
+        if option in self.options:
+            raise InputError(f"{option}: a volume is made with it, and keeps it",
+                             f"another lab: iosonde lab up glusterfs --set {option}={value}")  # fmt: skip
+        volume_options.change(lab, option, value)
+
+    def health(self, lab: Lab) -> list[str]:
+        """Daemons that are down, clients that miss a brick, copies that do not agree."""
+        return bricks.health(lab, heals=bool({"replica", "disperse"} & set(lab.description.options)))
+
+    def placement(self, lab: Lab, file: Path) -> dict[str, int]:
+        """From the bricks' own files."""
+        return bricks.placement(lab, file)
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """Its brick's."""
+        return server.processes(bricks.BRICK)
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """The daemon if it is down, the brick."""
+        if not server.processes(bricks.DAEMON):
+            server.run("sh", "-c", _START)
+            lab.wait(f"glusterd of {server.name} answers", lambda: _answers(server))
+        gluster(server, "volume", "start", VOLUME, "force")
+
+    def heal(self, lab: Lab) -> None:
+        """Now, and not when the self-heal daemons next look."""
+        with suppress(LabError):  # it refuses while a brick is down: the next one will do
+            gluster(lab.servers[0], "volume", "heal", VOLUME, limit_s=10)
+
+    def count_operations(self, lab: Lab, on: bool) -> None:
+        """`volume profile start` with all counts at zero, or `stop`."""
+        first = lab.servers[0]
+        if not on:
+            gluster(first, "volume", "profile", VOLUME, "stop")
+            return
+        with suppress(LabError):  # it refuses where it has been started
+            gluster(first, "volume", "profile", VOLUME, "start")
+        gluster(first, "volume", "profile", VOLUME, "info", "clear")
+
+    def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
+        """`volume profile info`, since it was started."""
+        told = lab.servers[0].run("gluster", "--mode=script", "volume", "profile", VOLUME, "info", "cumulative")
+        return glusterfs_profile.of_text(told, lab.servers)
 
 
 def _start_daemon(server: LabHost) -> None:
     for there in _OWN:
         server.bind(there)
-    server.shell("mkdir -p /var/log/glusterfs/bricks /run/gluster; glusterd -p /run/glusterd.pid --log-level WARNING")
+    server.shell(_QUICK_START + _START)
+
+
+def _counts(lab: Lab) -> dict[str, int]:
+    """What the volume was made with, where Gluster chose for itself, too."""
+    found = gluster(lab.servers[0], "volume", "info", VOLUME)
+    return {name: int(found.findtext(f".//{name}Count") or 0) for name in _MADE_WITH}
 
 
 def _answers(server: LabHost) -> bool:
-    from iosonde.lab.tools import LabError
-
-    try:
-        server.run("gluster", "--mode=script", "peer", "status", limit_s=10)
-    except LabError:
-        return False
-    return True
+    with suppress(LabError):
+        gluster(server, "peer", "status", limit_s=10)
+        return True
+    return False
 
 
 def _peers(server: LabHost) -> int:
-    return server.run("gluster", "--mode=script", "peer", "status").count("Peer in Cluster (Connected)")
+    told = gluster(server, "peer", "status")
+    return sum(one.findtext("connected") == "1" and one.findtext("state") == "3" for one in told.iter("peer"))
 
 
 RECIPE = _Gluster()

@@ -15,6 +15,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
+from iosonde.lab.profile import ServerProfile
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Recipe(ABC):
     commands: Mapping[str, str] = {}
     # Option of ``--set`` → what it says.
     options: Mapping[str, str] = {}
+    # Option that can be changed while it runs → what it says.
+    live: Mapping[str, str] = {}
     # Roles of hosts besides servers and clients, one host each; a master, say.
     extra_hosts: Sequence[str] = ()
     # Directories that must be on the machine; those that are not are made, and removed with the lab.
@@ -90,12 +93,16 @@ class Recipe(ABC):
         """Change a live option; it is in force at the clients when this returns."""
         raise InputError(f"{self.title} has no option that can be changed live: {option}")
 
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """What it says of itself now, name → value."""
+        return {}
+
     def health(self, lab: Lab) -> list[str]:
         """What is wrong now, a sentence each: a server that is down, copies that do not agree. Empty: nothing."""
         return []
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
-        """Bytes of a file on each server, by name; None where it does not say."""
+        """Bytes of a file below the mount point on each server, by name; None where it does not say."""
         return None
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
@@ -105,3 +112,15 @@ class Recipe(ABC):
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start again what served data there."""
         raise InputError(f"{self.title}: servers cannot be started again in the lab yet")
+
+    def heal(self, lab: Lab) -> None:
+        """Ask for copies to be made equal now, where it would take its time; what came of it is in ``health``."""
+        return
+
+    def count_operations(self, lab: Lab, on: bool) -> None:
+        """Have servers count their operations from now on, or no more."""
+        raise InputError(f"{self.title} does not count its operations")
+
+    def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
+        """What servers did since they count."""
+        raise InputError(f"{self.title} does not count its operations")

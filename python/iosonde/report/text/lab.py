@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
-from iosonde.core.units import format_rate
+from iosonde.core.units import format_rate, format_seconds, format_size
+from iosonde.lab.faults import Healing, LabFault
 from iosonde.lab.listing import LabListing
+from iosonde.lab.live import LiveOptions, Placement
+from iosonde.lab.profile import LabProfile
 from iosonde.lab.status import HostStatus, LabStatus
 
 from .layout import escape, table, wrapped
@@ -16,17 +20,21 @@ def lines(status: LabStatus) -> Iterator[str]:
     """The lines of the text."""
     state = "" if status.state == "up" else f", {status.state}"
     yield escape(f"lab {status.name}: {status.file_system}{f' ({status.version})' if status.version else ''}{state}")
-    yield from wrapped(f"on the clients at {status.mount_point}", "  ")
+    yield from _indented(f"on the clients at {status.mount_point}", 2)
     yield ""
     rows = [[one.name, one.address, _link(one, status), *_disk(one, status), _cpu(one)] for one in status.hosts]
     head = ["host", "address", "link", "disk write", "disk read", "CPU used"]
     yield from table(head, rows, "llrrrr").splitlines()
     yield ""
-    yield from wrapped(_layout(status.layout), "  ")
+    yield from _indented(_layout(status.layout), 2)
+    if status.facts:
+        yield from _indented("; ".join(f"{name} {value}" for name, value in status.facts.items()), 2)
     for warning in status.emulated.get("warnings", []):
-        yield from wrapped(f"~ {warning}", "  ")
+        yield from _indented(f"~ {warning}", 2)
+    for one in status.faults:
+        yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)
     for complaint in status.health:
-        yield from wrapped(f"! {complaint}", "  ")
+        yield from _indented(f"! {complaint}", 2)
 
 
 def listing(found: LabListing) -> Iterator[str]:
@@ -37,12 +45,72 @@ def listing(found: LabListing) -> Iterator[str]:
     else:
         yield "no lab is up"
     yield ""
+    if found.why_not or found.missing:
+        needs = [found.why_not] if found.why_not else []
+        needs += [f"apt install {' '.join(found.missing)}"] if found.missing else []
+        yield from wrapped(f"this machine cannot have a lab: {'; '.join(needs)}", "  ")
+        yield ""
     yield "a lab can hold"
     for one in found.possible:
         ready = f"needs: apt install {' '.join(one.missing)}" if one.missing else "ready"
-        yield from wrapped(f"{one.name:<12}{one.title}; {ready}", "  ")
+        yield from _indented(f"{one.name:<12}{one.title}; {ready}", 2)
         for option, meaning in one.options.items():
-            yield from wrapped(f"--set {option}=…: {meaning}", "                ")
+            yield from _indented(f"--set {option}=…: {meaning}", 14)
+        if one.live:
+            yield from _indented(f"lab set, also --set: {', '.join(one.live)}", 14)
+
+
+def options(found: LiveOptions) -> Iterator[str]:
+    """Options with their values; of those that were changed, from what."""
+    wide = max(map(len, found.values))
+    for name, value in found.values.items():
+        was = f"   it was {found.was[name]}" if name in found.was else ""
+        yield escape(f"{name:<{wide}}  {value}{was}")
+
+
+def placement(found: Placement) -> Iterator[str]:
+    """Bytes on each server."""
+    yield escape(found.file)
+    yield from table(["server", "bytes"], list(found.n_bytes.items()), "lr").splitlines()
+
+
+def profile(found: LabProfile) -> Iterator[str]:
+    """A table a server: what took longest first."""
+    for n, server in enumerate(found.servers):
+        if n:
+            yield ""
+        yield escape(f"{server.server}: {server.seconds:.0f} s, read {format_size(server.read_bytes)}, "
+                     f"wrote {format_size(server.written_bytes)}")  # fmt: skip
+        rows = [[escape(one.operation), one.count, *map(format_seconds, (one.mean_s, one.min_s, one.max_s)),
+                 f"{one.share:.1%}"] for one in server.operations]  # fmt: skip
+        yield from table(["operation", "count", "mean", "least", "most", "of its time"], rows, "lrrrrr").splitlines()
+
+
+def fault(one: LabFault) -> Iterator[str]:
+    """One that is in force."""
+    yield escape(f"{one.host}: {_said(one)}; iosonde lab heal {one.host} undoes it")
+
+
+def healing(found: Healing) -> Iterator[str]:
+    """What was undone, and how long it took until all was well."""
+    for one in found.undone:
+        yield escape(f"{one.host}: {_said(one)}: undone")
+    if found.healed_s is not None:
+        yield f"well {format_seconds(found.healed_s)} after that ({format_seconds(found.undone_s)} to undo it)"
+        return
+    yield "not well yet"
+    for complaint in found.health:
+        yield from _indented(f"! {complaint}", 2)
+
+
+def _said(one: LabFault) -> str:
+    if one.rate is None:
+        return one.kind
+    return f"{one.kind} {format_rate(one.rate / 8 if one.kind == 'slow-link' else one.rate, 'bytes/s')}"
+
+
+def _ago(one: LabFault) -> str:
+    return f"since {datetime.fromtimestamp(one.since).astimezone():%H:%M:%S}"
 
 
 def _link(host: HostStatus, status: LabStatus) -> str:
@@ -74,3 +142,7 @@ def _layout(layout: dict[str, Any]) -> str:
         return "one copy of every byte"
     how = "sent by the client" if layout["copied_by"] == "client" else "passed on from server to server"
     return f"{layout['copies']} copies of every byte, {how}"
+
+
+def _indented(text: str, columns: int) -> list[str]:
+    return wrapped(text, " " * columns, " " * columns)

@@ -1,0 +1,136 @@
+"""``iosonde lab …`` of a lab that is up: options, counts, placement, mounts, faults."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from iosonde import lab as labs
+from iosonde import report
+from iosonde.cli.options.types import Duration
+from iosonde.cli.output import emit, talk
+from iosonde.core.errors import InputError
+
+NAMED = click.option("--lab", "name", metavar="NAME", help="Which lab, where there are several.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+_CLIENTS = click.argument("clients", nargs=-1, metavar="[CLIENT]...")
+_LIMIT = click.option("--limit", type=Duration(), default=300.0, metavar="TIME", help="Wait so long [default: 5min].")
+
+
+def pairs(texts: Sequence[str], option: str = "") -> dict[str, str]:
+    """``name=value`` each. Raises InputError."""
+    found = {}
+    for one in texts:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise InputError(f"{option}{one}: not an option with its value", f"write it like {option}replica=2")
+        found[name] = value
+    return found
+
+
+@click.command(epilog="Example: iosonde lab set performance.write-behind=off")
+@NAMED
+@click.argument("options", nargs=-1, required=True, metavar="OPTION=VALUE...")
+@_JSON
+def set_(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
+    """Change options of the file system while it runs; the clients have them when this returns."""
+    found = labs.set_options(labs.open_lab(name), pairs(options))
+    emit(found, report.text.lab.options(found), as_json)
+
+
+@click.command(epilog="Example: iosonde lab get performance.write-behind performance.cache-size")
+@NAMED
+@click.argument("options", nargs=-1, metavar="[OPTION]...")
+@_JSON
+def get(name: str | None, options: tuple[str, ...], as_json: bool) -> None:
+    """Options as they are in force now: those named, else those that are usually varied."""
+    found = labs.get_options(labs.open_lab(name), options)
+    emit(found, report.text.lab.options(found), as_json)
+
+
+@click.command(epilog="Example: iosonde lab profile on; iosonde lab run --nodes 1; iosonde lab profile")
+@NAMED
+@click.argument("switch", type=click.Choice(["on", "off"]), required=False)
+@_JSON
+def profile(name: str | None, switch: str | None, as_json: bool) -> None:
+    """What the servers did, operation by operation; `on` has them count from zero, `off` no more."""
+    lab = labs.open_lab(name)
+    if switch is not None:
+        labs.count_operations(lab, switch == "on")
+        return
+    found = labs.profile(lab)
+    emit(found, report.text.lab.profile(found), as_json)
+
+
+@click.command(epilog="Example: iosonde lab placement data/f1")
+@NAMED
+@click.argument("file", type=click.Path(path_type=Path))
+@_JSON
+def placement(name: str | None, file: Path, as_json: bool) -> None:
+    """On which servers the bytes of a file are, from the servers' own files; FILE below the mount."""
+    found = labs.placement(labs.open_lab(name), file)
+    emit(found, report.text.lab.placement(found), as_json)
+
+
+@click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")
+@NAMED
+@_CLIENTS
+def mount(name: str | None, clients: tuple[str, ...]) -> None:
+    """Mount the file system on clients, all by default; on a client itself, there."""
+    labs.mount(labs.open_lab(name), clients)
+
+
+@click.command(epilog="Example: iosonde lab unmount client1; iosonde lab mount client1")
+@NAMED
+@_CLIENTS
+def unmount(name: str | None, clients: tuple[str, ...]) -> None:
+    """Unmount it there: nothing that a client has cached is left."""
+    labs.unmount(labs.open_lab(name), clients)
+
+
+@click.command(epilog="Example: iosonde lab fault kill-server server2 --for 10s")
+@NAMED
+@click.argument("kind", metavar="KIND", type=click.Choice(list(labs.FAULTS)))
+@click.argument("host")
+@click.argument("rate", required=False)
+@click.option("--for", "duration", type=Duration(), metavar="TIME", help="Undo it after so long, and wait until well.")
+@_LIMIT
+@_JSON
+def fault(
+    name: str | None, kind: str, host: str, rate: str | None, duration: float | None, limit: float, as_json: bool
+) -> None:
+    """Inflict a fault on a host: kill-server, stop, cut-link, fill-disk, slow-link RATE, slow-disk RATE.
+
+    It stays until `iosonde lab heal`, and `iosonde lab status` names it.
+    """
+    lab = labs.open_lab(name)
+    inflicted = labs.inflict(lab, kind, lab.host(host), rate)
+    if duration is None:
+        emit(inflicted, report.text.lab.fault(inflicted), as_json)
+        return
+    talk(f"{host}: {kind}, for {duration:g} s")
+    try:
+        time.sleep(duration)
+    finally:
+        healing = labs.heal(lab, host, limit)
+    emit(healing, report.text.lab.healing(healing), as_json)
+
+
+@click.command(epilog="Example: iosonde lab heal server2")
+@NAMED
+@click.argument("host", required=False)
+@_LIMIT
+@_JSON
+def heal(name: str | None, host: str | None, limit: float, as_json: bool) -> None:
+    """Undo faults, of a host or all; wait until the file system is well, and say how long it took."""
+    healing = labs.heal(labs.open_lab(name), host, limit)
+    emit(healing, report.text.lab.healing(healing), as_json)
+
+
+COMMANDS = {
+    "set": set_, "get": get, "profile": profile, "placement": placement, "mount": mount, "unmount": unmount,
+    "fault": fault, "heal": heal,
+}  # fmt: skip

@@ -1,0 +1,246 @@
+"""Faults of a lab: a server's process killed or stopped, a link cut or slow, a disk slow or full; and their undoing.
+
+What was inflicted is kept in the lab's directory until it is undone, whoever asks: `iosonde lab heal` undoes what an
+experiment left when it was ended.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_rate
+
+from . import disks, links
+from .description import parse_bits
+from .filesystems import recipe_of
+from .hosts import LabHost
+from .lab import Lab
+from .tools import LabError, need_root
+
+_FILE = "faults.json"
+_GONE_S, _HEALED_S, _ASK_AGAIN_S = 10.0, 300.0, 5.0
+_FILL = "lab-fill"
+# As much at once as the base file system can reserve, then what is left block by block; until there is no space.
+_FILL_SCRIPT = f"""\
+cd "$1"
+fallocate --posix --length "$(df --output=avail --block-size=1 . | tail -n 1)" {_FILL} 2>/dev/null || :
+dd if=/dev/zero of={_FILL} bs=65536 oflag=append conv=notrunc 2>/dev/null || :
+sync -f .
+"""
+
+
+@dataclass(frozen=True)
+class LabFault:
+    """One that is in force: what, where, since when (seconds since 1970), with its rate in bits/s of a link or bytes/s
+    of a disk, and the processes (as the host has them) that it hit."""
+
+    kind: str
+    host: str
+    since: float
+    rate: float | None = None
+    pids: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return asdict(self) | {"pids": list(self.pids)}
+
+
+@dataclass(frozen=True)
+class Healing:
+    """What became of a lab when faults were undone: which, how long the undoing took, and the time from then until the
+    file system was well; None: it is not yet, ``health`` says why."""
+
+    undone: tuple[LabFault, ...]
+    undone_s: float
+    healed_s: float | None
+    health: tuple[str, ...]
+
+    @property
+    def problem(self) -> bool:
+        """Whether it is still not well."""
+        return self.healed_s is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return {"undone": [one.to_dict() for one in self.undone], "undone_s": self.undone_s,
+                "healed_s": self.healed_s, "health": list(self.health)}  # fmt: skip
+
+
+def inflict(lab: Lab, kind: str, host: LabHost, rate: str | None = None) -> LabFault:
+    """Inflict one, and return when it is in force; ``rate`` for those that are slow: 10mbit, 5MB/s. Raises InputError,
+    LabError."""
+    need_root()
+    if kind not in KINDS:
+        raise InputError(f"{kind}: no fault that a lab knows", f"one of {', '.join(KINDS)}")
+    if any(one.kind == kind and one.host == host.name for one in in_force(lab)):
+        raise InputError(f"{host.name}: {kind} is in force already", f"undo it: iosonde lab heal {host.name}")
+    how = KINDS[kind]
+    if (rate is None) is (how.parse is not None):
+        raise InputError(f"{kind} takes {'a rate' if how.parse else 'no rate'}",
+                         f"iosonde lab fault {kind} {host.name}{' 10MB/s' if how.parse else ''}")  # fmt: skip
+    try:
+        value = how.parse(rate) if how.parse and rate is not None else None
+    except ValueError as error:
+        raise InputError(f"{rate}: {error}", "write it like 10mbit or 5MB/s") from error
+    if value is not None and value <= 0:
+        raise InputError(f"{rate}: it must be positive", "cut-link cuts it" if "link" in kind else "")
+    pids = how.look(lab, host) if how.look else ()
+    fault = LabFault(kind, host.name, time.time(), value, pids)
+    _keep(lab, [*in_force(lab), fault])  # before: what is cut off half-way is undone, too
+    try:
+        how.inflict(lab, host, fault)
+    except BaseException:
+        with suppress(LabError):
+            _undo_one(lab, fault)
+        raise
+    return fault
+
+
+def in_force(lab: Lab) -> list[LabFault]:
+    """Those that were inflicted and not undone, in their order."""
+    try:
+        found = json.loads((lab.directory / _FILE).read_text())
+    except (OSError, ValueError):
+        return []
+    return [LabFault(**one | {"pids": tuple(one["pids"])}) for one in found]
+
+
+def undo(lab: Lab, host: str | None = None) -> list[LabFault]:
+    """Undo all, or those of a host, the last first; which. Raises LabError at the first that cannot be."""
+    need_root()
+    if host is not None:
+        lab.host(host)
+    undone = [one for one in reversed(in_force(lab)) if host in (None, one.host)]
+    for one in undone:
+        _undo_one(lab, one)
+    return undone
+
+
+def heal(lab: Lab, host: str | None = None, limit_s: float = _HEALED_S) -> Healing:
+    """Undo faults, and wait until the file system says that it is well, or for ``limit_s``. Raises LabError."""
+    begin = time.monotonic()
+    undone = undo(lab, host)
+    undone_at = asked_at = time.monotonic()
+    how = recipe_of(lab)
+    how.heal(lab)
+    while (health := how.health(lab)) and time.monotonic() - undone_at < limit_s:
+        time.sleep(0.1)
+        if time.monotonic() - asked_at > _ASK_AGAIN_S:
+            how.heal(lab)
+            asked_at = time.monotonic()
+    healed_s = None if health else time.monotonic() - undone_at
+    return Healing(tuple(undone), undone_at - begin, healed_s, tuple(health))
+
+
+def _undo_one(lab: Lab, fault: LabFault) -> None:
+    KINDS[fault.kind].undo(lab, lab.host(fault.host), fault)
+    _keep(lab, [one for one in in_force(lab) if (one.kind, one.host) != (fault.kind, fault.host)])
+
+
+def _keep(lab: Lab, faults: list[LabFault]) -> None:
+    beside = lab.directory / f".{_FILE}"
+    beside.write_text(json.dumps([one.to_dict() for one in faults], indent=1) + "\n")
+    beside.replace(lab.directory / _FILE)
+
+
+# What serves data there
+
+
+def _serving(lab: Lab, host: LabHost) -> tuple[int, ...]:
+    pids = tuple(recipe_of(lab).server_processes(lab, host))
+    if not pids:
+        raise InputError(f"{host.name}: nothing serves data there",
+                         f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+    return pids
+
+
+def _signal(host: LabHost, name: str, pids: tuple[int, ...]) -> None:
+    host.run("sh", "-c", f"kill -{name} {' '.join(map(str, pids))}")
+
+
+def _kill(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    _signal(host, "KILL", fault.pids)
+    lab.wait(f"{host.name}: its processes have ended",
+             lambda: not set(fault.pids) & set(recipe_of(lab).server_processes(lab, host)), _GONE_S)  # fmt: skip
+
+
+def _restart(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    recipe_of(lab).restart(lab, host)
+
+
+def _stop(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    _signal(host, "STOP", fault.pids)
+
+
+def _continue(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    there = set(recipe_of(lab).server_processes(lab, host))
+    if left := tuple(one for one in fault.pids if one in there):  # killed and started again meanwhile: another one
+        _signal(host, "CONT", left)
+
+
+# Links and disks
+
+
+def _cut(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.cut(lab.switch, host)
+
+
+def _mend(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.mend(lab.switch, host)
+
+
+def _slow_link(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.shape(lab.switch, host, fault.rate, lab.description.delay_s)
+
+
+def _usual_link(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    links.shape(lab.switch, host, lab.description.link_bits_per_s, lab.description.delay_s)
+
+
+def _its_disk(lab: Lab, host: LabHost) -> tuple[int, ...]:
+    if host not in lab.servers or not recipe_of(lab).has_disks:
+        raise InputError(f"{host.name} has no disk of its own",
+                         f"one of {', '.join(one.name for one in lab.servers)}")  # fmt: skip
+    return ()
+
+
+def _slow_disk(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    disks.throttle(host, fault.rate, fault.rate)
+
+
+def _usual_disk(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    disks.throttle(host, lab.description.read_rate, lab.description.write_rate)
+
+
+def _fill(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    host.run("sh", "-c", _FILL_SCRIPT, "sh", str(host.disk), limit_s=600)
+
+
+def _empty(lab: Lab, host: LabHost, fault: LabFault) -> None:
+    host.run("rm", "-f", str(host.disk / _FILL))
+
+
+@dataclass(frozen=True)
+class _Kind:
+    says: str
+    inflict: Callable[[Lab, LabHost, LabFault], None]
+    undo: Callable[[Lab, LabHost, LabFault], None]
+    parse: Callable[[str], float] | None = None
+    look: Callable[[Lab, LabHost], tuple[int, ...]] | None = None  # before: whether it can be; which processes
+
+
+KINDS = {
+    "kill-server": _Kind("kill -9 what serves data there", _kill, _restart, look=_serving),
+    "stop": _Kind("stop what serves data there (SIGSTOP)", _stop, _continue, look=_serving),
+    "cut-link": _Kind("pull its cable", _cut, _mend),
+    "slow-link": _Kind("its link to a RATE of Ethernet bits, both ways", _slow_link, _usual_link, parse_bits),
+    "slow-disk": _Kind("its disk to a RATE, reading and writing", _slow_disk, _usual_disk, parse_rate, _its_disk),
+    "fill-disk": _Kind("use up all space of its disk", _fill, _empty, look=_its_disk),
+}
+MEANINGS = {name: kind.says for name, kind in KINDS.items()}

@@ -1,0 +1,99 @@
+"""What Gluster's servers are now, seen at their own processes and files: nothing here asks a daemon that may hang."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import LabError
+
+from .glusterfs_cli import VOLUME
+
+DAEMON, BRICK, HELPER = "glusterd", "glusterfsd", "glusterfs"
+_ANSWERS_S = 10.0
+_CONNECTED = re.compile(rf"{VOLUME}-client-(\d+)/private:\s*connected = (\d)")
+
+
+def brick_of(server: LabHost) -> Path:
+    """Where a server keeps its part of the volume."""
+    return server.disk / "brick"
+
+
+def health(lab: Lab, heals: bool) -> list[str]:
+    """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies."""
+    said: list[str] = []
+    for server in lab.servers:
+        said += _of_server(server, heals)
+    for said_of_client in lab.each(lab.clients, lambda one: _of_client(lab, one)):
+        said += said_of_client
+    return said
+
+
+def placement(lab: Lab, file: Path) -> dict[str, int]:
+    """Bytes of a file on each server. Raises InputError where no brick has it."""
+    below = file.relative_to(lab.mount_point)
+    bricks = {server.name: server.seen(brick_of(server)) for server in lab.servers}
+    numbers = [number for brick in bricks.values() if (number := _number(brick / below))]
+    if not numbers:
+        raise InputError(f"{below}: no brick has such a file", f"name one below {lab.mount_point}")
+    return {name: _size(brick / below) + _size_of_pieces(brick, numbers[0]) for name, brick in bricks.items()}
+
+
+def _of_server(server: LabHost, heals: bool) -> list[str]:
+    try:
+        if not server.processes(DAEMON):
+            return [f"{server.name}: glusterd is down"]
+        said = [] if server.processes(BRICK) else [f"{server.name}: its brick is down"]
+        if heals and not server.processes(HELPER):
+            said.append(f"{server.name}: its self-heal daemon is down")
+        if pending := _pending(server):
+            said.append(f"{server.name}: its brick knows of {pending} files whose copies do not agree")
+        return said
+    except LabError as error:
+        return [error.message]
+
+
+def _pending(server: LabHost) -> int:
+    """What the brick has noted to be healed on others, as `gluster volume heal … info` counts it."""
+    with suppress(OSError):
+        index = server.seen(brick_of(server)) / ".glusterfs" / "indices" / "xattrop"
+        return sum(not one.name.startswith("xattrop-") for one in index.iterdir())
+    return 0
+
+
+def _of_client(lab: Lab, client: LabHost) -> list[str]:
+    active = lab.mount_point / ".meta" / "graphs" / "active"
+    look = f'cd "{active}" 2>/dev/null && grep -H "^connected" {VOLUME}-client-*/private'
+    try:
+        told = client.shell(f"{look} || :", limit_s=_ANSWERS_S)
+    except LabError:
+        return [f"{client.name}: its mount does not answer"]
+    missed = [lab.servers[int(n)].name for n, there in _CONNECTED.findall(told) if there == "0"]
+    if not told:
+        return [f"{client.name}: the volume is not mounted"]
+    return [f"{client.name}: not connected to {', '.join(missed)}"] if missed else []
+
+
+def _number(file: Path) -> str | None:
+    """The file's number in the volume, as Gluster writes it; None where the brick has no such file."""
+    with suppress(OSError):
+        return str(uuid.UUID(bytes=os.getxattr(file, "trusted.gfid")))
+    return None
+
+
+def _size(file: Path) -> int:
+    """0 where it is not there, and of a pointer to another brick."""
+    with suppress(OSError):
+        return file.stat().st_size
+    return 0
+
+
+def _size_of_pieces(brick: Path, number: str) -> int:
+    """Of a file that is cut, its pieces after the first, which carry its number in their names."""
+    return sum(_size(one) for one in (brick / ".shard").glob(f"{number}.*"))

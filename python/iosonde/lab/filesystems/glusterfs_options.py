@@ -1,0 +1,99 @@
+"""Options of a Gluster volume: changed live, read back, and waited for until every client has them.
+
+`gluster volume set` answers when the servers know; clients fetch the new description a moment later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from iosonde.core.errors import InputError
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+from iosonde.lab.tools import LabError
+
+from .glusterfs_cli import VOLUME, RefusedError, gluster
+
+# Those that studies of Gluster vary; every other volume option can be given, too.
+OPTIONS = {
+    "performance.write-behind": "on, off: the client gathers writes and answers before they are sent",
+    "performance.write-behind-window-size": "how much of a file it holds back so",
+    "performance.flush-behind": "on, off: close answers before its data is sent",
+    "performance.read-ahead": "on, off: the client fetches what is likely read next",
+    "performance.read-ahead-page-count": "pieces of 128 KiB that it fetches so",
+    "performance.io-cache": "on, off: the client keeps what was read",
+    "performance.cache-size": "how much io-cache and quick-read keep",
+    "performance.quick-read": "on, off: a small file comes with the answer to its look-up",
+    "performance.open-behind": "on, off: open answers before the server is asked",
+    "performance.stat-prefetch": "on, off: md-cache, the client keeps attributes",
+    "performance.md-cache-timeout": "seconds that it keeps them",
+    "performance.io-thread-count": "threads of each brick",
+    "performance.client-io-threads": "on, off: threads of the client's own",
+}
+# Option that puts a part into the client → the part.
+_PARTS = {"performance.stat-prefetch": "md-cache", "performance.client-io-threads": "io-threads"} | {
+    f"performance.{name}": name
+    for name in ("write-behind", "read-ahead", "readdir-ahead", "io-cache", "quick-read", "open-behind", "nl-cache")
+}
+_FETCHED = "Received list of available volfile servers"
+_TAKEN_S = 10.0
+_WHICH = "iosonde lab list shows the usual ones"
+_ON = ("on", "yes", "true", "enable", "1")
+
+
+def read(server: LabHost, option: str) -> str:
+    """What is in force, a default too. Raises InputError where there is no such option."""
+    try:
+        told = gluster(server, "volume", "get", VOLUME, option)
+    except RefusedError as error:
+        raise InputError(f"{option}: no option of a Gluster volume: {error.message}", _WHICH) from error
+    values = [(one.findtext("Value") or "").removesuffix(" (DEFAULT)") for one in told.iter("Opt")]
+    return ", ".join(dict.fromkeys(values))
+
+
+def put(server: LabHost, options: Mapping[str, str]) -> None:
+    """Of the volume, several at once; clients have them a moment later. Raises InputError where Gluster refuses one."""
+    if not options:
+        return
+    try:
+        gluster(server, "volume", "set", VOLUME, *(word for pair in options.items() for word in pair))
+    except RefusedError as error:
+        said = ", ".join(f"{option}={value}" for option, value in options.items())
+        raise InputError(f"{said}: Gluster refuses it: {error.message}", _WHICH) from error
+
+
+def change(lab: Lab, option: str, value: str) -> None:
+    """Change one, and wait until every client that has the volume mounted has it. Raises InputError, LabError."""
+    server, mounted = lab.servers[0], [one for one in lab.clients if _is_mounted(lab, one)]
+    before = {one.name: _fetched(lab, one) for one in mounted}
+    was = read(server, option)
+    put(server, {option: value})
+    if (now := read(server, option)) == was:
+        return
+    lab.wait(f"the clients are told of {option}={value}",
+             lambda: all(_fetched(lab, one) > before[one.name] for one in mounted), _TAKEN_S)  # fmt: skip
+    if part := _PARTS.get(option):
+        lab.wait(f"the clients have {option}={value}",
+                 lambda: all((part in parts(lab, one)) is (now in _ON) for one in mounted), _TAKEN_S)  # fmt: skip
+
+
+def parts(lab: Lab, client: LabHost) -> list[str]:
+    """The translators that the client's mount is made of now, those of the volume itself by their own name."""
+    # The mount takes up a changed description with the next operation: `stat` is one.
+    told = client.shell(f'stat "{lab.mount_point}" >/dev/null; ls "{lab.mount_point}/.meta/graphs/active"', limit_s=10)
+    return sorted(line.removeprefix(f"{VOLUME}-") for line in told.split() if line.startswith(f"{VOLUME}-"))
+
+
+def _is_mounted(lab: Lab, client: LabHost) -> bool:
+    try:
+        table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
+    except LabError:
+        return False
+    return any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines())
+
+
+def _fetched(lab: Lab, client: LabHost) -> int:
+    """How often the client has been given a description of the volume."""
+    log = client.directory / "own" / "var-log-glusterfs" / f"{re.sub('/', '-', str(lab.mount_point).strip('/'))}.log"
+    return log.read_text(errors="replace").count(_FETCHED)

@@ -1,0 +1,39 @@
+"""`gluster volume profile` as data: what each brick did, and how long it took.
+
+Its text is read and not its XML, which does not say whether latencies are in microseconds, as they were, or in
+nanoseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.profile import ProfiledOperation, ServerProfile, with_shares
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_BRICK = re.compile(r"^Brick: ([^:]+):", re.MULTILINE)
+# share  mean unit  least unit  most unit  count  OPERATION
+_ROW = re.compile(r"^ *[\d.]+" + r" +([\d.]+) (\w+)" * 3 + r" +(\d+) +(\w+)$", re.MULTILINE)
+_TOTAL = re.compile(r"^ *(Duration|Data Read|Data Written): (\d+)", re.MULTILINE)
+
+
+def of_text(text: str, servers: Sequence[LabHost]) -> tuple[ServerProfile, ...]:
+    """That of every brick in `volume profile … info cumulative`."""
+    names = {one.address: one.name for one in servers}
+    _, *pieces = _BRICK.split(text)
+    return tuple(_of_brick(names.get(address, address), told)
+                 for address, told in zip(pieces[::2], pieces[1::2], strict=True))  # fmt: skip
+
+
+def _of_brick(server: str, text: str) -> ServerProfile:
+    totals = {name: int(value) for name, value in _TOTAL.findall(text)}
+    operations = with_shares(_operation(*row) for row in _ROW.findall(text))
+    return ServerProfile(server, float(totals.get("Duration", 0)), totals.get("Data Read", 0),
+                         totals.get("Data Written", 0), operations)  # fmt: skip
+
+
+def _operation(*row: str) -> ProfiledOperation:
+    mean, least, most = (float(value) * _SECONDS[unit] for value, unit in zip(row[:6:2], row[1:6:2], strict=True))
+    return ProfiledOperation(row[7].lower(), int(row[6]), mean, least, most)

@@ -1,0 +1,105 @@
+"""What can be asked of, and changed in, a lab's file system while it runs: options, counts, placement, mounts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import InputError
+
+from . import place
+from .filesystems import recipe_of
+from .lab import Lab
+from .profile import LabProfile
+from .tools import need_root
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """Options as they are in force now; ``was`` are those that were just changed, as they were before."""
+
+    values: Mapping[str, str]
+    was: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return {"options": dict(self.values), "was": dict(self.was)}
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Bytes of one file on each server, by name."""
+
+    file: str
+    n_bytes: Mapping[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        return {"file": self.file, "bytes": dict(self.n_bytes)}
+
+
+def get_options(lab: Lab, names: Sequence[str] = ()) -> LiveOptions:
+    """Those named, or all that the recipe names as worth a change. Raises InputError, LabError."""
+    need_root()
+    how = recipe_of(lab)
+    if not names and not how.live:
+        raise InputError(f"{how.title}: which option?", "iosonde lab list names them")
+    return LiveOptions({name: how.read(lab, name) for name in names or how.live}, {})
+
+
+def set_options(lab: Lab, options: Mapping[str, str]) -> LiveOptions:
+    """Change them, and read them back: they are in force at the clients when this returns. Raises InputError,
+    LabError."""
+    need_root()
+    how, was = recipe_of(lab), {}
+    for name, value in options.items():
+        was[name] = how.read(lab, name)
+        how.change(lab, name, value)
+    return LiveOptions({name: how.read(lab, name) for name in options}, was)
+
+
+def placement(lab: Lab, file: Path) -> Placement:
+    """Where the bytes of a file below the mount are. Raises InputError, LabError."""
+    need_root()
+    if file.is_absolute() and not file.is_relative_to(lab.mount_point):
+        raise InputError(f"{file} does not lie on the lab's file system", f"name one below {lab.mount_point}")
+    below = lab.mount_point / file
+    found = recipe_of(lab).placement(lab, below)
+    if found is None:
+        raise InputError(f"{recipe_of(lab).title} does not say where a file's bytes are")
+    return Placement(str(below.relative_to(lab.mount_point)), found)
+
+
+def count_operations(lab: Lab, on: bool) -> None:
+    """Have servers count their operations from zero, or no more. Raises InputError, LabError."""
+    need_root()
+    recipe_of(lab).count_operations(lab, on)
+
+
+def profile(lab: Lab) -> LabProfile:
+    """What servers did since they count. Raises InputError, LabError."""
+    need_root()
+    return LabProfile(lab.name, recipe_of(lab).profile(lab))
+
+
+def mount(lab: Lab, names: Sequence[str] = ()) -> None:
+    """Mount it on clients: those named, all; on a client itself, there. Raises InputError, LabError."""
+    need_root()
+    lab.each(_clients(lab, names), lambda client: recipe_of(lab).mount(lab, client))
+
+
+def unmount(lab: Lab, names: Sequence[str] = ()) -> None:
+    """Unmount it there, so that nothing that a client has cached is left. Raises InputError, LabError."""
+    need_root()
+    lab.each(_clients(lab, names), lambda client: recipe_of(lab).unmount(lab, client))
+
+
+def _clients(lab: Lab, names: Sequence[str]) -> tuple[Any, ...]:
+    wanted = set(names) or ({os.uname().nodename} if place.around() is not None else set())
+    for name in wanted - {one.name for one in lab.clients}:
+        raise InputError(f"{name}: no client of the lab {lab.name}",
+                         f"one of {', '.join(one.name for one in lab.clients)}")  # fmt: skip
+    return tuple(one for one in lab.clients if not wanted or one.name in wanted)

@@ -1,0 +1,52 @@
+"""What servers did for how long, operation by operation, as the file system counts it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ProfiledOperation:
+    """One kind of operation on one server: how many, how long they took there (seconds), and the ``share`` that they
+    have of the time of all operations there."""
+
+    operation: str
+    count: int
+    mean_s: float
+    min_s: float
+    max_s: float
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class ServerProfile:
+    """One server since ``seconds``: bytes that it read and wrote for clients, and its operations, those that took
+    longest first."""
+
+    server: str
+    seconds: float
+    read_bytes: int
+    written_bytes: int
+    operations: tuple[ProfiledOperation, ...]
+
+
+@dataclass(frozen=True)
+class LabProfile:
+    """That of every server of a lab."""
+
+    lab: str
+    servers: tuple[ServerProfile, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Stable JSON."""
+        servers = [vars(one) | {"operations": [vars(each) for each in one.operations]} for one in self.servers]
+        return {"lab": self.lab, "servers": servers}
+
+
+def with_shares(operations: Iterable[ProfiledOperation]) -> tuple[ProfiledOperation, ...]:
+    """The same with their shares, those that took longest first."""
+    ordered = sorted(operations, key=lambda one: -one.count * one.mean_s)
+    total = sum(one.count * one.mean_s for one in ordered) or 1.0
+    return tuple(replace(one, share=one.count * one.mean_s / total) for one in ordered)

@@ -1,0 +1,285 @@
+"""GlusterFS in a lab: its kinds of volume, options live, counts, placement, remounts, faults and healing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+
+import pytest
+from lab_here import iosonde
+
+from iosonde import lab as labs
+from iosonde.core.errors import InputError
+from iosonde.lab.filesystems import recipe_of
+from iosonde.lab.filesystems.glusterfs_options import _PARTS, parts
+
+MIB = 2**20
+
+
+@pytest.fixture(scope="module")
+def copies(lab_of):
+    """Two servers, each with a copy; two clients, which miss a silent server after 4 and not 42 s."""
+    options = {"network.ping-timeout": "4"}
+    return lab_of("glusterfs", {"clients": 2, "name": "copies"}, options=options, replica=2)
+
+
+@pytest.fixture
+def healthy(copies):
+    """The same, with whatever a test inflicted undone."""
+    yield copies
+    labs.heal(copies)
+
+
+def put(lab, name: str, n_bytes: int, client: int = 0) -> str:
+    """Write a file through the mount, to the servers; the digest of what was written."""
+    script = f'head -c {n_bytes} /dev/urandom > "$0"; sync "$0"; sha256sum < "$0"'
+    return lab.clients[client].run("sh", "-ec", script, str(lab.mount_point / name)).split()[0]
+
+
+def digest(lab, name: str, client: int = 0) -> str:
+    told = lab.clients[client].run("sha256sum", str(lab.mount_point / name), limit_s=120)
+    return told.split()[0]
+
+
+# Volumes
+
+
+def test_a_file_is_on_every_server_of_its_copies(copies):
+    put(copies, "a", 3 * MIB)
+    assert labs.placement(copies, copies.mount_point / "a").n_bytes == {"server1": 3 * MIB, "server2": 3 * MIB}
+    told = recipe_of(copies).layout(copies)
+    assert (told.copies, told.copied_by, told.parity_parts) == (2, "client", 0)
+    with pytest.raises(InputError, match="no brick has such a file"):
+        labs.placement(copies, copies.mount_point / "absent")
+    with pytest.raises(InputError, match="does not lie on"):
+        labs.placement(copies, copies.directory / "lab.json")
+
+
+def test_distributed_a_file_is_on_one_server_and_pieces_of_it_on_many(lab_of):
+    lab = lab_of("glusterfs", {"servers": 2, "name": "spread"}, shard="4MiB")
+    put(lab, "small", MIB)
+    assert sorted(labs.placement(lab, lab.mount_point / "small").n_bytes.values()) == [0, MIB]
+    put(lab, "large", 33 * MIB)
+    large = labs.placement(lab, lab.mount_point / "large").n_bytes
+    assert sum(large.values()) == 33 * MIB and min(large.values()) >= 4 * MIB
+    told = recipe_of(lab).layout(lab)
+    assert (told.copies, told.servers_of_a_file) == (1, 2)
+    assert labs.status(lab.name).facts["type"] == "Distribute"
+    labs.down(lab.name)
+
+
+def test_an_erasure_code_has_its_parity_where_gluster_chose_it(lab_of):
+    lab = lab_of("glusterfs", {"servers": 3, "name": "code"}, disperse=3)
+    put(lab, "a", 2 * MIB)
+    assert labs.placement(lab, lab.mount_point / "a").n_bytes == dict.fromkeys(("server1", "server2", "server3"), MIB)
+    told = recipe_of(lab).layout(lab)
+    assert (told.copies, told.data_parts, told.parity_parts, told.servers_of_a_file) == (1, 2, 1, 3)
+    assert labs.get_options(lab, ["redundancy"]).values == {"redundancy": "1"}
+    first = digest(lab, "a")
+    labs.inflict(lab, "kill-server", lab.servers[1])
+    assert digest(lab, "a") == first
+    assert labs.heal(lab).healed_s is not None
+    labs.down(lab.name)
+
+
+def test_what_was_asked_for_at_the_start_is_in_force(lab_of):
+    asked = {"performance.write-behind": "off", "performance.io-thread-count": "8"}
+    lab = lab_of("glusterfs", {"servers": 1, "name": "asked"}, options=asked)
+    assert labs.get_options(lab, list(asked)).values == asked
+    assert "write-behind" not in parts(lab, lab.clients[0])
+    labs.down(lab.name)
+
+
+# Options
+
+
+def test_every_part_of_the_client_can_be_switched_live_and_is_then_there_or_not(copies):
+    client = copies.clients[1]
+    for option, part in _PARTS.items():
+        before = labs.get_options(copies, [option]).values[option]
+        for value in ("off", "on"):
+            assert labs.set_options(copies, {option: value}).values == {option: value}
+            assert (part in parts(copies, client)) is (value == "on"), option
+        labs.set_options(copies, {option: before})
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("performance.cache-size", "64MB"), ("performance.write-behind-window-size", "4MB"),
+        ("performance.read-ahead-page-count", "8"), ("performance.md-cache-timeout", "10"),
+        ("performance.io-thread-count", "8"), ("network.frame-timeout", "900"),
+    ],
+)  # fmt: skip
+def test_an_option_with_a_value_is_read_back(copies, option, value):
+    found = labs.set_options(copies, {option: value})
+    assert found.values == {option: value} and found.was[option] != value
+    assert labs.get_options(copies, [option]).values == {option: value}
+
+
+def test_options_that_are_none_are_refused_with_the_next_best(copies):
+    for given, said in (
+        ({"performance.wrte-behind": "on"}, "Did you mean performance.write-behind"),
+        ({"performance.io-thread-count": "many"}, "io-thread-count"),
+        ({"replica": "3"}, "a volume is made with it"),
+    ):
+        with pytest.raises(InputError, match=said):
+            labs.set_options(copies, given)
+
+
+def test_options_are_set_from_a_client_too_as_an_experiment_does(copies):
+    """By the lab's own ssh; a client knows which lab it is in."""
+    words = ["lab", "exec", "--lab", "copies", "client1", "iosonde", "lab"]
+    done = iosonde(*words, "set", "performance.flush-behind=off")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "performance.flush-behind  off   it was on\n"
+    assert labs.get_options(copies, ["performance.flush-behind"]).values["performance.flush-behind"] == "off"
+    assert json.loads(iosonde(*words, "get", "performance.flush-behind", "--json").stdout)["options"]
+
+
+# Counts
+
+
+def test_the_servers_count_their_operations_when_they_are_asked_to(copies):
+    labs.count_operations(copies, True)
+    put(copies, "counted", 8 * MIB)
+    found = labs.profile(copies)
+    assert [one.server for one in found.servers] == ["server1", "server2"]
+    for server in found.servers:
+        assert server.written_bytes == 8 * MIB and server.read_bytes == 0
+        by_name = {one.operation: one for one in server.operations}
+        assert by_name["create"].count == 1 and by_name["write"].count >= 8
+        assert sum(one.share for one in server.operations) == pytest.approx(1)
+        # Latencies are seconds: none took longer than the file was being written.
+        assert 1e-6 < by_name["write"].min_s <= by_name["write"].mean_s <= by_name["write"].max_s < 30
+    labs.count_operations(copies, True)
+    assert all(one.written_bytes == 0 for one in labs.profile(copies).servers)
+    labs.count_operations(copies, False)
+
+
+# Mounts
+
+
+def test_a_remount_is_a_new_client_that_remembers_nothing(copies):
+    client = copies.clients[0]
+    first = put(copies, "kept", MIB)
+    before = client.processes("glusterfs")
+    labs.unmount(copies, ["client1"])
+    assert client.run("ls", str(copies.mount_point)) == ""
+    assert "client1: the volume is not mounted" in recipe_of(copies).health(copies)
+    labs.mount(copies, ["client1"])
+    assert not set(before) & set(client.processes("glusterfs"))
+    assert digest(copies, "kept") == first and recipe_of(copies).health(copies) == []
+    with pytest.raises(InputError, match="no client"):
+        labs.unmount(copies, ["server1"])
+
+
+def test_a_client_remounts_itself_between_trials(copies):
+    before = copies.clients[0].processes("glusterfs"), copies.clients[1].processes("glusterfs")
+    done = iosonde("lab", "exec", "--lab", "copies", "client2", "sh", "-c", "iosonde lab unmount && iosonde lab mount")
+    assert done.returncode == 0, done.stderr
+    after = copies.clients[0].processes("glusterfs"), copies.clients[1].processes("glusterfs")
+    assert after[0] == before[0] and after[1] != before[1]
+
+
+# Faults
+
+
+def test_a_killed_server_is_said_its_data_is_read_and_its_copy_heals(healthy):
+    """K-26: with two copies any server may go; what was written meanwhile is on both afterwards."""
+    first = put(healthy, "before", 4 * MIB)
+    fault = labs.inflict(healthy, "kill-server", healthy.servers[1])
+    assert fault.pids and healthy.servers[1].processes("glusterfsd") == []
+    meanwhile = put(healthy, "meanwhile", 4 * MIB)
+    assert digest(healthy, "before", 1) == first and digest(healthy, "meanwhile", 1) == meanwhile
+    status = labs.status(healthy.name)
+    assert status.problem and [one.kind for one in status.faults] == ["kill-server"]
+    said = " ".join(status.health)
+    assert "server2: its brick is down" in said and "whose copies do not agree" in said
+    assert "not connected to server2" in said
+    assert labs.placement(healthy, healthy.mount_point / "meanwhile").n_bytes["server2"] == 0
+
+    healing = labs.heal(healthy)
+    assert [one.kind for one in healing.undone] == ["kill-server"] and 0 < healing.healed_s < 60
+    assert not labs.status(healthy.name).problem
+    brick = healthy.servers[1].seen(healthy.servers[1].disk / "brick" / "meanwhile")
+    assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
+
+
+def test_a_stopped_server_stops_those_that_wait_for_it_until_it_goes_on(healthy):
+    client = healthy.clients[0]
+    labs.inflict(healthy, "stop", healthy.servers[0])
+    file = str(healthy.mount_point / "stopped")
+    client.start("sh", "-ec", f'head -c 65536 /dev/zero > "{file}"; sync "{file}"; touch /run/done', log="stopped")
+    time.sleep(1)
+    assert not client.seen("/run/done").exists()
+    assert labs.heal(healthy).healed_s is not None
+    healthy.wait("the write goes on", client.seen("/run/done").exists, 20)
+
+
+def test_a_cut_link_is_mended(healthy):
+    labs.inflict(healthy, "cut-link", healthy.servers[1])
+    meanwhile = put(healthy, "cut", MIB)
+    healthy.wait("clients notice", lambda: any("not connected" in one for one in recipe_of(healthy).health(healthy)))
+    assert labs.heal(healthy, limit_s=120).healed_s is not None
+    brick = healthy.servers[1].seen(healthy.servers[1].disk / "brick" / "cut")
+    assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
+
+
+def seconds_to_put(lab, n_bytes: int) -> float:
+    begin = time.monotonic()
+    put(lab, "timed", n_bytes)
+    return time.monotonic() - begin
+
+
+def test_a_slow_link_and_a_slow_disk_are_as_slow_as_was_asked_for(healthy):
+    for kind, rate, server in (("slow-link", "16mbit", 0), ("slow-disk", "2MB/s", 1)):
+        labs.inflict(healthy, kind, healthy.servers[server], rate)
+        assert seconds_to_put(healthy, 6 * MIB) > 2.5
+        assert labs.heal(healthy, healthy.servers[server].name).healed_s is not None
+        assert seconds_to_put(healthy, 6 * MIB) < 2.5
+
+
+def test_a_full_disk_drops_its_copy_in_silence_and_heals(healthy):
+    labs.inflict(healthy, "fill-disk", healthy.servers[0])
+    meanwhile = put(healthy, "full", 4 * MIB)
+    assert "server2: its brick knows of" in " ".join(recipe_of(healthy).health(healthy))
+    assert labs.heal(healthy).healed_s is not None
+    brick = healthy.servers[0].seen(healthy.servers[0].disk / "brick" / "full")
+    assert hashlib.sha256(brick.read_bytes()).hexdigest() == meanwhile
+
+
+def test_a_fault_for_a_while_undoes_itself_and_says_how_long_it_took(healthy):
+    done = iosonde("lab", "fault", "--lab", "copies", "kill-server", "server1", "--for", "1s", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [one["kind"] for one in told["undone"]] == ["kill-server"] and told["healed_s"] > 0
+    assert labs.in_force(healthy) == []
+
+
+def test_faults_that_cannot_be_are_refused_and_change_nothing(healthy):
+    for words, said in (
+        (("kill-server", "client1"), "nothing serves data there"), (("fill-disk", "client1"), "no disk of its own"),
+        (("slow-disk", "server1"), "takes a rate"), (("cut-link", "server1", "10mbit"), "takes no rate"),
+        (("slow-disk", "client1", "1MB/s"), "has no disk"), (("cut-link", "server9"), "no host of the lab"),
+        (("slow-link", "server1", "fast"), "fast"), (("slow-link", "server1", "0mbit"), "must be positive"),
+    ):  # fmt: skip
+        done = iosonde("lab", "fault", "--lab", "copies", *words)
+        assert done.returncode in (2, 3) and said in done.stderr, (words, done.stderr)
+        assert labs.in_force(healthy) == []
+    labs.inflict(healthy, "cut-link", healthy.clients[1])
+    with pytest.raises(InputError, match="in force already"):
+        labs.inflict(healthy, "cut-link", healthy.clients[1])
+
+
+# Runs
+
+
+def test_clients_measure_it_and_the_store_names_what_it_is(copies, tmp_path):
+    sizes = ["--large-size", "4MiB", "--small-files", "8", "--repetitions", "1", "--store", tmp_path / "store"]
+    done = iosonde("lab", "run", "--lab", "copies", "--nodes", "1,2", *sizes, limit_s=300)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(iosonde("show", tmp_path / "store", "--json").stdout)
+    assert len(shown["runs"]) == 2 and all(one["complete"] for one in shown["runs"])
+    assert copies.clients[0].run("ls", str(copies.mount_point)).count("iosonde-") == 0

@@ -1,0 +1,97 @@
+"""What a lab is made of, as people write it; whether a file system can be made so."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.lab.description import LabDescription, of_dict, of_words, parse_bits
+from iosonde.lab.filesystems import MODULES, recipe
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("993mbit", 993e6), ("1gbit", 1e9), ("5.8Gbit", 5.8e9), ("580 Mbit/s", 580e6), ("64kbit", 64e3),
+        ("900bit", 900), ("10MB/s", 80e6), ("1MiB/s", 8 * 2**20),
+    ],
+)  # fmt: skip
+def test_rates_of_links_are_bits_as_vendors_count(text, bits):
+    assert parse_bits(text) == bits
+
+
+@pytest.mark.parametrize("text", ["", "fast", "1.2.3mbit", "10", "10Mb/s", "-1mbit"])
+def test_rates_that_are_none(text):
+    with pytest.raises(InputError):
+        parse_bits(text)
+
+
+def test_words_become_base_units_and_what_is_not_said_is_not_limited():
+    words = {
+        "file_system": "glusterfs", "servers": 5, "net": "993mbit", "disk_read": "117MB/s", "disk_write": "148MB/s",
+        "disk_size": "1GiB", "write_back": "8MiB", "delay": "2ms", "cpus": 0.5, "scale": None,
+    }  # fmt: skip
+    found = of_words(words, {"replica": "2"})
+    assert (found.servers, found.clients, found.disk_bytes, found.write_back_bytes) == (5, 2, 2**30, 8 * 2**20)
+    assert (found.link_bits_per_s, found.read_rate, found.write_rate) == (993e6, 117e6, 148e6)
+    assert (found.delay_s, found.cpus_per_host, found.options) == (0.002, 0.5, {"replica": "2"})
+    bare = LabDescription("local")
+    assert (bare.link_bits_per_s, bare.read_rate, bare.write_rate) == (None, None, None)
+
+
+def test_a_scale_divides_all_rates():
+    found = of_words({"file_system": "local", "net": "5800mbit", "disk_read": "100MB/s", "scale": 10}, {})
+    assert (found.link_bits_per_s, found.read_rate, found.write_rate) == (580e6, 10e6, None)
+
+
+def test_a_description_survives_its_file():
+    found = of_words({"file_system": "local", "name": "a-1", "net": "1gbit"}, {"x": "y"})
+    assert of_dict({**found.to_dict(), "of_a_newer_version": 1}) == found
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"name": "../etc"}, "not a name"), ({"name": "Up"}, "not a name"), ({"name": "a" * 32}, "not a name"),
+        ({"base_fs": "zfs"}, "one of xfs"), ({"servers": 0}, "number of hosts"), ({"clients": 61}, "number of hosts"),
+        ({"net": "0mbit"}, "must be positive"), ({"disk_read": "fast"}, "fast"), ({"cpus": -1}, "must be positive"),
+        ({"disks": 3}, "no such key"), ({"delay": "soon"}, "soon"), ({"disk_size": "big"}, "big"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_its_name(words, said):
+    with pytest.raises(InputError) as error:
+        of_words({"file_system": "local", **words}, {})
+    assert said in f"{error.value.message} {error.value.hint}"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_recipe_says_what_it_is_and_refuses_options_that_it_has_not(name):
+    how = recipe(name)
+    assert how.title and all(how.options.values()) and all(how.live.values())
+    how.check(6, {})
+    with pytest.raises(InputError, match="no option"):
+        how.check(6, {"stripes": "3"})
+
+
+def test_a_file_system_that_is_none():
+    with pytest.raises(InputError, match="zfs: no file system") as error:
+        recipe("zfs")
+    assert "glusterfs" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("servers", "options", "said"),
+    [
+        (3, {"replica": "2"}, "cannot be grouped by 2"), (4, {"disperse": "3"}, "cannot be grouped by 3"),
+        (3, {"replica": "many"}, "not a whole number"), (3, {"shard": "1MiB"}, "4 MiB at least"),
+        (6, {"replica": "2", "disperse": "3"}, "of copies, or of pieces"),
+        (3, {"redundancy": "1"}, "of copies, or of pieces"),
+    ],
+)  # fmt: skip
+def test_gluster_refuses_what_its_volumes_cannot_be(servers, options, said):
+    with pytest.raises(InputError, match=said):
+        recipe("glusterfs").check(servers, options)
+
+
+def test_gluster_takes_any_option_of_a_volume_by_its_own_name():
+    recipe("glusterfs").check(4, {"replica": "2", "performance.write-behind": "off", "shard": "64MiB"})

@@ -1,0 +1,247 @@
+"""Parts of a lab that need no root: where it lives, commands, warnings, the words of a run, faults' memory, counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from iosonde.core.errors import InputError
+from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, place, run_words, teardown, tools
+from iosonde.lab.filesystems import glusterfs_profile
+from iosonde.lab.lab import labs, only, open_lab, planned
+from iosonde.lab.links import SWITCH
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path, monkeypatch):
+    """An own root of labs, whose owner is taken for root."""
+    monkeypatch.setenv(place.ROOT, str(tmp_path))
+    monkeypatch.setattr(place, "FACTS", str(tmp_path / "facts"))
+    monkeypatch.setattr(place, "OWNER", os.getuid())
+    return tmp_path
+
+
+def lab_of(name: str = "one", **words):
+    assert place.claim(name)
+    lab = planned(LabDescription("local", **words).named(name), [])
+    lab.write("up", {})
+    return lab
+
+
+# Where labs live
+
+
+def test_a_name_can_be_claimed_once_and_is_a_lab_from_then_on(root):
+    assert place.claim("one") and not place.claim("one")
+    assert place.names() == ["one"]
+    (root / "one" / place.FILE).unlink()
+    assert place.names() == ["one"]  # ended before anything was in it
+    (root / "one" / "other").touch()
+    assert place.names() == []
+
+
+def test_directories_of_others_are_no_labs(root):
+    for name in ("papers", "empty"):
+        (root / name).mkdir()
+    (root / "papers" / place.FILE).write_text("{}")
+    (root / "sticky").mkdir(mode=0o1755)
+    (root / "sticky" / "file").touch()
+    assert place.names() == []
+
+
+def test_a_root_that_is_a_link_is_taken_where_it_leads(root, monkeypatch):
+    (root / "real").mkdir()
+    (root / "link").symlink_to("real")
+    monkeypatch.setenv(place.ROOT, str(root / "link"))
+    assert place.root() == root / "real"
+
+
+def test_a_host_knows_the_lab_that_it_is_in(root, monkeypatch):
+    lab = lab_of()
+    lab_of("two")
+    (root / "facts").write_text(lab.file.read_text())
+    monkeypatch.setenv(place.ROOT, "/nowhere")
+    assert place.around() == root / "one" and only() == "one"
+    assert lab.clients[0].words("hostname", directory="/a b") == ["ssh", "client1", "cd '/a b' && exec hostname"]
+    monkeypatch.setattr(teardown, "need_root", lambda: None)
+    with pytest.raises(InputError, match="from one of its own hosts"):
+        teardown.down("one")
+
+
+def test_the_only_lab_needs_no_name(root):
+    with pytest.raises(InputError, match="there is no lab"):
+        only()
+    lab_of()
+    assert only() == "one" and open_lab().name == "one"
+    lab_of("two")
+    with pytest.raises(InputError, match="which lab.*one, two"):
+        open_lab()
+    with pytest.raises(InputError, match="three: no such lab"):
+        open_lab("three")
+
+
+def test_a_lab_is_read_back_as_it_was_planned(root):
+    made = lab_of(servers=2, clients=3)
+    found = open_lab("one")
+    assert found == made
+    assert [one.name for one in found.hosts] == ["server1", "server2", "client1", "client2", "client3"]
+    assert [one.address for one in found.hosts] == [f"{hosts.SUBNET}.{n}" for n in range(1, 6)]
+    assert len({one.name for one in (*found.hosts, found.switch)}) == 6 and found.switch.name == SWITCH
+    assert labs() == [("one", "up", [])]
+    with pytest.raises(InputError, match=r"server9: no host.*") as error:
+        found.host("server9")
+    assert "client3" in error.value.hint
+
+
+def test_what_needs_root_says_so(root, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    lab = lab_of()
+    for wish in (
+        lambda: teardown.down("one"), lambda: faults.inflict(lab, "cut-link", lab.servers[0]), lambda: faults.heal(lab),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="needs root") as error:
+            wish()
+        assert "sudo" in error.value.hint
+    assert listing().why_not == "it needs root"
+
+
+# Commands
+
+
+def test_a_command_that_fails_says_where_and_its_last_word():
+    with pytest.raises(tools.LabError, match="server1: sh -c .*: no space"):
+        tools.run(["sh", "-c", "echo first >&2; echo no space >&2; exit 3"], where="server1")
+    with pytest.raises(tools.LabError, match="exit code 4"):
+        tools.run(["sh", "-c", "exit 4"])
+    with pytest.raises(tools.LabError, match="No such file"):
+        tools.run(["/no/such/tool"])
+    with pytest.raises(tools.LabError, match="no answer after 0.1 s"):
+        tools.run(["sleep", "9"], limit_s=0.1)
+    assert tools.run(["cat"], given="text") == "text"
+
+
+def test_what_is_missing_is_named_with_its_package(monkeypatch):
+    monkeypatch.setattr(tools, "found", lambda command: command not in ("glusterd", "gluster", "tc"))
+    wanted = {"glusterd": "glusterfs-server", "gluster": "glusterfs-server", "mount.glusterfs": "glusterfs-client"}
+    with pytest.raises(InputError, match="missing: tc, glusterd, gluster") as error:
+        tools.need(wanted)
+    assert error.value.hint == "install with: apt install iproute2 glusterfs-server"
+    found = listing()
+    assert found.missing == ("iproute2",)
+    assert {one.name: one.missing for one in found.possible}["glusterfs"] == ("glusterfs-server",)
+    assert {one.name: one.missing for one in found.possible}["local"] == ()
+
+
+# What was emulated
+
+
+def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    asked = LabDescription("local", net_bits_per_s=1e9, disk_read=100e6, disk_write=100e6, scale=10)
+    wanted = 1e8 / 8 * calibrate.GOODPUT
+    links = [{"from": "a", "to": "b", "bytes_per_s": share * wanted} for share in (0.91, 1.09, 0.89)]
+    disks = [{"host": "s", "read_bytes_per_s": 8.9e6, "write_bytes_per_s": 10.9e6}]
+    told = calibrate.off(asked, {"links": links, "disks": disks, "load": 2.5})
+    assert told == [
+        "link a to b: 89% of what was asked for", "disk of s: it reads at 89% of what was asked for",
+        "the machine is busy: load 2.5 on 2 CPUs",
+    ]  # fmt: skip
+    assert calibrate.off(LabDescription("local"), {"links": links, "disks": disks, "load": 1.0}) == []
+
+
+# Runs
+
+
+def test_a_run_gets_the_mount_and_the_clients_unless_they_are_said(root):
+    lab = lab_of(clients=2)
+    words = run_words(lab, ["--nodes", "1,2"])
+    assert words[0] == sys.executable and words[3:6] == ("run", "--nodes", "1,2")
+    assert words[6:] == ("--target", str(lab.mount_point), "--hosts", str(root / "one" / "client-hosts"))
+    assert (root / "one" / "client-hosts").read_text() == "client1\nclient2\n"
+    assert "--hosts" not in run_words(lab, ["--target=/x", "--hosts=h"])[6:]
+    alone = lab_of("alone", clients=1)
+    assert "--hosts" not in run_words(alone, [])
+
+
+# Faults
+
+
+@pytest.fixture
+def switches(monkeypatch):
+    """Links that are only told of; nobody needs to be root."""
+    told = []
+    monkeypatch.setattr(faults, "need_root", lambda: None)
+    monkeypatch.setattr(faults.links, "cut", lambda switch, host: told.append(("cut", host.name)))
+    monkeypatch.setattr(faults.links, "mend", lambda switch, host: told.append(("mend", host.name)))
+    monkeypatch.setattr(faults.links, "shape", lambda switch, host, rate, delay: told.append((rate, host.name)))
+    return told
+
+
+def test_faults_are_kept_until_they_are_undone_the_last_one_first(switches):
+    lab = lab_of(net_bits_per_s=1e9)
+    faults.inflict(lab, "cut-link", lab.servers[0])
+    faults.inflict(lab, "slow-link", lab.servers[1], "10mbit")
+    assert [(one.kind, one.host, one.rate) for one in faults.in_force(open_lab("one"))] == [
+        ("cut-link", "server1", None), ("slow-link", "server2", 10e6),
+    ]  # fmt: skip
+    healing = faults.heal(lab, "server1")
+    assert [one.host for one in healing.undone] == ["server1"] and not healing.problem and healing.healed_s < 1
+    assert [one.kind for one in faults.undo(lab)] == ["slow-link"] and faults.in_force(lab) == []
+    assert switches == [("cut", "server1"), (10e6, "server2"), ("mend", "server1"), (1e9, "server2")]
+
+
+def test_a_fault_that_fails_half_way_is_undone_and_not_kept(switches, monkeypatch):
+    lab = lab_of()
+
+    def half(switch, host):
+        raise tools.LabError("half cut")
+
+    monkeypatch.setattr(faults.links, "cut", half)
+    with pytest.raises(tools.LabError, match="half cut"):
+        faults.inflict(lab, "cut-link", lab.servers[0])
+    assert switches == [("mend", "server1")] and faults.in_force(lab) == []
+
+
+def test_what_does_not_heal_in_time_says_why(switches, monkeypatch):
+    lab = lab_of()
+    monkeypatch.setattr(type(faults.recipe_of(lab)), "health", lambda self, lab: ["server1: its brick is down"])
+    healing = faults.heal(lab, limit_s=0.05)
+    assert healing.problem and healing.health == ("server1: its brick is down",)
+    assert json.loads(json.dumps(healing.to_dict()))["healed_s"] is None
+
+
+# Gluster's counts
+
+PROFILE = """\
+Brick: 10.99.0.1:/lab/server1/disk/brick
+----------------------------------------
+Cumulative Stats:
+   Block Size:             131072b+ 
+ No. of Reads:                    0 
+No. of Writes:                   96 
+ %-latency   Avg-latency   Min-Latency   Max-Latency   No. of calls         Fop
+ ---------   -----------   -----------   -----------   ------------        ----
+      0.00       0.00 {0}       0.00 {0}       0.00 {0}              2     RELEASE
+     25.00  100000.00 {0}   50000.00 {0}  200000.00 {0}             10       WRITE
+     75.00 3000000.00 {0} 3000000.00 {0} 3000000.00 {0}              1       FSYNC
+ 
+    Duration: 259 seconds
+   Data Read: 7 bytes
+Data Written: 12582912 bytes
+"""  # noqa: W291
+
+
+@pytest.mark.parametrize(("unit", "second"), [("ns", 1e-9), ("us", 1e-6)])
+def test_latencies_are_in_the_unit_that_gluster_names(unit, second):
+    lab = planned(LabDescription("glusterfs", servers=1).named("one"), [])
+    (server,) = glusterfs_profile.of_text(PROFILE.format(unit), lab.servers)
+    assert (server.server, server.seconds, server.read_bytes, server.written_bytes) == ("server1", 259, 7, 12582912)
+    fsync, write, release = server.operations
+    assert (fsync.operation, fsync.count, fsync.share) == ("fsync", 1, 0.75)
+    assert (write.count, write.mean_s, write.min_s, write.max_s) == pytest.approx(
+        (10, 1e5 * second, 5e4 * second, 2e5 * second)
+    )
+    assert release.share == 0
