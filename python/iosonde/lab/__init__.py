@@ -6,9 +6,8 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 
 from __future__ import annotations
 
-from .bring import up
+from .bring import described, up
 from .description import LabDescription
-from .description import of_words as described
 from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost

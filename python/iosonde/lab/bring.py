@@ -10,13 +10,20 @@ from iosonde.core.errors import InputError
 
 from . import cgroups, disks, hosts, links, place, secure_shell
 from .calibrate import calibrate
-from .description import LabDescription
+from .description import LabDescription, of_words
 from .filesystems import recipe, recipe_of
 from .lab import STARTING, UP, Lab, planned
 from .teardown import down
 from .tools import LabError, need, need_root
 
 Say = Callable[[str], None]
+
+
+def described(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescription:
+    """A lab by the words of ``lab up``, with as many servers as its file system usually has. Raises InputError."""
+    given = {word: value for word, value in words.items() if value is not None}
+    usual = {"servers": recipe(str(given.get("file_system"))).usual_servers}
+    return of_words(usual | given, options)
 
 
 def up(

@@ -6,10 +6,8 @@ the administrators in its root's list of rights are replaced by everybody, and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 
-from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
@@ -28,18 +26,13 @@ _WAIT_S = 60.0
 
 class _OpenAfs(Recipe):
     title = "OpenAFS"
+    usual_servers, fixed_servers = 1, True
     commands = {
         "bosserver": "openafs-fileserver", "bos": "openafs-client", "pts": "openafs-client", "vos": "openafs-client",
         f"{_DAEMONS}/vlserver": "openafs-dbserver", f"{_DAEMONS}/dafileserver": "openafs-fileserver",
         "afsd.fuse": "openafs-fuse",
     }  # fmt: skip
     machine_directories = (_PARTITION,)
-
-    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """One server."""
-        super().check(n_servers, options)
-        if n_servers != 1:
-            raise InputError(f"OpenAFS has one file server here, not {n_servers}", "--servers 1")
 
     def start(self, lab: Lab) -> None:
         """Databases first, which take a moment to agree that they are alone; then the file server and its volume."""

@@ -53,11 +53,17 @@ class Recipe(ABC):
     extra_hosts: Sequence[str] = ()
     # Directories that must be on the machine; those that are not are made, and removed with the lab.
     machine_directories: Sequence[str] = ()
+    # How many servers it has where nobody says; whether it cannot have more than that.
+    usual_servers: int = 3
+    fixed_servers: bool = False
     # Whether servers keep data on disks of their own.
     has_disks: bool = True
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Refuse what it cannot be; more than the names of options. Raises InputError."""
+        if self.fixed_servers and n_servers != self.usual_servers:
+            raise InputError(f"{self.title} has {self.usual_servers} server here, not {n_servers}",
+                             f"--servers {self.usual_servers}")  # fmt: skip
         for name in options:
             if name not in self.options:
                 known = ", ".join(self.options) or "it has none"

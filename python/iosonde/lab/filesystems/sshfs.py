@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 
@@ -14,14 +12,9 @@ from .recipe import Layout, Recipe
 
 class _Sshfs(Recipe):
     title = "SSHFS"
+    usual_servers, fixed_servers = 1, True
     commands = {"sshfs": "sshfs", "sshd": "openssh-server"}
     options = {"direct_io": "on: every read and write goes to the server [off]"}
-
-    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
-        """One server."""
-        super().check(n_servers, options)
-        if n_servers != 1:
-            raise InputError(f"SSHFS has one server, not {n_servers}", "--servers 1")
 
     def start(self, lab: Lab) -> None:
         """Every host has an sshd already."""
