@@ -25,7 +25,7 @@ def command() -> None:
 @click.argument("file_system", metavar="FILE-SYSTEM")
 @click.option("--name", metavar="NAME", help="What the lab is called [default: its file system's name].")
 @click.option(
-    "--servers", type=click.IntRange(1), metavar="N", help="Hosts with disks [default: 3, or what it can have]."
+    "--servers", type=click.IntRange(1), metavar="N", help="Hosts with disks [default: 3, or 1]."
 )
 @click.option("--clients", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Hosts that mount.")
 @click.option("--net", metavar="RATE", help="Each link, in Ethernet bits: 993mbit [default: not limited].")
