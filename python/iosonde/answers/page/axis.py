@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.headlines import SPEEDS, metric_words
 from iosonde.core.stored import StoredRun
 from iosonde.stats.overview.types import OverviewRow
 
@@ -24,6 +25,7 @@ TITLES = {
     "read_1to1_small": "Read 1-to-1, small files",
     "read_nto1_small": "Read N-to-1, small files",
 }
+_USUAL = ("_last_done", "seconds", *(f"{kind}_mean" for kind in SPEEDS))
 _PARTS = {"_writer_node": " on the writer's node", "write_buffered": " without fsync and close"}
 
 
@@ -59,7 +61,7 @@ def title(operation: str) -> str:
 
 def metric_title(operation: str, metric: str) -> str:
     """The heading of a metric: the operation alone where the clock is the usual one, or its unit says it all."""
-    return title(operation) + ("" if metric.endswith(("_last_done", "seconds")) else f", {metric_words(metric)}")
+    return title(operation) + ("" if metric.endswith(_USUAL) else f", {metric_words(metric)}")
 
 
 def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
@@ -68,11 +70,6 @@ def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
     return {key: _title_among(*key, key[0] in several) for key in keys}
-
-
-def metric_words(metric: str) -> str:
-    """``completion latency p99``; of the usual clock its name is left out."""
-    return metric.removesuffix("_last_done").replace("_", " ")
 
 
 def _title_among(operation: str, metric: str, several: bool) -> str:

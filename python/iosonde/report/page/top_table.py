@@ -21,7 +21,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.bars import MOST_STRETCH
-from iosonde.report.pivot import SEVERAL, Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import SEVERAL, Key, column_place, pivoted, spread_said
 
 from .strip import STRIP_HEIGHT, Mark, StripAxis
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from iosonde.core.clock_words import clock_words
 from iosonde.core.table import show
 from iosonde.core.units import human_scale, significant
-from iosonde.report.pivot import SEVERAL
+from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
 
 from .cells import every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
-from .pivot import block, by_level, column_factor, fits
+from .settings_table import block, by_level, column_factor, fits
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary

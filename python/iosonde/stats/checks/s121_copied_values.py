@@ -50,7 +50,8 @@ def check(subject: Subject) -> list[Finding]:
     for (operation, metric), cells in subject.families.items():
         copies = find(cells)
         if copies is not None:
-            found += [finding for finding in (_cells(copies, operation or metric), _trials(copies, operation or metric))
+            name = subject.name(operation, metric)
+            found += [finding for finding in (_cells(copies, name), _trials(copies, name))
                       if finding]  # fmt: skip
     if subject.table is not None and not subject.runs:
         found += _columns(subject.table, subject.cells)

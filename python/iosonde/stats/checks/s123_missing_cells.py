@@ -52,7 +52,7 @@ def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
     found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families.items():
-        name = operation or metric
+        name = subject.name(operation, metric)
         levels = None if subject.observed else _levels(cells)
         # Of a million cells not one has to be looked at then.
         told = levels and (_sparse(len(cells), levels) or len(cells) == math.prod(levels))

@@ -52,7 +52,7 @@ def check(subject: Subject) -> list[Finding]:
     """Groups of values, levels and columns that are a factor of units apart."""
     found = []
     for (operation, metric), cells in subject.families.items():
-        name = operation or metric
+        name = subject.name(operation, metric)
         found += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
         found += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.level_text import level_shown
 from iosonde.core.table import Cell
 from iosonde.core.units import human_scale
-from iosonde.report.pivot import Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import Key, column_place, pivoted, spread_said
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .layout import WIDTH, escape, estimate_parts, table, width
