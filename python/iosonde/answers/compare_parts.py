@@ -53,11 +53,9 @@ class ComparedPart:
 
 def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
     """Each column within each combination of ``by``."""
-    if not asked.response:
-        raise InputError("--response is missing", f"name the column to compare: {', '.join(source.table.names)}")
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
-    found = responses(source, replace(asked, on=(*by, *own)))
+    found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
     for response in found:
         settings = settings_of(response, (*by, *own), sides)
         response = replace(response, rows=numbered(response.rows))

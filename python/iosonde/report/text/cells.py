@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import level_shown
 from iosonde.core.units import human_scale, percent
@@ -28,8 +29,9 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """The operation alone where it has one metric, whose clock the header names."""
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     several = several or bool(answer.told and metric.endswith("_of_ranks"))
-    said = metric_words(metric) if operation else metric
-    name = operation if operation and not several else f"{operation} {said}".strip()
+    if not operation:
+        return titled(metric, unit)
+    name = f"{operation} {metric_words(metric)}" if several else operation
     return f"{name}, {unit}" if unit else name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from iosonde.core.column_units import titled
 from iosonde.core.level_text import level_shown
 from iosonde.core.table import Cell
 from iosonde.core.units import human_scale
@@ -34,7 +35,8 @@ def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) 
     ]  # fmt: skip
     headers = [*rest, *_heads(column, laid.columns, made)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
-    return [escape(f"{title}, {unit}" if unit else title), *lines, _beneath(rows)]
+    title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
+    return [escape(title), *lines, _beneath(rows)]
 
 
 def by_level(titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import setting_text
@@ -85,7 +86,7 @@ def _extremes(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
 
 def _title(row: OverviewRow) -> str:
     if not row.operation:
-        return row.metric
+        return titled(row.metric, "")
     return f"{row.operation} {metric_words(row.metric)}"
 
 
