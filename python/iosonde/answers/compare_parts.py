@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import level_texts
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
@@ -44,6 +45,17 @@ class ComparedPart:
     within_run: bool = False
     warnings: tuple[str, ...] = ()
     sealed: Estimate | None = None
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Those of the levels of its columns that have one."""
+        return self.rows.level_units()
+
+    @property
+    def said(self) -> str:
+        """Its cell in words."""
+        setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
+        return "/".join(level_texts(setting, self.units))
 
     @property
     def unit(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.headlines import SPEEDS, metric_words
+from iosonde.core.level_text import level_texts
 from iosonde.core.stored import StoredRun
 from iosonde.stats.overview.types import OverviewRow
 
@@ -97,6 +98,6 @@ def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
     return tuple((name, value) for name, value in by.items() if name != axis.factor)
 
 
-def said_of(rest: tuple[tuple[str, Any], ...]) -> str:
+def said_of(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
     """The same, for a heading."""
-    return "".join(f", {name}={value}" for name, value in rest)
+    return "".join(f", {text}" for text in level_texts(dict(rest), units))

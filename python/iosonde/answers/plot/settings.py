@@ -109,12 +109,8 @@ def _told(source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pi
 
 def _levels(source: Source, found: Sequence[Response]) -> dict[str, FactorLevels]:
     """The levels of each factor over all responses, in one order."""
-    units = source.units() if source.store is not None else {}
-    if source.runs and all(run.imported for run in source.runs):  # importers state amounts in base units
-        units |= {name: "bytes" for one in found for name in one.names if name.endswith("_size")}
     names = dict.fromkeys(name for one in found for name in one.names)
-    made = {name: levels_of([one.rows.column(name) for one in found if name in one.names], units.get(name, ""))
-            for name in names}  # fmt: skip
+    made = {name: levels_of([one.rows.column(name) for one in found if name in one.names]) for name in names}
     return {name: one for name, one in made.items() if len(one) > 1 or len(made) == 1}
 
 

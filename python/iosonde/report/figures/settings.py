@@ -163,7 +163,14 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
     if max(len(f"{one.title}, {one.setting}") for one in plot.panels) * _LONGEST < width + 30:
         lines = [", ".join(lines)]
     room = (width + 50) / _LONGEST
-    return {"title": {"text": [part for line in lines for part in _lines(line, room)], "fontSize": 11.5, "offset": 8, "limit": width + 50}}
+    return {
+        "title": {
+            "text": [part for line in lines for part in _lines(line, room)],
+            "fontSize": 11.5,
+            "offset": 8,
+            "limit": width + 50,
+        }
+    }
 
 
 def _lines(text: str, characters: float) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import titled
 from iosonde.core.headlines import metric_words
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -38,7 +38,7 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
 def every_cell(answer: Summary) -> list[str]:
     """The lines of the table; where the factors are too many for a line, settings have a number and are told below."""
     made = answer.overview
-    found = _lines(answer, made.by, [[level_shown(row.by.get(name), made.units.get(name, "")) for name in made.by]
+    found = _lines(answer, made.by, [levels_shown(made.by, row.by, made.units)
                                      for row in made.rows])  # fmt: skip
     if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
         return found

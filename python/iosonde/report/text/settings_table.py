@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.column_units import titled
-from iosonde.core.level_text import level_shown
+from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.table import Cell
 from iosonde.core.units import human_scale
 from iosonde.report.settings_layout import Key, column_place, pivoted, spread_said
@@ -29,7 +29,7 @@ def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) 
     divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
     laid = pivoted(_settings(rows, made), rows, made.by.index(column))
     grid = [
-        [*(level_shown(level, made.units.get(name, "")) for name, level in zip(rest, key, strict=True)),
+        [*levels_shown(rest, dict(zip(rest, key, strict=True)), made.units),
          *(part for level in laid.columns for part in _parts(laid.cells.get((key, level)), divisor))]
         for key in laid.rows
     ]  # fmt: skip
