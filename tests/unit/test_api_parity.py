@@ -231,6 +231,7 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
     [
         ("STORE", "", {}),
         ("STORE", "--kind bars", {"kind": "bars"}),
+        ("STORE", "--kind time --metric create", {"kind": "time", "metric": "create"}),
         ("STORE", "--kind percentiles --metric create", {"kind": "percentiles", "metric": "create"}),
         ("STORE", "--x nodes --metric create,read_1to1_large", {"x": "nodes", "metric": ["create", "read_1to1_large"]}),
         ("MATTERS", "--response write,read --panel access --level 0.9",
