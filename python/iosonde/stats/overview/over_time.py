@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from iosonde.core.stored import StoredPhase
 
+from ..estimate.percentiles import of_durations
 from ..estimate.summarise import least_n_for_quantile
 
 MOST_RANKS = 16  # beyond, their lines could not be told apart
@@ -87,8 +88,8 @@ class _Bins:
 
 def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
     """One phase, of the ``operations`` of its trial; None where none of them succeeded. ``kinds`` names their kinds."""
-    mine = operations[operations["phase"] == phase.index]
-    rows = mine[mine["status"] == 0]
+    mine = _taken(operations, operations["phase"] == phase.index)
+    rows = _taken(mine, mine["status"] == 0)
     if not rows.size:
         return None
     start = _starts(phase, rows)
@@ -111,6 +112,11 @@ def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[
         {int(rank): tuple(one.tolist()) for rank, one in zip(ranks, by_rank, strict=True)} if few else {},
         kinds[slow], p50, p99, longest, int(mine.size), _made(phase, mine), int(mine.size - rows.size),
     )  # fmt: skip
+
+
+def _taken(rows: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """These rows; all of them are not copied."""
+    return rows if kept.all() else rows[kept]
 
 
 def _starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
@@ -191,14 +197,10 @@ def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np
 
 def _durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
     """The median, the 99th percentile and the maximum of what began in each bin; None where too few did."""
-    cell = bins.of(start)
-    order = np.lexsort((seconds, cell))
-    ordered, ends = seconds[order], np.cumsum(np.bincount(cell, minlength=bins.count))
-    found: list[Values] = []
-    for share in (*_PERCENTILES, 1.0):
-        least = 1 if share == 1.0 else least_n_for_quantile(share, _LEVEL)
-        counts = np.diff(ends, prepend=0)
-        places = ends - counts + np.maximum(np.ceil(share * counts - 1e-9).astype(np.intp) - 1, 0)
-        known = counts >= least
-        found.append(tuple(float(ordered[place]) if ok else None for place, ok in zip(places, known, strict=True)))
-    return found[0], found[1], found[2]
+    cell = bins.of(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
+    ordered = seconds[np.argsort(cell, kind="stable")]
+    ends = np.cumsum(np.bincount(cell, minlength=bins.count)).tolist()
+    of_bins = [ordered[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    seen = [of_durations(one, _PERCENTILES, _LEVEL) for one in of_bins]
+    p50, p99 = (tuple(one[share] for one in seen) for share in _PERCENTILES)
+    return p50, p99, tuple(float(one.max()) if one.size else None for one in of_bins)
