@@ -329,7 +329,7 @@ IN_ANOTHER_WAY = {
     "validate": {"model"}, "rank": {"coefficients", "levels"},
 }  # fmt: skip
 FUNCTIONS = {
-    "show": ("show", "show_run", "show_as", "printed", "export"), "predict": ("predict", "describe"),
+    "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),
     "scale": ("scale", "queue"), "rank": ("rank", "rank_published"), "validate": ("validate", "held_out"),
     "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
 }  # fmt: skip

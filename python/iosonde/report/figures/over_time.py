@@ -104,7 +104,7 @@ def _latencies(one: PhaseOverTime, x: Spec, over: float) -> Spec:
         "x": x, "y": number("", "y", (low, high), log=True, axis=axis),
         "color": legend([name for name, _ in shown], [colour for _, colour in shown], offset=16),
     }  # fmt: skip
-    middle = [(at + min(at + made.width_s, made.end_s)) / 2 for at in made.starts_s]
+    middle = [(at + end) / 2 for at, end in zip(made.starts_s, (*made.starts_s[1:], made.end_s), strict=True)]
     rows: list[Row] = [
         {"x": short(at / over), "y": short(value), "series": name,
          "tip": "" if value is None else f"{name}: {format_rate(value, 's')}"}

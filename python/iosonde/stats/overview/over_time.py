@@ -1,7 +1,7 @@
 """How fast a phase was, and how long its operations took, over its own time: from the recorded operations of one trial.
 
 An operation across the edge of two bins counts in each by the share of its time inside, as in all clocks of a phase;
-its duration counts where it began. The last bin ends with the phase, and its rate is over the part that there is.
+its duration counts where it began. The last bin ends with the phase: half a bin more, or less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ Values = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class OverTime:
-    """One phase in bins of ``width_s``, from ``starts_s`` after its first operation to the next one, or to ``end_s``.
+    """One phase in bins of ``width_s``, from ``starts_s`` after its first operation to the next one; the last, which
+    may have another width, to ``end_s``.
 
     ``rate``: work of ``kind`` a second, in ``unit``; ``by_rank`` the same of each rank, of few. ``p50``, ``p99`` and
     ``longest`` are of the durations (s) of ``slow_kind``, which took most of the time of those that are many; None
@@ -69,7 +70,7 @@ class OverTime:
 
 @dataclass(frozen=True)
 class _Bins:
-    """Bins of equal width, ns from the first start; the last one may be shorter."""
+    """Bins of equal width, ns from the first start; the last one has half as much more, or less."""
 
     width: float
     count: int
@@ -78,8 +79,12 @@ class _Bins:
     @property
     def lengths_s(self) -> Array:
         """How long each is."""
-        edges = np.minimum(np.arange(self.count + 1) * self.width, self.end)
-        return np.diff(edges) / 1e9
+        return np.diff(self.edges, prepend=0.0) / 1e9
+
+    @property
+    def edges(self) -> Array:
+        """Where each ends."""
+        return np.append(np.arange(1, self.count) * self.width, self.end)
 
     def of(self, at: Array) -> npt.NDArray[np.intp]:
         """The bin that each moment lies in."""
@@ -92,7 +97,7 @@ def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[
     rows = _taken(mine, mine["status"] == 0)
     if not rows.size:
         return None
-    start = _starts(phase, rows)
+    start = starts_ns(phase, rows)
     duration = rows["duration_ns"].astype(np.float64)
     bins = _bins(rows.size, float((start + duration).max()))
     ranks, of = np.unique(rows["rank"], return_inverse=True)
@@ -119,17 +124,19 @@ def _taken(rows: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[A
     return rows if kept.all() else rows[kept]
 
 
-def _starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
+def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
     """ns after the first start: by the clock of rank 0, or, where clocks cannot be compared, by each rank's own."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:
         offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
         start -= np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
-        return (start - start.min()).astype(np.float64)
-    first = np.full(ranks.size, np.iinfo(np.int64).max)
-    np.minimum.at(first, of, start)
-    return (start - first[of]).astype(np.float64)
+        zero = np.full(ranks.size, start.min())
+    else:
+        zero = np.full(ranks.size, np.iinfo(np.int64).max)
+        np.minimum.at(zero, of, start)
+    after: Array = (start - zero[of]).astype(np.float64)
+    return after
 
 
 def _bins(operations: int, end: float) -> _Bins:
@@ -139,13 +146,13 @@ def _bins(operations: int, end: float) -> _Bins:
     exact = max(end, 1.0) / count
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))
-    return _Bins(width, max(1, math.ceil(end / width)), max(end, 1.0))
+    return _Bins(width, max(1, round(end / width)), max(end, 1.0))
 
 
 def _counted(phase: StoredPhase, rows: npt.NDArray[Any], kinds: Sequence[str]) -> int:
     """The kind whose work is counted: as the phase says, else what moved data, else what was done most often."""
     there = [kinds[kind] for kind in np.unique(rows["kind"])]
-    said = [one for one in (phase.counted_kind, *_DATA) if one in there]
+    said = [one for one in (phase.counted_kind or "", *_DATA) if one in there]
     return list(kinds).index(said[0]) if said else int(np.bincount(rows["kind"]).argmax())
 
 
@@ -169,7 +176,8 @@ def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]
         return np.ones(ranks.size)
     made = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
     recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
-    return np.array([made.get(int(rank), 0) or n for rank, n in zip(ranks, recorded, strict=True)]) / recorded
+    of_rank: Array = np.array([made.get(int(rank), 0) or n for rank, n in zip(ranks, recorded, strict=True)], float)
+    return of_rank / recorded
 
 
 def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
@@ -185,13 +193,12 @@ def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np
     ended, with d the work by time of an operation: two sums a bin, however many operations there are.
     """
     density = work / (end - start)
-    edges = np.arange(1, bins.count + 1) * bins.width
     until = np.zeros((ranks, bins.count))
     for at, sign in ((start, 1.0), (end, -1.0)):
         cell = of * bins.count + bins.of(at)
         d = np.bincount(cell, density, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
         d_at = np.bincount(cell, density * at, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
-        until += sign * (edges * d - d_at)
+        until += sign * (bins.edges * d - d_at)
     return np.maximum(np.diff(until, axis=1, prepend=0.0), 0.0)
 
 
