@@ -164,8 +164,8 @@ def _slow(kind: npt.NDArray[Any], duration: Array) -> int:
 
 def _work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> tuple[Array, str]:
     """(what each operation contributed, the unit of its rate): bytes where the phase is one of data."""
-    mine = (rows["kind"] == counted).astype(np.float64)
-    moved = mine * rows["size"]
+    mine: Array = (rows["kind"] == counted).astype(np.float64)
+    moved: Array = mine * rows["size"]
     of_data = phase.measures == "bandwidth" or (phase.measures is None and moved.any())
     return (moved, "bytes/s") if of_data else (mine, "operations/s")
 
@@ -176,8 +176,8 @@ def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]
         return np.ones(ranks.size)
     made = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
     recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
-    of_rank: Array = np.array([made.get(int(rank), 0) or n for rank, n in zip(ranks, recorded, strict=True)], float)
-    return of_rank / recorded
+    of_rank = [made.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
+    return np.array([every / n for every, n in zip(of_rank, recorded.tolist(), strict=True)])
 
 
 def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
