@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
     from .api.pages import plot, write_report
-    from .api.sharing import export, import_files, parse, printed, show, show_as, show_run
+    from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stores import check_store, merge_stores, note_run, redact_store, tag_run
     from .api.understand import anova, explain_difference, queue, rank, rank_published, regress, scale
     from .api.words import open
@@ -47,7 +47,7 @@ _HOMES = {
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),
-    "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "printed", "export"),
+    "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store"),
     "core.errors": ("IosondeError", "IosondeWarning"),
 }
@@ -56,7 +56,7 @@ __all__ = [
     "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "describe",
     "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files", "merge_stores",
     "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "queue", "rank",
-    "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "summary",
+    "rank_published", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run", "slowest", "summary",
     "tag_run", "time_model", "upgrade", "validate", "verify", "write_report",
 ]  # fmt: skip
 

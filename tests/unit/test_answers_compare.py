@@ -113,9 +113,12 @@ def test_what_cannot_be_is_one_sentence(place, asked, sides, said):
         compare(open_data(place, (), "old"), asked, sides)
 
 
-def test_a_table_needs_its_response_named():
-    with pytest.raises(InputError, match="--response is missing"):
-        compare(open_data(table_of({"v": ["a", "b"], "y": [1, 2]})), Asked(), Sides(group="v"))
+def test_what_was_measured_is_found_in_a_table_as_by_every_analysis():
+    table = table_of({"v": ["a", "a", "b", "b"], "y (s)": [1.25, 1.5, 2.125, 2.75], "z (MB/s)": [4.5, 5.25, 6.75, 7.5]})
+    made = compare(open_data(table), Asked(), Sides(group="v"))
+    assert [one.cell["response"] for one in made.items] == ["y (s)", "z (MB/s)"]
+    with pytest.raises(InputError, match="cannot tell which column was measured"):
+        compare(open_data(table_of({"v": ["a", "b"], "w": ["c", "d"]})), Asked(), Sides(group="v"))
 
 
 def test_conditions_and_pairs_name_the_repetition_that_is_shown(place, tmp_path):

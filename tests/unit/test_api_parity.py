@@ -88,6 +88,7 @@ CASES = [
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
+    ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
     ("plan --target TARGET --seed 7 --nodes 1,2 --ranks-per-node 2 --repetitions 2 --large-size 1MiB",
      lambda p: iosonde.plan(target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2,
@@ -232,6 +233,7 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
     [
         ("STORE", "", {}),
         ("STORE", "--kind bars", {"kind": "bars"}),
+        ("STORE", "--kind time --metric create", {"kind": "time", "metric": "create"}),
         ("STORE", "--kind percentiles --metric create", {"kind": "percentiles", "metric": "create"}),
         ("STORE", "--x nodes --metric create,read_1to1_large", {"x": "nodes", "metric": ["create", "read_1to1_large"]}),
         ("MATTERS", "--response write,read --panel access --level 0.9",
@@ -322,14 +324,14 @@ IN_ANOTHER_WAY = {
     "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
     "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
-    "show": {"thesis_json", "export", "as", "printed"}, "plan": {"schema"},
+    "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema"},
     "summary": {"all"},  # .to_frame() has every row
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model"}, "rank": {"coefficients", "levels"},
 }  # fmt: skip
 FUNCTIONS = {
-    "show": ("show", "show_run", "show_as", "printed", "export"), "predict": ("predict", "describe"),
+    "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),
     "scale": ("scale", "queue"), "rank": ("rank", "rank_published"), "validate": ("validate", "held_out"),
     "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
 }  # fmt: skip

@@ -108,7 +108,7 @@ def test_what_and_how_to_do_it_again(whole):
     assert facts["Network"] == {"eth0 mtu bytes": "1500"}
 
 
-@pytest.mark.parametrize("kind", ["bars", "latency", "timeline"])
+@pytest.mark.parametrize("kind", ["bars", "latency", "timeline", "time"])
 def test_plot_one_kind_to_a_file(whole, tmp_path, kind):
     code, out, _ = run(plot.command, whole, "-o", tmp_path / "figure.svg", "--kind", kind)
     assert (code, out.strip()) == (0, str(tmp_path / "figure.svg"))
@@ -120,6 +120,29 @@ def test_plot_all_to_a_directory(whole, tmp_path):
     assert code == 0
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == ["bars.pdf", "latency.pdf", "timeline.pdf"]
     assert len(out.splitlines()) == 3
+
+
+@pytest.mark.parametrize("kind", [*plot.KINDS, "--bars", "--on"])
+def test_what_is_drawn_as_json_and_nothing_is_written(whole, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    words = {"--bars": ["--bars"], "--on": ["--on", "nodes"], "heatmap": []}.get(kind, ["--kind", kind])
+    code, out, said = run(plot.command, whole, "--json", *words)
+    made = json.loads(out)
+    assert (code, list(made), made["schema"]) == (0, ["schema", "figures", "notes"], 1) and not list(tmp_path.iterdir())
+    kinds = {"--bars": {"bars"}, "--on": {"factors"}, "heatmap": {"settings"}, "page": set(plot.OF_PAGE)}.get(
+        kind, {kind}
+    )
+    assert {one["kind"] for one in made["figures"]} == kinds and said == ""
+
+
+def test_a_trial_over_its_time_as_data_is_all_that_was_recorded(whole):
+    _, out, _ = run(plot.command, whole, "--json", "--kind", "time", "--metric", "create")
+    (figure,) = json.loads(out)["figures"]
+    (phase,) = figure["phases"]
+    ends = [*(one["start_s"] for one in phase["bins"][1:]), phase["end_s"]]
+    done = sum(one["rate"] * (end - one["start_s"]) for one, end in zip(phase["bins"], ends, strict=True))
+    assert phase["operation"] == "create" and done == pytest.approx(phase["recorded"], rel=0.01)
+    assert "the last of" in figure["notes"][0] and figure["run"] in figure["notes"][0]
 
 
 def test_plot_only_a_metric(whole, tmp_path):

@@ -16,6 +16,7 @@ from iosonde.cli.commands import show
 from iosonde.cli.commands import store as store_command
 from iosonde.core.errors import DataError, IncompleteError, InputError
 from iosonde.core.types import Observation
+from iosonde.engine import _native
 from iosonde.store import Store
 
 
@@ -52,6 +53,69 @@ def test_a_store_at_a_glance(store: Store) -> None:
     assert row.split() == ["e-1-0", "2026-11-21", "10:00", "1.5", "s", "1", "0", "complete", "baseline"]
     assert [line.split()[-1] for line in lines if line.startswith("e-1-3")] == ["incomplete"]
     assert max(map(len, lines)) < 80
+
+
+def recorded(number: int, slow: int):
+    """A run of two ranks with one operation that stands out."""
+    rows = store_samples.operations(40)
+    rows["kind"], rows["file"] = _native.KINDS.index("read"), 3
+    rows["duration_ns"][slow] = 5_000_000 * (number + 1)
+    ranks = [{"rank": rank, "host": f"node{rank}"} for rank in range(2)]
+    phases = [{"index": 0, "name": "p", "operation": "read_large", "recorded_all": True, "ranks": ranks}]
+    return store_samples.run(f"e-1-{number}", operations=rows, phases=phases)
+
+
+def test_the_slowest_operations_of_all_runs_and_of_one(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    for number in range(3):
+        store.append(recorded(number, 11 + number))
+    text = invoke(show.command, store.path, "--slowest", 2).stdout
+    assert text.startswith("the 2 longest of 120 recorded operations of 3 runs") and "runs are e-1-…" in text
+    assert [line.split() for line in text.splitlines()[-2:]] == [
+        ["15.0", "ms", "13.0", "µs", "read_large", "read", "1", "node1", "3", "52", "KiB", "4", "KiB", "2"],
+        ["10.0", "ms", "12.0", "µs", "read_large", "read", "0", "node0", "3", "48", "KiB", "4", "KiB", "1"],
+    ]
+    assert max(map(len, text.splitlines())) < 80
+    made = json.loads(invoke(show.command, store.path, "--slowest", 1, "--json").stdout)
+    assert made["operations"] == [
+        {"run": "e-1-2", "operation": "read_large", "kind": "read", "rank": 1, "host": "node1", "file": 3,
+         "offset": 53248, "size": 4096, "start_s": pytest.approx(13e-6), "duration_s": 0.015, "status": 0}
+    ]  # fmt: skip
+    assert (made["runs"], made["recorded"], made["notes"]) == (3, 120, [])
+    one = invoke(show.command, store.path, "e-1-0", "--slowest").stdout
+    assert "the 20 longest of 40 recorded operations of run e-1-0" in " ".join(one.split()) and "5.00 ms" in one
+    assert len(one.splitlines()) == 20 + 4
+
+
+def test_what_was_only_sampled_is_said_of_the_slowest(tmp_path: Path) -> None:
+    store, run = Store.create(tmp_path / "s"), recorded(0, 11)
+    phase = {**run.phases[0], "recorded_all": False, "histograms": {"read": [[250, 1000]]},
+             "totals": {"read": {"count": 1000, "bytes": 0, "errors": 0}}}  # fmt: skip
+    store.append(store_samples.run("e-1-0", operations=run.operations, phases=[phase]))
+    said = " ".join(invoke(show.command, store.path, "--slowest", 1).stdout.split())
+    assert "960 operations of 1 run beyond a sample are in histograms alone: longer ones may be missing" in said
+
+
+def test_slowest_needs_recorded_operations_and_stands_alone(store: Store, tmp_path: Path) -> None:
+    empty = Store.create(tmp_path / "none")
+    empty.append(store_samples.run("x", operations=None))
+    with pytest.raises(DataError, match="holds no recorded operations"):
+        invoke(show.command, empty.path, "--slowest")
+    for words, says in (
+        (["--slowest", 0], "0 operations cannot be listed"),
+        (["--slowest", "--as", "ior"], "of its own"),
+    ):
+        with pytest.raises(InputError, match=says):
+            invoke(show.command, store.path, *words)
+
+
+def test_sizes_of_runs_are_shown_as_such(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    for number, size in enumerate(("64k", "1m")):
+        store.append(store_samples.run(f"e-1-{number}", factors={"t": size, "block_size": 4096}))
+    listing, one = invoke(show.command, store.path).stdout, invoke(show.command, store.path, "e-1-0").stdout
+    assert "64 KiB" in listing and "1 MiB" in listing and "block_size=4 KiB" in listing and "64k" not in listing
+    assert "t=64 KiB, block_size=4 KiB" in one
 
 
 def test_many_factors_stay_under_80_columns_and_are_named(tmp_path: Path) -> None:

@@ -70,7 +70,20 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence():
     assert text.splitlines()[-1].endswith(".")
 
 
-@pytest.mark.parametrize("args", [[], ["--response", "real_s", "--by", "replica"], ["--response", "none"]])
+def test_what_was_measured_and_what_was_set_is_found_in_a_table_as_by_plot_and_rank(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "fs,n,real (s)\n" + "".join(f"{fs},{n},{n}.{k}3{n}\n" for fs in "ab" for n in (1, 2) for k in "1234")
+    )
+    found, named = as_json(str(path)), as_json(str(path), "--response", "real (s)", "--by", "fs,n")
+    assert found["groups"] == named["groups"] and len(found["groups"]) == 4
+    assert "taken for factors, as --by names none: fs, n" in " ".join(invoke(str(path)).split())
+    assert [row["by"] for row in as_json(str(path), "--by", "n")["groups"]] == [{"n": 1}, {"n": 2}]
+    overall = as_json(str(path), "--response", "real (s)")["groups"]
+    assert [row["n"] for row in overall] == [16], "a response that is named is grouped by what is named"
+
+
+@pytest.mark.parametrize("args", [["--response", "real_s", "--by", "replica"], ["--response", "none"]])
 def test_a_wrong_or_missing_column_is_refused_with_the_right_ones(args):
     with pytest.raises((InputError, DataError)) as refused:
         CliRunner().invoke(summary.command, [CP, *args], catch_exceptions=False, standalone_mode=False)

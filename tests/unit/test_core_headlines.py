@@ -2,7 +2,7 @@
 
 import pytest
 
-from iosonde.core.headlines import computed, headlines, merged, number_of
+from iosonde.core.headlines import computed, headlines, merged, metric_words, number_of
 
 
 def test_a_tools_own_kinds_come_first():
@@ -13,6 +13,15 @@ def test_a_tools_own_kinds_come_first():
 def test_without_any_of_them_the_usual_one():
     assert headlines([("a", "rate_mean"), ("b", "seconds")], ("bandwidth",)) == {"a": ["rate"], "b": ["seconds"]}
     assert headlines([("a", "odd")], ()) == {"a": []}
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("rate_mean", "rate"), ("bandwidth_last_done", "bandwidth"), ("latency_mean", "latency mean"),
+     ("rate_max", "rate max"), ("bandwidth_sum_of_ranks", "bandwidth sum of ranks")],
+)  # fmt: skip
+def test_a_metric_in_words(metric, words):
+    assert metric_words(metric) == words
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from iosonde.answers.page.content.factors import (
     ResponseRanking,
     Tree,
 )
+from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 from iosonde.report.figures.bars import bars_figure, bars_reach
@@ -26,6 +28,7 @@ from iosonde.report.figures.figure import MIME_TYPE, Figure, together
 from iosonde.report.figures.files import FORMATS, format_of, image, numbered
 from iosonde.report.figures.heatmap import heatmap_figure
 from iosonde.report.figures.latency import latency_figure
+from iosonde.report.figures.over_time import over_time_figure
 from iosonde.report.figures.roofline import roofline_figure
 from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
 from iosonde.report.figures.settings import settings_figure
@@ -33,6 +36,7 @@ from iosonde.report.figures.timeline import timeline_figure
 from iosonde.report.figures.unseen import ModelErrors, errors_figure
 from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
 from iosonde.report.page.figures import page_specs
+from iosonde.stats.overview.over_time import OverTime
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page
 from plot_sample import sample_plot
 
@@ -55,6 +59,14 @@ def influence(name: str) -> Influence:
     return Influence(name, "s", ResponseRanking("", "", (), shares), judged, Tree(nodes, (), around(0.1)), None)
 
 
+def over_time(name: str) -> OverTimePlot:
+    """A phase of three bins, with a name wherever there is one."""
+    ranks = {0: (1e8, 1e8, 1e8), 1: (0.0, 1e8, 2e8)}
+    made = OverTime(name, "bytes/s", 0.1, 0.31, (0.0, 0.1, 0.2), (1e8, 2e8, 3e8), ranks, name, (1e-4, None, 2e-4),
+                    (None, None, 1e-3), (1e-3, 5e-3, 2e-3), 100, 1000, 3)  # fmt: skip
+    return OverTimePlot(name, name, (PhaseOverTime(name, name, True, made),), (name,), (name,))
+
+
 def renamed(name: str) -> list[Figure]:
     """Every kind of figure with a text wherever it has one."""
     page, bound = sample_page(), bound_page().bound.items[0]
@@ -67,6 +79,7 @@ def renamed(name: str) -> list[Figure]:
         bars_figure(dataclasses.replace(page.bars.items[0], title=name), name),
         latency_figure(dataclasses.replace(page.latencies.items[0], title=name), name),
         timeline_figure(dataclasses.replace(page.timelines.items[0], title=name, spans=spans)),
+        over_time_figure(over_time(name)),
         factor_figure(FactorPanel(name, [(0.0, name), (1.0, name)], False, name, 1.0, [series, series], named=True)),
         roofline_figure(line),
         scaling_figure(ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)],
@@ -138,6 +151,65 @@ def test_every_kind_is_drawn_also_of_what_is_missing():
     assert len(together(figures, 3).image("svg")) > 20_000
 
 
+def size_of(figure: Figure) -> tuple[float, float]:
+    """Of its SVG, points."""
+    found = re.search(r'<svg[^>]* width="([^"]+)" height="([^"]+)"', figure.image("svg").decode())
+    return float(found[1]), float(found[2])
+
+
+def test_latencies_of_which_no_percentile_is_known_or_whose_interval_has_no_end_are_as_large_as_others():
+    item = sample_page().latencies.items[0]
+    width, _ = size_of(latency_figure(item, "node"))
+    for estimate in (Estimate(None, None, None, 0.95, 2), Estimate(1e-4, 1e-11, 4e4, 0.95, 2)):
+        series = tuple(dataclasses.replace(one, percentiles={"p50": estimate}) for one in item.series)
+        assert size_of(latency_figure(dataclasses.replace(item, series=series), "node"))[0] < 1.5 * width
+
+
+def test_a_bar_of_a_single_trial_has_an_edge():
+    plot = sample_plot("name", bars=True)
+    for color, edge in ((plot.color, {"field": "series"}), (None, BLUE)):
+        panel = settings_figure(dataclasses.replace(plot, color=color)).spec["concat"][0]
+        hollow = [one for one in panel["layer"] if one.get("mark", {}).get("type") == "bar"][-1]
+        found = hollow["encoding"]["stroke"] if color else hollow["mark"]["stroke"]
+        assert hollow["mark"]["fillOpacity"] == 0 and (found == edge or found["field"] == edge["field"])
+
+
+def test_a_long_title_is_wrapped_and_not_cut():
+    long = "Bandwidth, rate and completion latency p99 of read by block_size, io_depth and file_system"
+    for draw in (settings_figure, heatmap_figure):
+        plot = sample_plot("name")
+        title = draw(dataclasses.replace(plot, title=long, panels=plot.panels[:1], across=1)).spec["title"]["text"]
+        assert " ".join(title) == long and len(title) > 1
+
+
+def test_a_heat_map_of_single_trials_says_so_and_names_every_level():
+    plot = sample_plot("name")
+    single = [
+        dataclasses.replace(panel, points=tuple(
+            dataclasses.replace(one, mean=Estimate(one.mean.value, None, None, 0.95, 1)) for one in panel.points))
+        for panel in plot.panels
+    ]  # fmt: skip
+    texts = tuple(f"{2**k} KiB" for k in range(3))
+    made = heatmap_figure(
+        dataclasses.replace(plot, panels=tuple(single), x=dataclasses.replace(plot.x, texts=texts), left=())
+    )
+    assert made.spec["title"]["subtitle"] == ["Single trials: there are no intervals."]
+    svg = made.image("svg").decode()
+    assert all(svg.count(f">{text}<") == len(single) for text in texts) and "±" not in svg
+    assert "± half of the 95 % interval" in " ".join(heatmap_figure(plot).spec["title"]["subtitle"])
+
+
+def test_labels_of_many_levels_stand_and_are_left_out_evenly():
+    plot = sample_plot("name")
+    texts = tuple(f"level {k}" for k in range(40))
+    point = plot.panels[0].points[0]
+    panel = dataclasses.replace(plot.panels[0], points=tuple(dataclasses.replace(point, x=k) for k in range(40)))
+    wide = dataclasses.replace(plot, x=dataclasses.replace(plot.x, texts=texts, cells=texts), panels=(panel,), across=1)
+    svg = heatmap_figure(wide).image("svg").decode()
+    shown = [text for text in texts if f">{text}<" in svg]
+    assert shown == list(texts[:: 40 // len(shown)]) and len(shown) >= 20
+
+
 def test_interval_and_trials_are_in_the_bars():
     bars = sample_page().bars.items[0]
     drawn, hollow, whiskers, trials, _ = bars_figure(bars, "node").spec["layer"]
@@ -190,7 +262,8 @@ def test_a_specification_is_plain_json_with_fixed_fields():
     for figure in renamed("n"):
         text = json.dumps(figure.to_dict(), allow_nan=False)
         assert json.loads(text)["description"]
-        layers = [layer for one in figure.spec.get("concat", [figure.spec]) for layer in one["layer"]]
+        views = [view for one in figure.spec.get("concat", [figure.spec]) for view in one.get("vconcat", [one])]
+        layers = [layer for one in views for layer in one["layer"]]
         rows = [row for layer in layers for row in layer["data"]["values"]]
         assert {key for row in rows for key in row} <= {
             "x", "x2", "y", "y2", "low", "high", "end", "said", "tip", "series", "name", "line", "aside", "value",

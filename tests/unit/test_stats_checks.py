@@ -101,6 +101,15 @@ def test_a_drift_shared_by_cells_is_seen_and_measured():
     assert "falls" in finding.sentence
 
 
+def test_a_drift_of_one_number_by_two_names_is_said_once_and_of_two_by_their_names():
+    values = 100 * (1 - 0.02 * np.arange(8) + 0.003 * np.random.default_rng(1).standard_normal(8))
+    metrics = {"rate_last_done": values, "bandwidth_last_done": 4096 * values, "real": 1 / values}
+    cells = [TrialCell({}, metric, "", of, "write") for metric, of in metrics.items()]
+    assert [one.sentence.split(" by ")[0] for one in checks.run(checks.Subject(cells, 0.95), ["S103"])] == [
+        "write rate falls", "write real rises"
+    ]  # fmt: skip
+
+
 def test_the_exact_null_of_the_trend_is_counted_right():
     for x in ([1.0, 2, 3, 4, 5], [2.0, 1, 3, 5, 4], [5.0, 1, 4, 2, 3]):
         assert trend([np.array(x)]).p == pytest.approx(scipy_stats.kendalltau(range(5), x, method="exact").pvalue)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from . import (  # noqa: F401, I001
         advise, anova, as_tool, bound, bound_inputs, candidates, check, cluster_file, compare, doctor, explain,
         explain_difference, fit, gate, held_out, model_file, page, parse, plot, predict, printed, published,
-        published_side, queue, rank, regress, report, roofline, scale, show, store, summary, thesis, time_model,
-        time_parts, upgrade, validate, verify,
+        published_side, queue, rank, regress, report, roofline, scale, show, slowest, store, summary, thesis,
+        time_model, time_parts, upgrade, validate, verify,
     )  # fmt: skip
 
 __getattr__ = modules_of(__name__)

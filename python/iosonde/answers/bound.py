@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.asked import Asked
@@ -209,7 +209,7 @@ def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level:
     if response.within_run:
         measured, share = (_within_run(one) for one in (measured, share))
     return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, _runs(response, cell),
-                         dict(inputs.columns))  # fmt: skip
+                         dict(inputs.columns), response.rows.level_units(cell.by))  # fmt: skip
 
 
 def _of_cell(response: Response, cell: _Cell, inputs: Inputs, shared: SharedFiles, how: How) -> Inputs:
@@ -242,7 +242,7 @@ def _check_rates(response: Response, cell: _Cell, values: npt.NDArray[np.float64
     wrong = values <= 0 if of_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
-        setting = [f"{name}={show(level)}" for name, level in cell.by.items()]
+        setting = level_texts(cell.by, response.rows.level_units(cell.by))
         at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
         name = _metric(response)
         raise DataError(f"{at}, column '{name}': {values[first]:g} is not a {'time' if of_time else 'rate'}",

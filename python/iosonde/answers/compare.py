@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_shown
 from iosonde.core.metrics import lowest
 from iosonde.core.stored import plain
 from iosonde.core.table import Table
@@ -104,9 +105,9 @@ def _one_sided(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
         return ()
     said: dict[str, list[str]] = {}
     for part in parts:
-        there = ", ".join(str(level) for level in part.rows.column(sides.group).codes()[1])
-        cell = "/".join(f"{name}={value}" for name, value in part.cell.items() if name not in ("metric", "unit"))
-        said.setdefault(f"{sides.group}={there} alone has", []).append(cell)
+        column = part.rows.column(sides.group)
+        there = ", ".join(level_shown(level, column.level_unit) for level in column.codes()[1])
+        said.setdefault(f"{sides.group}={there} alone has", []).append(part.said)
     return tuple(f"{who} {some(cells)}" for who, cells in said.items())
 
 
@@ -126,6 +127,7 @@ def _in_turn(source: Source, own: str, wanted: ChosenLevels) -> Iterator[str]:
     """ChosenLevels of which one was measured wholly before the other."""
     whole = source.whole
     starts = {}
+    unit = whole.column(own).level_unit
     codes, levels = whole.column(own).codes()
     for level in wanted.levels:
         times = texts(whole.take(codes == levels.index(level)), "started_at")
@@ -136,7 +138,7 @@ def _in_turn(source: Source, own: str, wanted: ChosenLevels) -> Iterator[str]:
     ordered = sorted(starts, key=lambda level: starts[level])
     pairs = list(zip(ordered, ordered[1:], strict=False))
     if all(starts[one][1] < starts[other][0] for one, other in pairs):
-        shown = ", then ".join(f"{level}" for level in ordered)
+        shown = ", then ".join(level_shown(level, unit) for level in ordered)
         yield f"{plain(own)} was measured one after the other ({shown}): a change with time is in the difference, too"
 
 
@@ -183,8 +185,7 @@ def _single(one: InCells) -> str:
     if one.cells:
         return ""
     few = [side.name for side in (one.pair.a, one.pair.b) if side.published is None and side.values.size < 2]
-    cell = "/".join(f"{name}={value}" for name, value in one.pair.part.cell.items() if name not in ("metric", "unit"))
-    return f"{cell or 'all'} has one trial of {listed(few)}" if few else ""
+    return f"{one.pair.part.said or 'all'} has one trial of {listed(few)}" if few else ""
 
 
 def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:
@@ -192,7 +193,8 @@ def _cell(one: InCells, comparison: Comparison, sides: Sides) -> ComparedCell:
     # The spread of iterations says nothing of how many trials would tell.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
-    return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names)
+    return ComparedCell(part.cell, comparison, group, part.within_run, part.metric, part.unit, one.names,
+                        part.units)  # fmt: skip
 
 
 def _compared(one: InCells, asked: Asked, sides: Sides) -> Comparison:

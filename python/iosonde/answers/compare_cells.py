@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.table import show
+from iosonde.core.level_text import level_texts
 from iosonde.core.words import listed
 
 from .caveats import some
@@ -45,7 +45,7 @@ def adjusted(pair: SidePair) -> InCells:
         raise DataError(f"no setting of {listed(names)} has trials of both {pair.a.name} and {pair.b.name}",
                         "choose what to hold with --adjust or --where")  # fmt: skip
     left_out = tuple(
-        f"{one.name} alone has {_shown(names, sorted(set(one.cells) - both, key=str))}"
+        f"{one.name} alone has {_shown(pair, names, sorted(set(one.cells) - both, key=str))}"
         for one in (pair.a, pair.b) if set(one.cells) - both
     )  # fmt: skip
     pair = replace(pair, a=_of(pair.a, both), b=_of(pair.b, both))
@@ -81,5 +81,5 @@ def _of(one: SideTrials, cells: set[Key]) -> SideTrials:
     return one.take([place for place, cell in enumerate(one.cells) if cell in cells])
 
 
-def _shown(names: Sequence[str], cells: Sequence[Key]) -> str:
-    return some(["/".join(f"{name}={show(level)}" for name, level in zip(names, cell, strict=True)) for cell in cells])
+def _shown(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
+    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), pair.part.units)) for cell in cells])

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import level_texts
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
@@ -46,6 +47,17 @@ class ComparedPart:
     sealed: Estimate | None = None
 
     @property
+    def units(self) -> dict[str, str]:
+        """Those of the levels of its columns that have one."""
+        return self.rows.level_units()
+
+    @property
+    def said(self) -> str:
+        """Its cell in words."""
+        setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
+        return "/".join(level_texts(setting, self.units))
+
+    @property
     def unit(self) -> str:
         """The unit of the values, which a logarithm has not."""
         return self.metric.unit if self.base is None else ""
@@ -53,11 +65,9 @@ class ComparedPart:
 
 def of_table(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPart]:
     """Each column within each combination of ``by``."""
-    if not asked.response:
-        raise InputError("--response is missing", f"name the column to compare: {', '.join(source.table.names)}")
     by = tuple(source.table.column(name).name for name in sides.by)
     own = () if sides.group is None else (source.table.column(sides.group).name,)
-    found = responses(source, replace(asked, on=(*by, *own)))
+    found = [one for one in responses(source, replace(asked, on=(*by, *own))) if one.title not in own]
     for response in found:
         settings = settings_of(response, (*by, *own), sides)
         response = replace(response, rows=numbered(response.rows))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_shown
 from iosonde.core.stored import plain
 from iosonde.core.table import Cell, Table, show
 from iosonde.data.source import Source
@@ -95,8 +96,11 @@ def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     known.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
     by_text = {str(level): level for level in known}
     by_text |= {f"{level:g}": level for level in known if not isinstance(level, str)}
+    unit = column.level_unit
+    by_text |= {text: level for level in known if unit == "bytes"
+                for said in [level_shown(level, unit)] for text in (said, said.replace(" ", ""))}  # fmt: skip
     unknown = next((text for text in sides.levels if text not in by_text), None)
-    shown = ", ".join(map(str, known[:20]))
+    shown = ", ".join(level_shown(level, unit) for level in known[:20])
     if unknown is not None:
         raise InputError(f"column '{name}' has no value '{unknown}'", f"its values: {shown}")
     chosen = tuple(by_text[text] for text in sides.levels) or tuple(known)

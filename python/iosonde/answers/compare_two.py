@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Cell, Column, Table, column_of, show
+from iosonde.core.level_text import level_shown, level_texts
+from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles, stored
 from iosonde.data.asked import Asked
@@ -102,11 +103,12 @@ def _of_response(
         cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
         made = replace(part_of(first, cell, part, tuple(adjust)), within_run=within)
         parts.append(of_runs(made, [DATA]))
-    return parts, [f"{name} alone has {_cells(settings, keys)}" for name, keys in alone.items() if keys]
+    return parts, [f"{name} alone has {_cells(settings, keys, table)}" for name, keys in alone.items() if keys]
 
 
-def _cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]]) -> str:
-    return some(["/".join(f"{name}={show(level)}" for name, level in zip(settings, key, strict=True)) for key in keys])
+def _cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
+    units = table.level_units(settings)
+    return some(["/".join(level_texts(dict(zip(settings, key, strict=True)), units)) for key in keys])
 
 
 def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
@@ -168,7 +170,8 @@ def _constant(table: Table, name: str) -> bool:
 
 
 def _levels(table: Table, name: str, names: Sequence[str]) -> str:
-    found = {key[0]: show(key[1]) for key, _ in table.groups([DATA, name])}
+    unit = table.column(name).level_unit
+    found = {key[0]: level_shown(key[1], unit) for key, _ in table.groups([DATA, name])}
     return ", ".join(f"{found.get(one)} in {one}" for one in names)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from iosonde.core.level_text import level_texts
 from iosonde.core.table import show
 from iosonde.core.types import Metric
 from iosonde.stats.estimate.compare import Comparison
-from iosonde.stats.estimate.compare_words import Wording, called, sentence
+from iosonde.stats.estimate.compare_words import Wording, sentence
 
 from .answer import Answer
 from .compare_overall import Overall
@@ -20,7 +22,8 @@ WITHIN_RUN = "iterations within one run are compared: the noise of another execu
 @dataclass(frozen=True)
 class ComparedCell:
     """One comparison, and the cell that it is of. ``within_run``: of iterations of single executions, and no trials.
-    ``group`` is the column that tells A from B; ``unit`` that of the values; ``adjusted`` those inside whose cells was
+    ``group`` is the column that tells A from B; ``unit`` that of the values, ``units`` of the
+    levels; ``adjusted`` those inside whose cells was
     compared."""
 
     cell: dict[str, Any]
@@ -30,11 +33,12 @@ class ComparedCell:
     metric: Metric = Metric("", "")
     unit: str = ""
     adjusted: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def words(self) -> Wording:
         """What the words need."""
-        return Wording(self.metric, self.unit, self.group, self.adjusted)
+        return Wording(self.metric, self.unit, self.group, self.adjusted, self.units.get(self.group or "", ""))
 
     @property
     def sentence(self) -> str:
@@ -49,7 +53,7 @@ class ComparedCell:
     @property
     def sides(self) -> tuple[str, str]:
         """A and B as people say them: ``before``, but ``nodes=1``."""
-        return called(self.comparison.a.name, self.group), called(self.comparison.b.name, self.group)
+        return self.words.called(self.comparison.a.name), self.words.called(self.comparison.b.name)
 
     @property
     def warnings(self) -> list[str]:
@@ -58,8 +62,9 @@ class ComparedCell:
 
     def name(self, several: bool) -> str:
         """Which comparison it is, among others; with its sides where there are ``several`` pairs."""
-        shown = [f"{key}={show(value)}" if key not in ("operation", "metric", "response") else show(value)
-                 for key, value in self.cell.items() if key != "unit"]  # fmt: skip
+        said = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
+        shown = [show(value) if key in ("operation", "metric", "response") else text
+                 for (key, value), text in said if key != "unit"]  # fmt: skip
         a, b = self.sides
         return ", ".join([*shown, *([f"{b} against {a}"] if several or not shown else [])])
 

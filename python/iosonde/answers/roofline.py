@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.table import show
+from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.model.bound.bound import Ceiling, sweep
 from iosonde.model.bound.shares import MeasuredShare
@@ -87,7 +87,7 @@ def _without(one: MeasuredShare, field: str) -> System:
 def _setting(one: MeasuredShare, field: str) -> str:
     """What a cell is of, besides the column that is the axis."""
     axis = one.columns.get(field)
-    return ", ".join(f"{name}={show(value)}" for name, value in one.by.items() if name != axis)
+    return setting_text({name: value for name, value in one.by.items() if name != axis}, one.units)
 
 
 def _x(made: Ceiling, field: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -12,7 +12,7 @@ from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
-from iosonde.data import experiments
+from iosonde.data import experiments, stored
 from iosonde.store import Store
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import operations_of
@@ -56,13 +56,14 @@ def choose(store: str, run: str | None = None, experiment: str | None = None, wh
 
 @dataclass(frozen=True)
 class Listing(Answer):
-    """A store at a glance. ``tags``: run → its tags."""
+    """A store at a glance. ``tags``: run → its tags, ``units``: factor → the unit of its levels."""
 
     path: Path
     experiments: tuple[Experiment, ...]
     runs: tuple[StoredRun, ...]
     tags: Mapping[str, list[str]]
     problems: tuple[Finding, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde show STORE --json``."""
@@ -93,6 +94,7 @@ class Detail(Answer):
     run: Run
     document: Mapping[str, Any]
     notes: Mapping[str, list[Any]]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stored(self) -> StoredRun:
@@ -116,7 +118,8 @@ def listing(chosen: ChosenRuns) -> Listing:
     store, runs = chosen.store, chosen.runs
     experiments = tuple(one for one in store.experiments() if chosen.experiment in (None, one.id))
     tags = {run.id: store.notes.tags(run.id) for run in runs}
-    return Listing(store.path, experiments, tuple(runs), tags, tuple(chosen.problems))
+    return Listing(store.path, experiments, tuple(runs), tags, tuple(chosen.problems),
+                   stored.units_of_factors(experiments, runs))  # fmt: skip
 
 
 def detail(chosen: ChosenRuns) -> Detail:
@@ -124,7 +127,9 @@ def detail(chosen: ChosenRuns) -> Detail:
     if chosen.run is None:
         raise InputError("no run is named", f"'iosonde show {chosen.store.path}' lists the runs")
     store, run = chosen.store, chosen.run
-    return Detail(store.run(run), store.document(run), store.notes.of(run))
+    document = store.document(run)
+    units = stored.units_of_factors(store.experiments(), [StoredRun(document)])
+    return Detail(store.run(run), document, store.notes.of(run), units)
 
 
 def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = False, incomplete: bool = False) -> None:

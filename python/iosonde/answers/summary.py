@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from iosonde.core.errors import InputError
 from iosonde.data.asked import Asked
+from iosonde.data.responses import responses
 from iosonde.data.source import Source
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -47,8 +47,8 @@ class Summary(Answer):
 def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Summary:
     """Mean, median and spread of every cell; of a store also percentiles, efficiency and findings.
 
-    ``by``: the columns that make the cells; of a store by default the factors that are known. Raises InputError,
-    DataError.
+    ``by``: the columns that make the cells; by default the factors that are known of a store, or look set in a table of
+    which no response is named. Raises InputError, DataError.
     """
     columns = [name for name in asked.response if name in source.table.columns]
     if source.store is not None and not columns:
@@ -57,9 +57,13 @@ def summary(source: Source, asked: Asked, by: Sequence[str] | None = None) -> Su
             own_clock(source, asked),
             told_by(source, asked),
         )
-    if not asked.response:
-        raise InputError("--response is missing", f"name the column to summarise: {', '.join(source.table.names)}")
-    return Summary(_of_columns(source, asked, by or ()))
+    if asked.response:
+        return Summary(_of_columns(source, asked, by or ()))
+    found = responses(source, replace(asked, on=tuple(by or ())))
+    titles, names = tuple(one.title for one in found), by or found[0].names
+    made = _of_columns(source, replace(asked, response=titles), names)
+    said = [text.replace("--on", "--by") for one in found for text in one.warnings]
+    return Summary(replace(made, warnings=(*made.warnings, *dict.fromkeys(said))))
 
 
 def store_overview(source: Source, asked: Asked, percentiles: Latencies) -> Overview:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import levels_shown
 from iosonde.core.stored import StoredRun, plain
-from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
@@ -202,10 +202,16 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
         if (values < 0).any():
             row = int(np.flatnonzero(values < 0)[0])
             raise DataError(f"{table.place(row)}, column '{name}': it is below 0", f"leave it out: --where '{name}>=0'")
-    found = []
+    found, units = [], table.level_units(by)
     for key, rows in table.groups(by):
         kept = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
-        found.append((", ".join(show(level) for level in key) or "all rows", sizes[kept], seconds[kept]))
+        found.append(
+            (
+                ", ".join(levels_shown(by, dict(zip(by, key, strict=True)), units)) or "all rows",
+                sizes[kept],
+                seconds[kept],
+            )
+        )
     return found
 
 

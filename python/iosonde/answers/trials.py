@@ -46,13 +46,13 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
     ``Source.whole`` as the cells shall."""
     values, names = response.values, response.names
     runs = response.rows.columns["run"].values if "run" in response.rows.columns else None
-    found = []
+    found, units = [], response.rows.level_units(names)
     for key, rows in response.rows.groups(names):
         rows = np.sort(rows)
         said = _places(runs, rows) if runs is not None else tuple(response.rows.place(int(row)) for row in rows[:1000])
         at = None if response.within_run or response.at is None or places is None else places[response.at[rows]]
         found.append(TrialCell(dict(zip(names, key, strict=True)), response.metric.name, response.unit, values[rows],
-                               response.operation, at, said, response.within_run))  # fmt: skip
+                               response.operation, at, said, response.within_run, units))  # fmt: skip
     return found
 
 

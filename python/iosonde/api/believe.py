@@ -38,9 +38,10 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     ----------
     data : path, table or Source
     response : str or sequence of str, optional
-        Columns of a table; of a store operations or metrics; ``"log(Y)"``, ``"Y/nodes"``. A store needs none.
+        Columns of a table; of a store operations or metrics; ``"log(Y)"``, ``"Y/nodes"``; by default what was measured.
     by : str or sequence of str, optional
-        The columns that make the cells; of a store by default the factors that its experiments declare.
+        The columns that make the cells; by default the factors that the experiments of a store declare, or that look
+        set in a table of which no response is named.
     **options
         ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 

@@ -119,10 +119,11 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
     Parameters
     ----------
     data : path, table or Source
-    kind : {"settings", "heatmap", "percentiles", "bars", "latency", "timeline"}, optional
+    kind : {"settings", "heatmap", "percentiles", "time", "bars", "latency", "timeline"}, optional
         Metrics by settings (the default), as lines, bars and panels; as fields of two factors; percentiles of
-        latencies by setting. Of a store and its newest experiment: bars by node count, distributions of latency,
-        timelines of the ranks.
+        latencies by setting. Of a store: rate and latency over the time of the phases of its last trial (``where=
+        "run=ID"`` for another); of its newest experiment: bars by node count, distributions of latency, timelines of
+        the ranks.
     **options
         ``x``, ``color``, ``panel``: which factor goes along x, which by colour, which have a panel for each level.
         ``metric``, ``response``: only these operations, metrics or columns, as ``"write_large"``; ``"all"`` for every
@@ -136,10 +137,10 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
-    from iosonde.report.figures.kinds import BY_SETTINGS, KINDS
+    from iosonde.report.figures.kinds import BY_SETTINGS, KINDS, OVER_TIME
 
     level, on = checked(options["level"]), names(options["on"], "on")
-    kind = kind if kind is None else one_of(kind, (*BY_SETTINGS, *KINDS), "kind")
+    kind = kind if kind is None else one_of(kind, (*BY_SETTINGS, OVER_TIME, *KINDS), "kind")
     _check(kind, on, options)
     if on:
         return _factors(data, on, options, level)
@@ -147,12 +148,14 @@ def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> 
         return _totals(data, options, level)
     if kind in (None, *BY_SETTINGS):
         return _settings(data, kind or BY_SETTINGS[0], options, level)
+    if kind == OVER_TIME:
+        return _over_time(data, options)
     return _of_kind(open(data), kind, options, level)
 
 
 def _check(kind: str | None, on: tuple[str, ...], options: PlotOptions) -> None:
     """Raises InputError for words that say nothing together."""
-    from iosonde.report.figures.kinds import KINDS
+    from iosonde.report.figures.kinds import KINDS, OVER_TIME
 
     by_settings = options["x"] or options["color"] or options["panel"]
     if on and (kind or options["bars"] or by_settings):
@@ -163,7 +166,7 @@ def _check(kind: str | None, on: tuple[str, ...], options: PlotOptions) -> None:
         raise InputError("bars does not go with kind, response, x, color and panel", "leave them out")
     if options["bars"] and options["clock"] != LAST_DONE:
         raise InputError("bars draws the sums that the ranks were timed for", "leave clock out")
-    if kind in KINDS and (by_settings or options["response"]):
+    if kind in (*KINDS, OVER_TIME) and (by_settings or options["response"]):
         raise InputError(f"response, x, color and panel do not go with kind={kind!r}", "leave them out")
 
 
@@ -181,6 +184,16 @@ def _settings(data: Any, kind: str, options: PlotOptions, level: float) -> Figur
     for why in made.left:
         warn(f"not drawn: {why}")
     return by_settings(kind, made)
+
+
+def _over_time(data: Any, options: PlotOptions) -> Figure:
+    from iosonde.answers.plot.over_time import over_time_plot
+    from iosonde.report.figures.over_time import over_time_figure
+
+    made = over_time_plot(open(data, options["where"], options["experiment"]), names(options["metric"], "metric"))
+    for why in made.left:
+        warn(f"not drawn: {why}")
+    return over_time_figure(made)
 
 
 def _responses(options: PlotOptions) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from iosonde.answers.parse import Parses
     from iosonde.answers.printed import Printed
     from iosonde.answers.show import ChosenRuns, Detail, Listing
+    from iosonde.answers.slowest import Slowest
     from iosonde.campaign.import_files import Imported
 
 File = str | Path | BinaryIO
@@ -188,6 +189,37 @@ def show_as(
     from iosonde.report.as_tool import lines
 
     return Result(as_tool(_chosen(store, run, experiment, where), one_of(tool, TOOLS, "tool")), lines)
+
+
+def slowest(
+    store: str | Path, count: int = 20, *, run: str | None = None, experiment: str | None = None, where: Names = None
+) -> Result[Slowest]:
+    """The recorded operations of a store that took longest, one by one.
+
+    It is ``iosonde show STORE --slowest N``.
+
+    Parameters
+    ----------
+    store : path
+    count : int, optional
+        How many.
+    run : str, optional
+        Only this run.
+    experiment : str, optional
+        Only the runs of this experiment.
+    where : str or sequence of str, optional
+        Only runs for which it holds, as ``"fs=nfs"``.
+
+    Returns
+    -------
+    Result[Slowest]
+        One row an operation: run, phase, kind, rank, host, file, offset and size (bytes), start in the phase and
+        duration (s), status. ``.answer.notes`` say where a sample alone was recorded.
+    """
+    from iosonde.answers.slowest import slowest_of
+    from iosonde.report.text.slowest import lines
+
+    return Result(slowest_of(_chosen(store, run, experiment, where), count), lines)
 
 
 def printed(store: str | Path, run: str, *, ranks: int | Sequence[int] = ()) -> list[Printed]:

@@ -29,6 +29,13 @@ def split_unit(name: str) -> tuple[str, str]:
     return found["label"], _slashed(found["unit"])
 
 
+def titled(name: str, unit: str) -> str:
+    """A column's name with the unit that its values are shown in, once: ``time, ms`` of ``time (s)``; without it where
+    there is none to show."""
+    label, own = split_unit(name)
+    return label if not unit or (label == name and own == unit) else f"{label}, {unit}"
+
+
 def _slashed(unit: str) -> str:
     """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``; ``mib_s``, which can mean nothing else, → ``MiB/s``."""
     slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)

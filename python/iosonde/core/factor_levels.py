@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,14 +10,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import InputError
-from iosonde.core.table import Cell, Column, show, tidy
-from iosonde.core.units import format_size, parse_size
+from iosonde.core.level_text import level_shown
+from iosonde.core.table import Cell, Column, tidy
+from iosonde.core.units import format_size, typed_sizes
 from iosonde.core.words import level_text
 
 SIZES, NUMBERS, NAMES, NINES = "sizes", "numbers", "names", "nines"
 PERCENTILE = "percentile"  # a factor of per cents, as far from 100 as they are rare
-_SUFFIXED = re.compile(r"\d\s*[kmgtp]", re.IGNORECASE)
 _APART = 10.0  # the ends of two levels that go on a logarithmic axis
 
 
@@ -69,12 +67,11 @@ class FactorLevels:
         return _unevenness(np.log(at)) < _unevenness(at)
 
 
-def levels_of(columns: Sequence[Column], unit: str = "") -> FactorLevels:
-    """The levels that one factor has in any of these columns: sizes and numbers ascending, names as they come.
-    ``unit`` is the factor's own, where the columns do not say one."""
+def levels_of(columns: Sequence[Column]) -> FactorLevels:
+    """The levels that one factor has in any of these columns: sizes and numbers ascending, names as they come."""
     first = columns[0]
     cells = list(dict.fromkeys(cell for column in columns for cell in column.codes()[1]))
-    unit = unit or first.unit
+    unit = first.level_unit
     label = first.label or first.name
     shown = "" if unit in (label, "bytes") else unit
     numeric = all(column.numeric for column in columns)
@@ -85,7 +82,9 @@ def levels_of(columns: Sequence[Column], unit: str = "") -> FactorLevels:
         known = _sorted([cell for cell in cells if cell is not None], numeric)
         cells = [*known, None]
     if numbers is None:
-        return FactorLevels(first.name, label, shown, NAMES, tuple(cells), tuple(map(show, cells)))
+        return FactorLevels(
+            first.name, label, shown, NAMES, tuple(cells), tuple(level_shown(cell, unit) for cell in cells)
+        )
     kind = SIZES if unit == "bytes" or not numeric else NUMBERS
     at, ordered = zip(*sorted(zip(numbers, cells, strict=True), key=lambda pair: pair[0]), strict=True)
     texts = tuple(format_size(number) if kind == SIZES else level_text(tidy(number)) for number in at)
@@ -113,14 +112,8 @@ def _numbers(cells: list[Cell], numeric: bool) -> list[float] | None:
         return None
     if numeric:
         return [float(cell) for cell in cells if cell is not None]
-    texts = [str(cell) for cell in cells]
-    if not any(_SUFFIXED.search(text) for text in texts):
-        return None
-    try:
-        sizes = [float(parse_size(text)) for text in texts]
-    except InputError:
-        return None
-    return sizes if len(set(sizes)) == len(sizes) else None
+    sizes = typed_sizes(cells)
+    return None if sizes is None else [float(size) for size in sizes]
 
 
 def _unevenness(at: npt.NDArray[np.float64]) -> float:

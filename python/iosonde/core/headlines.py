@@ -20,6 +20,14 @@ _SUMMARIES = ("_max", "_min", "_mean", "_sd")
 _ITERATED = {"transfers": "rate"}
 
 
+def metric_words(metric: str) -> str:
+    """``completion latency p99``; of the usual clock its name is left out. The mean of a speed over a tool's own
+    iterations stands for the trial: it is the ``rate``."""
+    said = metric.removesuffix(_ENDS[0])
+    kind = said.removesuffix(_ENDS[-1])
+    return (kind if kind in SPEEDS else said).replace("_", " ")
+
+
 def headlines(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:
     """Operation → those of ``kinds`` that it has; without kinds, or where a run has none of them, the usual one.
 

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from .column_units import split_unit
 from .table import Cell, show
-from .units import format_size
+from .units import format_size, parse_size, typed_sizes
 
 
 def level_shown(level: Cell, unit: str = "") -> str:
-    """``4096`` of bytes → ``4 KiB``; text as it was written; a missing level is said to be."""
-    if unit == "bytes" and isinstance(level, (int, float)) and not isinstance(level, bool):
-        return format_size(level)
-    return show(level)
+    """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing level is said to be."""
+    if unit != "bytes" or level is None or isinstance(level, bool):
+        return show(level)
+    if isinstance(level, str):
+        sizes = [parse_size(level)] if level.isdigit() else typed_sizes([level])
+        return format_size(sizes[0]) if sizes else level
+    return format_size(level)
+
+
+def levels_shown(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
+    """The levels of these factors, as cells of a table."""
+    return [level_shown(by.get(name), units.get(name, "")) for name in names]
+
+
+def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
+    """``t=4 KiB``, ``nodes=2``; the unit in a column's name is that of the text."""
+    return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={level_shown(level, units.get(name, ''))}"
+            for name, level in by.items()]  # fmt: skip
 
 
 def setting_text(by: Mapping[str, Cell], units: Mapping[str, str]) -> str:
     """``t=4 KiB, nodes=2``."""
-    return ", ".join(f"{name}={level_shown(level, units.get(name, ''))}" for name, level in by.items())
+    return ", ".join(level_texts(by, units))

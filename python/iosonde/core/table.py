@@ -9,15 +9,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.units import size_of
+from iosonde.core.units import typed_sizes
 
 Cell = float | int | str | None
+_BYTES = ("bytes", "B")
 _LARGEST = 1e140  # sums of a million squares stay finite
 
 
@@ -44,6 +46,18 @@ class Column:
             absent: npt.NDArray[np.bool_] = np.isnan(self.values.astype(np.float64))
             return absent
         return np.array([value is None for value in self.values], dtype=bool)
+
+    @cached_property
+    def level_unit(self) -> str:
+        """The unit of its levels: its own, or bytes where all of them were typed as sizes."""
+        if self.unit in _BYTES:
+            return "bytes"
+        if self.unit or self.numeric:
+            return self.unit
+        first = next((value for value in self.values if value is not None), None)
+        if first is None or (typed_sizes([first]) is None and not first.isdigit()):
+            return ""  # as of most columns: their levels need not be found
+        return "bytes" if typed_sizes(level for level in self.codes()[1] if level is not None) else ""
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
         """(level number of each row, the levels): numbers and sizes (``64k``, ``1MiB``) ascending, other text in the
@@ -90,6 +104,14 @@ class Table:
             found = ", ".join(column.name for column in by_label)
             raise DataError(f"{self._where()}column '{name}' could be {found}", "write the whole name")
         raise DataError(f"{self._where()}there is no column '{name}'", self._nearest(name))
+
+    def level_units(self, names: Iterable[str] | None = None) -> dict[str, str]:
+        """Name and label of a column → the unit of its levels, where they have one; of all, or of those ``names`` that
+        there are."""
+        by_label = {column.label: column for column in self.columns.values()} | self.columns
+        wanted = by_label if names is None else [name for name in names if name in by_label]
+        found = {name: by_label[name].level_unit for name in wanted}
+        return {name: unit for name, unit in found.items() if unit}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that
@@ -206,9 +228,9 @@ def is_number(text: object) -> bool:
 
 def _ranked(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
     """Sizes by what they are; other levels in the order given, those that it does not name after them."""
-    sizes = {level: size_of(level) for level in levels if isinstance(level, str)}
-    if len(sizes) == len(levels) and all(size is not None for size in sizes.values()):
-        return sorted(levels, key=lambda level: sizes[str(level)] or 0)
+    sizes = typed_sizes(levels)
+    if sizes is not None:
+        return [level for _, level in sorted(zip(sizes, levels, strict=True), key=lambda pair: pair[0])]
     given = {level: place for place, level in enumerate(order)}
     return sorted(levels, key=lambda level: given.get(level, len(given)))
 

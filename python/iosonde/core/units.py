@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 from .errors import InputError
 
@@ -43,6 +44,21 @@ def size_of(text: str) -> int | None:
         return parse_size(text)
     except InputError:
         return None
+
+
+def typed_sizes(levels: Iterable[object]) -> list[int] | None:
+    """The bytes of levels that were typed as sizes (``512``, ``4k``, ``1MiB``): None where one is none, where all are
+    plain numbers, or where two are the same size by another name."""
+    texts = list(levels)
+    if not all(isinstance(text, str) and text[:1].isdigit() for text in texts):
+        return None
+    if all(size_of(str(text)) is None for text in texts):
+        return None
+    try:
+        sizes = [parse_size(str(text)) for text in texts]
+    except InputError:
+        return None
+    return sizes if len(set(sizes)) == len(sizes) else None
 
 
 def parse_seconds(text: str | float | int) -> float:

@@ -1,9 +1,9 @@
 """``--where 'fs=nfs'``: conditions on the columns of a table, for a store and for any other table alike.
 
 A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the value
-may be written with a unit (``transfer_size=4KiB``); everything else is compared as text, so that
-``started_at>=2026-11`` works. The order of two texts that are numbers is that of the numbers. An empty value
-(``fs=``) means: has no value.
+may be written with a unit (``transfer_size=4KiB``), as may a size that was typed (``64k`` is ``64KiB``); everything
+else is compared as text, so that ``started_at>=2026-11`` works. The order of two texts that are numbers is that of the
+numbers. An empty value (``fs=``) means: has no value.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .errors import InputError
-from .units import parse_size
+from .units import parse_size, size_of
 
 _CONDITION = re.compile(r"^\s*([^=!<>]+?)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*$", re.DOTALL)
 _OPS: dict[str, Callable[[Any, Any], bool]] = {
@@ -83,11 +83,21 @@ def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
     if cell is None or wanted is None or wanted == "":
         return _OPS[op](cell in (None, ""), wanted in (None, "")) if op in ("=", "!=") else False
     if isinstance(cell, str) and op in ("=", "!="):
-        return _OPS[op](cell, str(wanted))
+        return _OPS[op](True, cell == str(wanted) or _same_size(cell, str(wanted)))
     left, right = _comparable(cell, wanted)
     if isinstance(left, str) != isinstance(right, str):
         return op == "!=" if op in ("=", "!=") else _no_order(column, op, wanted)
     return _OPS[op](left, right)
+
+
+def _same_size(cell: str, wanted: str) -> bool:
+    """Whether two texts are one size: ``64k`` and ``64 KiB``. A plain number is as many bytes beside a size alone."""
+    if not (cell[:1].isdigit() and wanted[:1].isdigit()):
+        return False
+    sizes = size_of(cell), size_of(wanted)
+    if None not in sizes:
+        return sizes[0] == sizes[1]
+    return sizes != (None, None) and _number(cell) == _number(wanted)
 
 
 def _comparable(cell: Any, wanted: Any) -> tuple[Any, Any]:

@@ -129,12 +129,12 @@ class Source:
         return {}
 
     def units(self) -> dict[str, str]:
-        """Factor → base unit, as the experiments of a store declare, or as importers write sizes; a table's columns
-        say it themselves."""
+        """Factor → the unit of its levels, where they have one: as experiments declare it, or a column says."""
+        found = self.table.level_units()
         if self.store is None:
-            return {name: column.unit for name, column in self.table.columns.items() if column.unit}
-        stated = {name: "bytes" for run in self.runs for name in run.factors if name.endswith("_size")}
-        return stated | {factor.name: factor.unit for one in self.experiments for factor in one.factors if factor.unit}
+            return found
+        declared = {factor.name: factor.unit for one in self.experiments for factor in one.factors if factor.unit}
+        return {name: unit for name, unit in found.items() if unit == "bytes"} | declared
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None) -> Source:
@@ -196,7 +196,7 @@ def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
-    table = stored.in_order(table, store.experiments())
+    table = stored.as_declared(table, store.experiments(), runs)
     damage = tuple(store.problems(contents=False))
     return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage)
 

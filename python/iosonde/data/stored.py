@@ -16,6 +16,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
 from iosonde.core.types import Experiment, FactorValue, level_text
+from iosonde.core.units import typed_sizes
 
 from .asked import MetricChoice
 from .choice import choose, texts
@@ -50,18 +51,32 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
     return replace(results, columns={**results.columns, **added}) if added else results
 
 
-def in_order(results: Table, experiments: Sequence[Experiment]) -> Table:
-    """With the levels of factors in the order in which their experiments declare them."""
+def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
+    """With the units of factors, and their levels in the order, that their experiments declare; importers write what is
+    called a size in bytes."""
     declared: dict[str, dict[FactorValue, None]] = {}
     for experiment in experiments:
         for factor in experiment.factors:
             declared.setdefault(factor.name, {}).update(dict.fromkeys(factor.levels))
+    units = {name: unit for name, unit in units_of_factors(experiments, runs).items() if unit == "bytes"}
     columns = {
-        name: replace(column, order=tuple(level_text(one) for one in declared[plain(name)]))
-        if plain(name) in declared and not column.numeric else column
+        name: replace(column, unit=column.unit or units.get(plain(name), ""),
+                      order=tuple(map(level_text, declared.get(plain(name), ()))) if not column.numeric else ())
         for name, column in results.columns.items()
     }  # fmt: skip
     return replace(results, columns=columns)
+
+
+def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> dict[str, str]:
+    """Factor → the unit of its levels: as experiments declare it, or bytes of what was typed as sizes; importers write
+    in bytes what is called a size."""
+    units = {name: "bytes" for run in runs for name in run.factors if name.endswith("_size")}
+    levels: dict[str, dict[FactorValue, None]] = {}
+    for run in runs:
+        for name, level in run.factors.items():
+            levels.setdefault(name, {})[level] = None
+    units |= {name: "bytes" for name, found in levels.items() if typed_sizes(found)}
+    return units | {factor.name: factor.unit for one in experiments for factor in one.factors if factor.unit}
 
 
 def whole_rows(results: Table) -> npt.NDArray[np.bool_]:

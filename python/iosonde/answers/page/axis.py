@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.headlines import SPEEDS, metric_words
+from iosonde.core.level_text import level_texts
 from iosonde.core.stored import StoredRun
 from iosonde.stats.overview.types import OverviewRow
 
@@ -24,6 +26,7 @@ TITLES = {
     "read_1to1_small": "Read 1-to-1, small files",
     "read_nto1_small": "Read N-to-1, small files",
 }
+_USUAL = ("_last_done", "seconds", *(f"{kind}_mean" for kind in SPEEDS))
 _PARTS = {"_writer_node": " on the writer's node", "write_buffered": " without fsync and close"}
 
 
@@ -59,7 +62,7 @@ def title(operation: str) -> str:
 
 def metric_title(operation: str, metric: str) -> str:
     """The heading of a metric: the operation alone where the clock is the usual one, or its unit says it all."""
-    return title(operation) + ("" if metric.endswith(("_last_done", "seconds")) else f", {metric_words(metric)}")
+    return title(operation) + ("" if metric.endswith(_USUAL) else f", {metric_words(metric)}")
 
 
 def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
@@ -68,11 +71,6 @@ def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
     return {key: _title_among(*key, key[0] in several) for key in keys}
-
-
-def metric_words(metric: str) -> str:
-    """``completion latency p99``; of the usual clock its name is left out."""
-    return metric.removesuffix("_last_done").replace("_", " ")
 
 
 def _title_among(operation: str, metric: str, several: bool) -> str:
@@ -100,6 +98,6 @@ def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
     return tuple((name, value) for name, value in by.items() if name != axis.factor)
 
 
-def said_of(rest: tuple[tuple[str, Any], ...]) -> str:
+def said_of(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
     """The same, for a heading."""
-    return "".join(f", {name}={value}" for name, value in rest)
+    return "".join(f", {text}" for text in level_texts(dict(rest), units))

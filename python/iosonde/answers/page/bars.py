@@ -39,7 +39,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             )
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
-        name = titles[operation, metric] + said_of(rest)
+        name = titles[operation, metric] + said_of(rest, overview.units)
         inside = includes.get((operation, metric), "")
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
     return tuple(sorted(bars, key=lambda one: place(one.operation)))

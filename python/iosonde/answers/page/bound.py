@@ -16,8 +16,8 @@ from iosonde.answers.roofline import rooflines
 from iosonde.answers.waterfall import Losses
 from iosonde.answers.waterfall import said as said_of_fall
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.level_text import levels_shown
 from iosonde.core.system_words import OPTIONS, size
-from iosonde.core.table import show
 from iosonde.core.units import (
     format_rate,
     format_seconds,
@@ -135,7 +135,7 @@ def _title(one: MeasuredShare) -> str:
 
 
 def _share(one: MeasuredShare, names: Sequence[str]) -> BoundShare:
-    levels = tuple(show(one.by.get(name)) for name in names)
+    levels = tuple(levels_shown(names, one.by, one.units))
     limit = tuple(word(term) for term in one.ceiling.limit)
     return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)
 

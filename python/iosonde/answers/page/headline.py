@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.estimate_text import estimate_text
+from iosonde.core.headlines import metric_words
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .axis import Axis, metric_words, place
+from .axis import Axis, place
 
 _NOTHING = "No trial is complete: nothing can be said about the speed"
 _NO_RATE = "The trials hold no rate: nothing can be said about the speed"

@@ -74,7 +74,7 @@ def latencies_of(
     for key in sorted(shapes, key=lambda key: place(key[0])):
         if key[:2] in drawn:
             figures.setdefault((*key[:2], rest_of(_setting(key, overview.by), axis)), []).append(key)
-    items = [_figure(group, keys, shapes, percentiles, overview.by, axis) for group, keys in figures.items()]
+    items = [_figure(group, keys, shapes, percentiles, overview, axis) for group, keys in figures.items()]
     return Section(tuple(items)), _others(overview, axis, drawn)
 
 
@@ -83,14 +83,14 @@ def _figure(
     keys: Sequence[Key],
     shapes: Mapping[Key, Shape],
     percentiles: Mapping[Key, dict[str, Estimate]],
-    by: Sequence[str],
+    overview: Overview,
     axis: Axis,
 ) -> Latency:
     operation, kind, rest = group
     series = []
     for key in keys:
         edges, shares = shapes[key].trimmed()
-        size = axis.size(_setting(key, by))
+        size = axis.size(_setting(key, overview.by))
         series.append(
             LatencySeries(size, tuple(edges), tuple(shares), shapes[key].operations, percentiles.get(key, {}))
         )
@@ -100,7 +100,7 @@ def _figure(
         unsure.setdefault(name, warning)
     return Latency(
         operation,
-        f"{title(operation)}: {kind}{said_of(rest)}",
+        f"{title(operation)}: {kind}{said_of(rest, overview.units)}",
         tuple(sorted(series, key=lambda one: one.nodes)),
         f"~ cannot be told: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )

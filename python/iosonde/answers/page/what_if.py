@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.level_text import level_shown
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
@@ -27,7 +28,7 @@ def rows_of(data: Examples, model: Model, better: Better, level: float) -> WhatI
     rows = [row for feature in data.features if (row := _best(model, setting, feature, better, level)) is not None]
     sign = -1.0 if better is Better.HIGHER else 1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
-    told = ", ".join(f"{feature.name}={_shown(setting[feature.name])}" for feature in data.features)
+    told = ", ".join(f"{feature.name}={_shown(setting[feature.name], feature)}" for feature in data.features)
     return WhatIfs(told, now, tuple(rows), " ".join(f"{w[:1].upper()}{w[1:]}." for w in now.warnings))
 
 
@@ -55,7 +56,7 @@ def _best(model: Model, setting: dict[str, Cell], feature: Feature, better: Bett
         return None
     pick = max if better is Better.HIGHER else min
     other, said = pick(found, key=lambda pair: pair[1].value or 0.0)
-    return WhatIf(feature.name, _shown(now), _shown(other), said)
+    return WhatIf(feature.name, _shown(now, feature), _shown(other, feature), said)
 
 
 def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | None:
@@ -65,5 +66,5 @@ def _asked(model: Model, setting: dict[str, Cell], level: float) -> Estimate | N
         return None  # refused there: the row is left out
 
 
-def _shown(cell: Cell) -> str:
-    return f"{cell:.7g}" if isinstance(cell, float) else str(cell)
+def _shown(cell: Cell, feature: Feature) -> str:
+    return f"{cell:.7g}" if isinstance(cell, float) and feature.unit != "bytes" else level_shown(cell, feature.unit)

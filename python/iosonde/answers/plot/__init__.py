@@ -7,6 +7,6 @@ from typing import TYPE_CHECKING
 from iosonde.core.on_demand import modules_of
 
 if TYPE_CHECKING:
-    from . import factors, layout, percentiles, settings, totals  # noqa: F401
+    from . import drawn, factors, layout, over_time, percentiles, settings, totals  # noqa: F401
 
 __getattr__ = modules_of(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.level_text import level_shown
 from iosonde.core.table import Table
 from iosonde.core.transforms import apply
 from iosonde.core.types import Estimate
@@ -44,7 +45,7 @@ def panels(source: Source, asked: Asked, together: bool = False) -> Panels:
     DataError where nothing can be drawn."""
     on, level = asked.on, asked.level
     columns = [_column(source.table, term) for term in on]
-    units = source.units() if source.store is not None else {}
+    units = source.units()
     rows, left = [], []
     others = _others(source, asked.response, columns)
     for one in responses_of(source, replace(asked, on=tuple(columns))):
@@ -134,7 +135,7 @@ def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float]
     """(level → where it is on the axis, what the axis names)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
-        return places, [(at, str(cell)) for cell, at in places.items()]
+        return places, [(at, level_shown(cell, unit)) for cell, at in places.items()]
     levels = sorted(set(cells.tolist()))
     every = max(1, math.ceil(len(levels) / _MOST_TICKS))
     return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell, unit)) for cell in levels[::every]]

@@ -15,9 +15,10 @@ from iosonde.answers.page.axis import title as operation_title
 from iosonde.answers.summary import pilot_of
 from iosonde.answers.trials import cells_of
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
+from iosonde.core.headlines import metric_words
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
-from iosonde.data.asked import CLOCKS, Asked
+from iosonde.data.asked import Asked
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell
@@ -108,12 +109,8 @@ def _told(source: Source, cells: Sequence[Sequence[TrialCell]], level: float, pi
 
 def _levels(source: Source, found: Sequence[Response]) -> dict[str, FactorLevels]:
     """The levels of each factor over all responses, in one order."""
-    units = source.units() if source.store is not None else {}
-    if source.runs and all(run.imported for run in source.runs):  # importers state amounts in base units
-        units |= {name: "bytes" for one in found for name in one.names if name.endswith("_size")}
     names = dict.fromkeys(name for one in found for name in one.names)
-    made = {name: levels_of([one.rows.column(name) for one in found if name in one.names], units.get(name, ""))
-            for name in names}  # fmt: skip
+    made = {name: levels_of([one.rows.column(name) for one in found if name in one.names]) for name in names}
     return {name: one for name, one in made.items() if len(one) > 1 or len(made) == 1}
 
 
@@ -215,12 +212,9 @@ def _operations(made: Sequence[_Measured]) -> FactorLevels:
 
 def _called(one: Response) -> tuple[str, str]:
     """(the operation or column, the metric) as a title says them."""
-    metric = one.metric.name
-    for clock in CLOCKS[:1]:
-        metric = metric.removesuffix(f"_{clock}")
     if not one.operation:
         return one.metric.name, one.metric.name
-    return operation_title(one.operation), metric.replace("_", " ")
+    return operation_title(one.operation), metric_words(one.metric.name)
 
 
 def _heading(one: _Measured, made: Sequence[_Measured]) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     epilog="Examples: iosonde compare before after; iosonde compare runs.csv --response bandwidth --group version 1 2"
 )
 @data_options(
-    "What to compare: columns; of a store operations or metrics; log(Y), Y/nodes. A store needs none.",
+    "What to compare: columns; of a store operations or metrics; log(Y), Y/nodes [default: what was measured].",
     on=None,
     by="Within each combination of these columns. A store needs none: its other factors.",
     required=False,

@@ -24,9 +24,7 @@ def command() -> None:
 @command.command(epilog="Example: iosonde lab up glusterfs --net 993mbit --disk-read 117MB/s --disk-write 148MB/s")
 @click.argument("file_system", metavar="FILE-SYSTEM")
 @click.option("--name", metavar="NAME", help="What the lab is called [default: its file system's name].")
-@click.option(
-    "--servers", type=click.IntRange(1), metavar="N", help="Hosts with disks [default: 3, or 1]."
-)
+@click.option("--servers", type=click.IntRange(1), metavar="N", help="Hosts with disks [default: 3, or 1].")
 @click.option("--clients", type=click.IntRange(1), default=2, show_default=True, metavar="N", help="Hosts that mount.")
 @click.option("--net", metavar="RATE", help="Each link, in Ethernet bits: 993mbit [default: not limited].")
 @click.option("--delay", type=Duration(), metavar="TIME", help="Round trip between two hosts, added.")

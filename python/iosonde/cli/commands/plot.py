@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 from iosonde import answers, report
 from iosonde.cli.options.data import clock_option, open_data, split_names
 from iosonde.cli.options.level import checked_level
-from iosonde.cli.output import show, talk
+from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import LAST_DONE, Asked
 from iosonde.report.figures.files import FORMATS, format_of
@@ -20,7 +21,8 @@ from iosonde.report.figures.files import FORMATS, format_of
 OF_PAGE = ("bars", "latency", "timeline")
 PAGE = "page"
 BY_SETTINGS = ("settings", "heatmap", "percentiles")
-KINDS = (*BY_SETTINGS, *OF_PAGE, PAGE)
+OVER_TIME = "time"
+KINDS = (*BY_SETTINGS, OVER_TIME, *OF_PAGE, PAGE)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,15 @@ class Place:
 
         file = self.path / f"{name}.{self.form}" if self.many else self.path
         show([report.text.escape(figure.save(file))])
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What is drawn: as (kind, data), as figures by the names of their files, and what to say of it."""
+
+    data: Sequence[tuple[str, Any]]
+    figures: Sequence[tuple[str, Callable[[], report.figures.figure.Figure]]]
+    notes: Sequence[str] = ()
 
 
 @click.command(epilog="Example: iosonde plot results -o figure.pdf --x nodes --metric write_large,create")
@@ -62,27 +73,38 @@ class Place:
 @click.option("--where", multiple=True, metavar="COND", help="Only what fulfils it, as 'nodes>=2'. Repeatable.")
 @clock_option
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of every interval.")
-def command(data: str, output: str, form: str | None, level: float, **given: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="What is drawn as JSON on stdout; no file is written.")
+def command(data: str, output: str, form: str | None, level: float, as_json: bool, **given: Any) -> None:
     """Draw DATA, a store or a table: each metric by the settings that varied, with intervals and trials.
 
     Without options one figure: the factor with most levels along x, others by colour and in panels. Other kinds:
-    heatmap (two factors), percentiles (of latencies, by setting), and of a store bars (by node count), latency
-    (distributions), timeline (of the ranks), and page: these three. With --bars one plot of each total by node count,
-    of a store or of what 'show --thesis-json' wrote. With --on every response against every factor, and whether a
-    line describes it. Prints the files that it wrote.
+    heatmap (two factors), percentiles (of latencies, by setting), and of a store time (rate and latency over the time
+    of a trial's phases), bars (by node count), latency (distributions), timeline (of the ranks), and page: the last
+    three. With --bars one plot of each total by node count, of a store or of what 'show --thesis-json' wrote. With
+    --on every response against every factor, and whether a line describes it. Prints the files that it wrote.
     """
     checked_level(level)
     kind = given["kind"] or BY_SETTINGS[0]
     _check(given)
-    place = _place(Path(output), form, kind if not (given["on"] or given["bars"]) else "")
+    place = None if as_json else _place(Path(output), form, kind if not (given["on"] or given["bars"]) else "")
     if given["on"] is not None:
-        _factors(data, place, level, given)
+        made = _factors(data, level, given)
     elif given["bars"]:
-        _totals(data, place, level, split_names(given["metric"]), given)
+        made = _totals(data, level, given, place is not None and not place.many)
+    elif kind == OVER_TIME:
+        made = _over_time(data, given)
     elif kind in BY_SETTINGS:
-        _settings(data, place, level, kind, given)
+        made = _settings(data, level, kind, given)
     else:
-        _kinds(data, place, level, split_names(given["metric"]), given)
+        made = _kinds(data, level, given)
+    if place is None:
+        emit(answers.plot.drawn.Drawn(tuple(made.data), tuple(made.notes)), (), True)
+        return
+    for name, figure in made.figures:
+        place.write(figure(), name)
+    for sentence in made.notes:
+        for line in report.text.wrapped(report.text.escape(sentence)):
+            talk(line)
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -95,7 +117,7 @@ def _check(given: dict[str, Any]) -> None:
         _not_with(given, "bars", "kind", "response", "x", "color", "panel")
         if given["clock"] != LAST_DONE:
             raise InputError("--bars draws the sums that the ranks were timed for", "leave --clock out")
-    if given["kind"] in (*OF_PAGE, PAGE):
+    if given["kind"] in (*OF_PAGE, PAGE, OVER_TIME):
         for name in ("response", "x", "color", "panel"):
             if given[name]:
                 raise InputError(f"--{name} does not go with --kind {given['kind']}",
@@ -108,7 +130,7 @@ def _not_with(given: dict[str, Any], option: str, *names: str) -> None:
             raise InputError(f"--{option} and --{name} do not go together", f"leave --{name} out")
 
 
-def _settings(data: str, place: Place, level: float, kind: str, given: dict[str, Any]) -> None:
+def _settings(data: str, level: float, kind: str, given: dict[str, Any]) -> _Made:
     """Every metric by the settings that varied, in one figure."""
     kinds = report.figures.kinds
     roles = answers.plot.layout.PlotRoles(given["x"] or "", given["color"] or "", tuple(split_names(given["panel"])))
@@ -117,13 +139,19 @@ def _settings(data: str, place: Place, level: float, kind: str, given: dict[str,
     plots = answers.plot
     drawn = plots.percentiles.percentiles_plot if kind == "percentiles" else plots.settings.settings_plot
     made = drawn(source, asked, roles, kinds.fits(kind))
-    place.write(kinds.by_settings(kind, made), kind)
-    for sentence in (*made.sentences, *made.left, *made.notes):
-        for line in report.text.wrapped(report.text.escape(sentence)):
-            talk(line)
+    return _Made([(kind, made)], [(kind, partial(kinds.by_settings, kind, made))],
+                 (*made.sentences, *made.left, *made.notes))  # fmt: skip
 
 
-def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> None:
+def _over_time(data: str, given: dict[str, Any]) -> _Made:
+    """Rate and latency of the phases of one trial."""
+    source = open_data(data, given["where"], given["experiment"])
+    made = answers.plot.over_time.over_time_plot(source, split_names(given["metric"]))
+    figure = partial(report.figures.over_time.over_time_figure, made)
+    return _Made([(OVER_TIME, made)], [(OVER_TIME, figure)], (*made.notes, *made.left))
+
+
+def _factors(data: str, level: float, given: dict[str, Any]) -> _Made:
     """Every response against every factor."""
     on = split_names(given["on"])
     if not on:
@@ -131,42 +159,43 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
     names = [*split_names(given["response"]), *split_names(given["metric"])]
     asked = Asked(tuple(names), tuple(on), given["clock"], level)
     made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
-    figure = report.figures.factors.factors_figure(made.items, made.columns)
-    for why in made.left:
-        talk(f"not drawn: {why}")
-    place.write(figure, "factors")
+    figure = partial(report.figures.factors.factors_figure, made.items, made.columns)
+    return _Made(
+        [("factors", one) for one in made.items], [("factors", figure)], [f"not drawn: {why}" for why in made.left]
+    )
 
 
-def _totals(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
+def _totals(data: str, level: float, given: dict[str, Any], in_one: bool) -> _Made:
     """Each metric by node count: a file for each, or panels of one file."""
+    names = split_names(given["metric"])
     items = answers.plot.totals.totals(data, names, level, given["experiment"], given["where"])
-    figures = report.figures
-    drawn = [figures.bars.bars_figure(one, "node") for one in items]
-    if not place.many:
-        place.write(figures.figure.together(drawn, columns=3), "")
-        return
-    for name, figure in zip(figures.files.names_of_files([one.operation for one in items]), drawn, strict=True):
-        place.write(figure, name)
+    figures, drawn = report.figures, [("bars", one) for one in items]
+    if in_one:
+        return _Made(drawn, [("", partial(figures.kinds.panels, "bars", items, "node"))])
+    called = figures.files.names_of_files([one.operation for one in items])
+    return _Made(drawn, [(name, partial(figures.bars.bars_figure, one, "node"))
+                                 for name, one in zip(called, items, strict=True)])  # fmt: skip
 
 
-def _kinds(data: str, place: Place, level: float, names: Sequence[str], given: dict[str, Any]) -> None:
+def _kinds(data: str, level: float, given: dict[str, Any]) -> _Made:
     """Figures of the page, by kind: one file holds one of them."""
-    kinds = OF_PAGE if given["kind"] == PAGE else (given["kind"],)
+    kinds, names = OF_PAGE if given["kind"] == PAGE else (given["kind"],), split_names(given["metric"])
     source, _ = answers.page.experiment.open_chosen(data, given["experiment"], given["where"], open_data)
     shown = answers.page.of_store.figures_of_store(source, Asked(clock=given["clock"], level=level), kinds)
-    drawn = 0
     sections: tuple[answers.page.content.tables.Section[Any], ...] = (shown.bars, shown.latencies, shown.timelines)
+    data_of, figures, gone = [], [], []
     for kind, section in zip(OF_PAGE, sections, strict=True):
         if kind not in kinds:
             continue
         items = report.figures.kinds.chosen(section.items, names)
         if items:
-            place.write(report.figures.kinds.panels(kind, items, shown.axis.noun), kind)
-            drawn += 1
+            data_of += [(kind, one) for one in items]
+            figures.append((kind, partial(report.figures.kinds.panels, kind, items, shown.axis.noun)))
         else:
-            talk(report.figures.kinds.why_missing(kind, section, names))
-    if not drawn:
-        raise DataError(f"nothing of {data} can be drawn", "iosonde show says what the store holds")
+            gone.append(report.figures.kinds.why_missing(kind, section, names))
+    if not figures:
+        raise DataError(f"nothing of {data} can be drawn", " ".join(gone))
+    return _Made(data_of, figures, gone)
 
 
 def _place(path: Path, form: str | None, kind: str) -> Place:

@@ -31,6 +31,8 @@ from iosonde.core.errors import InputError
 @click.option("--printed", is_flag=True, help="With RUN: what its commands printed, node by node.")
 @click.option("--rank", "ranks", type=click.IntRange(0), multiple=True, help="With --printed: only this rank.")
 @click.option("--thesis-json", is_flag=True, help="Totals by node count, as plot --bars reads them.")
+@click.option("--slowest", type=int, is_flag=False, flag_value=20, metavar="[N]",
+              help="The operations that took longest, one by one [N: 20].")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Stable JSON on stdout.")
 def command(store: str, run: str | None, experiment: str | None, where: tuple[str, ...], **given: Any) -> None:
     """Experiments and runs of STORE; with RUN, everything about that run.
@@ -52,8 +54,8 @@ def command(store: str, run: str | None, experiment: str | None, where: tuple[st
 
 @dataclass(frozen=True)
 class Form:
-    """How the runs are shown: at most one of --export, --as, --printed, --thesis-json. Raises InputError where two do
-    not go together."""
+    """How the runs are shown: at most one of --export, --as, --printed, --thesis-json, --slowest. Raises InputError
+    where two do not go together."""
 
     form: str | None
     operations: bool
@@ -63,9 +65,12 @@ class Form:
     printed: bool
     ranks: tuple[int, ...]
     thesis_json: bool
+    slowest: int | None
     as_json: bool
 
     def __post_init__(self) -> None:
+        if self.slowest is not None and (self.form or self.tool or self.printed or self.ranks or self.thesis_json):
+            raise InputError("--slowest is a list of its own", "leave out --export, --as, --printed and --thesis-json")
         if self.printed or self.ranks or self.thesis_json:
             if self.form is not None or self.as_json:
                 raise InputError("--printed and --thesis-json have one form", "leave out --export and --json")
@@ -82,7 +87,10 @@ class Form:
 
 def _show(chosen: answers.show.ChosenRuns, form: Form) -> None:
     """The runs by a tool's definitions, their results in a file, one run, or the list of all."""
-    if form.tool is not None:
+    if form.slowest is not None:
+        longest = answers.slowest.slowest_of(chosen, form.slowest)
+        emit(longest, report.text.slowest.lines(longest), form.as_json)
+    elif form.tool is not None:
         recomputed = answers.as_tool.as_tool(chosen, form.tool)
         emit(recomputed, report.as_tool.lines(recomputed), form.as_json)
     elif form.form is not None:

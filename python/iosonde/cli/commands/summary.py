@@ -11,9 +11,9 @@ from iosonde.cli.output import emit, tell
 
 @click.command(epilog="Example: iosonde summary runs.csv --response real_s --by replicas --level 0.9")
 @data_options(
-    "The column(s) to summarise, or log(Y), Y/nodes. A store needs none.",
+    "The column(s) to summarise, or log(Y), Y/nodes [default: what was measured].",
     on=None,
-    by="Columns to group by. A store needs none: its factors are known.",
+    by="Columns to group by. A store needs none, nor a table without --response.",
 )
 @click.option("--all", "every", is_flag=True, help="Every cell on a line of its own, with its median.")
 def command(asked: DataOptions, every: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +24,7 @@ class MeasuredShare:
 
     ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
     the ids of the trials, where they come from a store. ``columns``: field of the system → the column that gave it.
+    ``units``: of the levels.
     """
 
     by: dict[str, Any]
@@ -34,6 +36,7 @@ class MeasuredShare:
     verdict: str
     runs: tuple[str, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     def used(self) -> dict[str, float]:
         """Term → the share of its capacity that the mean used."""

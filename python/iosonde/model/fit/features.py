@@ -108,7 +108,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
             raise DataError(f"column '{name}' has one level: it cannot explain anything", "leave it out of --on")
     numeric = [column.numeric for column in columns]
     features = tuple(
-        Feature(column.name, column.unit, tuple(levels), column.numeric)
+        Feature(column.name, column.level_unit, tuple(levels), column.numeric)
         for column, (_, levels) in zip(columns, coded, strict=True)
     )
     x = np.column_stack(

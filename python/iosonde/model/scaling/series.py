@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,15 @@ _MOST = 10**7
 
 @dataclass(frozen=True)
 class Series:
-    """``trials`` maps each size to the rates of its trials, in ``unit``; ``by`` is what makes this series."""
+    """``trials`` maps each size to the rates of its trials, in ``unit``; ``by`` is what makes this series, with the
+    ``units`` of its levels."""
 
     on: str
     response: str
     unit: str
     by: dict[str, Cell]
     trials: dict[float, list[float]]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sizes(self) -> list[float]:
@@ -63,7 +65,8 @@ def series_of(
         for size, rate in zip(sizes[known][rows], values[known][rows], strict=True):
             trials.setdefault(float(size), []).append(float(rate))
         names = [table.column(name).name for name in by]
-        found.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials))
+        found.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials,
+                            table.level_units(names)))  # fmt: skip
     return found, warnings
 
 

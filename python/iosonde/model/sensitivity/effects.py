@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.level_text import level_shown
 from iosonde.core.table import Cell, tidy
 from iosonde.core.types import Estimate
 from iosonde.core.words import level_text
@@ -32,11 +33,16 @@ class Level:
     low: Cell
     high: Cell
     mean: Estimate
+    unit: str = ""
 
     @property
     def name(self) -> str:
-        """``nfs``, ``4096`` or ``4096 to 65536``."""
-        return _shown(self.low) if self.low == self.high else f"{_shown(self.low)} to {_shown(self.high)}"
+        """``nfs``, ``4 KiB`` or ``4 KiB to 64 KiB``."""
+        return _between(self.low, self.high, self.unit)
+
+    def said(self, cell: Cell) -> str:
+        """One of its ends in a table."""
+        return level_shown(cell, self.unit) if self.unit == "bytes" else level_text(cell)
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -54,11 +60,12 @@ class Effects:
     def tried(self) -> str:
         """The levels in words, or their range and how many there are."""
         if len(self.levels) <= _MOST_NAMED and all(level.low == level.high for level in self.levels):
-            return ", ".join(level_text(level.low) for level in self.levels)
+            return ", ".join(level.said(level.low) for level in self.levels)
         if not all(isinstance(level.low, (int, float)) for level in self.levels):
             return f"{len(self.levels)} levels"
         bins = "" if all(level.low == level.high for level in self.levels) else " bins"
-        return f"{_short(self.levels[0].low)} to {_short(self.levels[-1].high)} ({len(self.levels)}{bins})"
+        low, high = _short(self.levels[0], self.levels[0].low), _short(self.levels[-1], self.levels[-1].high)
+        return f"{low} to {high} ({len(self.levels)}{bins})"
 
     @property
     def largest_step(self) -> tuple[Level, Level]:
@@ -79,8 +86,8 @@ class Effects:
                 "monotone": not self.turns, "turns": self.turns or None}  # fmt: skip
 
 
-def _shown(cell: Cell) -> str:
-    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
+def _shown(cell: Cell, unit: str) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) and unit != "bytes" else level_shown(cell, unit)
 
 
 def _value(level: Level) -> float:
@@ -101,7 +108,7 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
         known = math.isfinite(half)
         mean = float(means[group])
         low, high = (mean - half, mean + half) if known else (None, None)
-        made.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group]))))
+        made.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
     turns = _turn(made, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
         turns = _turn_inside(design, factor, made, level, noise)
@@ -117,8 +124,11 @@ def _ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Ce
 
 
 def _named(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
-    low, high = _ends(design, factor, cells)
-    return _shown(low) if low == high else f"{_shown(low)} to {_shown(high)}"
+    return _between(*_ends(design, factor, cells), design.features[factor].unit)
+
+
+def _between(low: Cell, high: Cell, unit: str) -> str:
+    return _shown(low, unit) if low == high else f"{_shown(low, unit)} to {_shown(high, unit)}"
 
 
 def _means(
@@ -175,6 +185,6 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
     return ""
 
 
-def _short(cell: object) -> str:
+def _short(level: Level, cell: Cell) -> str:
     """An end of a range of levels."""
-    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level_text(cell)
+    return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.said(cell)

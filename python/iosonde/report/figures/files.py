@@ -8,6 +8,7 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError
 
+from .png import smaller
 from .vocabulary import Spec
 
 FORMATS = ("png", "svg", "pdf")
@@ -48,7 +49,7 @@ def image(specification: Spec, form: str) -> bytes:
     svg = numbered(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
     if form == "png":
         _check_size(svg)
-        return vl_convert.svg_to_png(svg, scale=_SCALE)
+        return smaller(vl_convert.svg_to_png(svg, scale=_SCALE))
     return vl_convert.svg_to_pdf(svg) if form == "pdf" else f"{_PROLOG}{svg}".encode()
 
 

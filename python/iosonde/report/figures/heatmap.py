@@ -9,7 +9,6 @@ from typing import Any
 
 from iosonde.answers.plot.settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 from iosonde.core.errors import InputError
-from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.words import counted
 from iosonde.report.text import estimate_parts, estimate_text
 
@@ -21,6 +20,8 @@ from .vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, shor
 _FIELD = {1: (62, 34), 2: (52, 32), 3: (46, 30), 4: (38, 26), 5: (34, 24)}  # px, by panels in a row
 _MOST = {1: 640, 2: 330, 3: 240, 4: 185, 5: 150}  # px wide
 _READABLE = 30  # px of a field with its value in it
+_SCALE = 70  # px of a panel's scale of colours
+_CHARACTER, _LINE = 6.2, 12  # px of a label
 _DARK = 0.5  # of the reach of colours, beyond which text is light
 
 
@@ -33,10 +34,7 @@ def heatmap_figure(plot: SettingsPlot) -> Figure:
     width, _ = _size(plot, across)
     reaches = {name: _reach([one for one in plot.panels if one.scale == name], scales[name]) for name in scales}
     panels = [_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
-    counts = sorted({point.mean.n for panel in plot.panels for point in panel.points})
-    of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
-    how = f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")
-    made = gathered(plot, panels, across, width, how)
+    made = gathered(plot, panels, across, width + _SCALE, _how(plot, across))
     return Figure({**made.spec, "resolve": {"scale": dict.fromkeys("xy", "independent") | {"color": "independent"}}},
                   made.title, made.description)  # fmt: skip
 
@@ -52,6 +50,16 @@ def _fits(plot: SettingsPlot, across: int) -> bool:
     assert plot.color is not None
     width, height = _size(plot, across)
     return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
+
+
+def _how(plot: SettingsPlot, across: int) -> str:
+    """What the numbers in the fields are."""
+    means = [point.mean for panel in plot.panels for point in panel.points]
+    if not any(mean.low is not None for mean in means):
+        return "Single trials: there are no intervals" if means else "Nothing to draw"
+    counts = sorted({mean.n for mean in means})
+    of = f"{counts[0]} to {counts[-1]} trials" if len(counts) > 1 else counted(counts[0], "trial")
+    return f"Means of {of}" + (f", ± half of the {100 * plot.level:g} % interval" if _fits(plot, across) else "")
 
 
 @dataclass(frozen=True)
@@ -83,8 +91,8 @@ def _panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _
     known = [point for point in panel.points if point.mean.value is not None]
     means = [(point.mean.value or 0.0) / scale.divisor for point in known]
     rows = [_row(point, panel, scale, (x, y)) for point in known]
-    places = {"x": names(plot.x.title, x, "x", _axis(plot.x, width)),
-              "y": names(plot.color.title, y[::-1], "y", {"labelLimit": 110})}  # fmt: skip
+    places = {"x": names(plot.x.title, x, "x", _axis(x, width)),
+              "y": names(plot.color.title, y[::-1], "y", _seen(y[::-1], height) | {"labelLimit": 110})}  # fmt: skip
     fields = layer(rows, "rect", {**places, "color": _colours(scale.unit, reach, height)}, stroke=PAPER)
     texts = [_texts([row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark], places,
                     PAPER if dark else INK) for dark in (True, False)] if _fits(plot, across) else []  # fmt: skip
@@ -92,10 +100,18 @@ def _panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _
     return {**panel_title(panel, plot, width), **spec}
 
 
-def _axis(factor: FactorLevels, width: int) -> dict[str, Any]:
-    """Labels that stand where they do not fit."""
-    longest = max(map(len, factor.texts), default=0)
-    return {"labelAngle": -45} if longest * 6.2 > width / max(1, len(factor)) else {}
+def _axis(texts: Sequence[str], width: int) -> dict[str, Any]:
+    """Labels that stand where they do not fit side by side. None is left out because its box, which is larger than a
+    text that stands, touches another's."""
+    longest = max(map(len, texts), default=0)
+    if longest * _CHARACTER <= width / max(1, len(texts)):
+        return {"labelOverlap": False}
+    return _seen(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
+
+
+def _seen(texts: Sequence[str], room: int) -> dict[str, Any]:
+    """Every label, or of too many every second, third, …"""
+    return {"labelOverlap": False, "values": list(texts[:: max(1, math.ceil(_LINE * len(texts) / max(1, room)))])}
 
 
 def _colours(unit: str, reach: _Reach, height: int) -> Spec:
@@ -121,7 +137,13 @@ def _texts(rows: Sequence[Row], places: dict[str, Any], colour: str) -> list[Spe
     plain = [{key: row[key] for key in row if key != "tip"} for row in rows]
     if not plain:
         return []
-    return [
-        layer(plain, "text", {**places, "text": {"field": "said"}}, color=colour, fontSize=10.5, fontWeight=600, dy=-5),
-        layer(plain, "text", {**places, "text": {"field": "half"}}, color=colour, fontSize=8.5, dy=7),
-    ]
+    look: dict[str, Any] = {"color": colour, "fontSize": 10.5, "fontWeight": 600}
+    made = []
+    for known in (True, False):  # with half of the interval below it, or alone in the middle
+        some = [row for row in plain if bool(row["half"]) is known]
+        if some:
+            made.append(layer(some, "text", {**places, "text": {"field": "said"}}, **look, dy=-5 if known else 0))
+    halves = [row for row in plain if row["half"]]
+    if halves:
+        made.append(layer(halves, "text", {**places, "text": {"field": "half"}}, color=colour, fontSize=8.5, dy=7))
+    return made

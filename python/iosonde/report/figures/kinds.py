@@ -18,6 +18,7 @@ from .timeline import timeline_figure
 if TYPE_CHECKING:
     from iosonde.answers.page.content.tables import Section
 
+OVER_TIME = "time"
 KINDS = ("bars", "latency", "timeline")
 BY_SETTINGS = ("settings", "heatmap", "percentiles")
 _MOST_FIELDS = 60  # of a heat map, one above the other

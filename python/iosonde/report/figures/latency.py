@@ -58,9 +58,10 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
         ),
         layer(lines, "rule", {**channels, "x2": {"field": "end"}}, strokeWidth=1),
         layer([row for row in rows if row["low"] is not None], "rule",
-              {**channels, "x": {**x, "field": "low"}, "x2": {"field": "high"}}, strokeWidth=5, opacity=0.45),
-        layer(known, "point", {**channels, "shape": shape}, filled=True, size=70, opacity=1, stroke=PAPER,
-              strokeWidth=1),
+              {**channels, "x": {**x, "field": "low"}, "x2": {"field": "high"}}, strokeWidth=5, opacity=0.45,
+              clip=True),
+        *([layer(known, "point", {**channels, "shape": shape}, filled=True, size=70, opacity=1, stroke=PAPER,
+                 strokeWidth=1)] if known else []),  # a legend of no shape would have no end
         height=190 + 16 * len(said), resolve={"legend": {"color": "shared"}},
     )  # fmt: skip
     return Figure(spec, latency.title, f"Distribution of the latency of {latency.title}, with percentiles.")

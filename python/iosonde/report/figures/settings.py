@@ -41,6 +41,7 @@ from .vocabulary import (
 _SIZES = {1: (440, 250), 2: (320, 205), 3: (235, 165), 4: (185, 135), 5: (150, 115)}
 _MOST_ACROSS = 5
 _BAR, _LONGEST = 17, 6.2  # px of a bar that lies, of a character
+_TITLE = 8.2  # px of a character of the title
 _MOST_HIGH = 420
 _MOST_TICKS, _MOST_LEVELS = 9, 24  # levels that can stand at an axis themselves
 _MOST_DOTS = 3000
@@ -84,7 +85,7 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
     """Panels under one title and one legend; ``how`` says what is drawn, below it what is not."""
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.left) for line in wrapped(escape(_sentence(text)), limit=room)]
-    title = {"text": label(plot.title), "subtitle": lines, "anchor": "start",
+    title = {"text": _lines(plot.title, across * (width + 60) / _TITLE), "subtitle": lines, "anchor": "start",
              "frame": "bounds", "fontSize": 14, "offset": 14, "limit": 1000, "subtitleFontSize": 11,
              "subtitlePadding": 5, "subtitleColor": MUTED, "subtitleLineHeight": 14}  # fmt: skip
     spec: dict[str, Any] = {"title": title, "concat": list(panels), "columns": across, "spacing": 26}
@@ -161,7 +162,20 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
         return {}
     if max(len(f"{one.title}, {one.setting}") for one in plot.panels) * _LONGEST < width + 30:
         lines = [", ".join(lines)]
-    return {"title": {"text": [label(line) for line in lines], "fontSize": 11.5, "offset": 8, "limit": width + 50}}
+    room = (width + 50) / _LONGEST
+    return {
+        "title": {
+            "text": [part for line in lines for part in _lines(line, room)],
+            "fontSize": 11.5,
+            "offset": 8,
+            "limit": width + 50,
+        }
+    }
+
+
+def _lines(text: str, characters: float) -> list[str]:
+    """A heading in as many lines as it needs."""
+    return wrapped(text, limit=max(20, int(characters)))
 
 
 def _channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> dict[str, Any]:
@@ -256,8 +270,9 @@ def _placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
 
 def _bars(known: Sequence[Row], alone: Sequence[Row], channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
     size = {"height" if drawn.lying else "width": {"band": 0.86 if drawn.colors else 0.62}}
-    colour = {} if drawn.colors else {"color": BLUE}
-    return [layer(rows, "bar", channels, fillOpacity=0.0 if hollow else 0.45, strokeWidth=1.2, clip=True,
+    edges = {"stroke": channels["color"]} if drawn.colors else {}  # a hollow bar is its edge
+    colour = {} if drawn.colors else {"color": BLUE, "stroke": BLUE}
+    return [layer(rows, "bar", {**channels, **edges}, fillOpacity=0.0 if hollow else 0.45, strokeWidth=1.2, clip=True,
                   **({"filled": True} | size | colour))
             for rows, hollow in ((known, False), (alone, True)) if rows]  # fmt: skip
 

@@ -16,12 +16,13 @@ from typing import TypeVar
 
 from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
 from iosonde.answers.page.content.page import Page
+from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.bars import MOST_STRETCH
-from iosonde.report.pivot import SEVERAL, Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import SEVERAL, Key, column_place, pivoted, spread_said
 
 from .strip import STRIP_HEIGHT, Mark, StripAxis
 
@@ -140,7 +141,7 @@ def _of_response(one: ResponseSummary, place: int, page: Page) -> TopTable:
     heads = [_head(one.by[place], shown[level], page) for level in laid.columns]
     rows = [_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
             for key in laid.rows]  # fmt: skip
-    title = f"{one.title}, {unit}" if unit and unit not in one.title else one.title
+    title = titled(one.title, unit)
     return _table((title, _without(one.by, place), heads, _scaling(one.by[place], heads, page)), rows, frame)
 
 

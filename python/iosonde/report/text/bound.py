@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.table import show
+from iosonde.core.level_text import levels_shown
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 
 from . import waterfall
@@ -88,8 +88,9 @@ def _shares(made: Bounds) -> Iterator[str]:
         value, interval = estimate_parts(one.measured, divisor)
         share, between = estimate_parts(one.share, 0.01)
         name = f"{one.operation} {one.metric}".strip() if both else one.operation or one.metric
-        rows.append([*([name] if several else []), *(show(one.by.get(name)) for name in names),
-                     one.measured.n, value, interval, significant(one.ceiling.s / divisor, 4), f"{share} %", between,
+        setting = levels_shown(names, one.by, one.units)
+        rows.append([*([name] if several else []), *setting, one.measured.n, value, interval,
+                     significant(one.ceiling.s / divisor, 4), f"{share} %", between,
                      "!" if one.verdict else ""])  # fmt: skip
     left = len(header) - 7
     yield from table(header, rows, "l" * left + "rrrrrrl", WIDTH).splitlines()

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.column_units import titled
+from iosonde.core.headlines import metric_words
+from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, percent
 from iosonde.stats.overview.types import Overview, OverviewRow
 
@@ -27,15 +29,16 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """The operation alone where it has one metric, whose clock the header names."""
     several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
     several = several or bool(answer.told and metric.endswith("_of_ranks"))
-    said = metric.removesuffix("_last_done").replace("_", " ") if operation else metric
-    name = operation if operation and not several else f"{operation} {said}".strip()
+    if not operation:
+        return titled(metric, unit)
+    name = f"{operation} {metric_words(metric)}" if several else operation
     return f"{name}, {unit}" if unit else name
 
 
 def every_cell(answer: Summary) -> list[str]:
     """The lines of the table; where the factors are too many for a line, settings have a number and are told below."""
     made = answer.overview
-    found = _lines(answer, made.by, [[level_shown(row.by.get(name), made.units.get(name, "")) for name in made.by]
+    found = _lines(answer, made.by, [levels_shown(made.by, row.by, made.units)
                                      for row in made.rows])  # fmt: skip
     if len(made.by) < 2 or all(len(line) <= WIDTH for line in found):
         return found

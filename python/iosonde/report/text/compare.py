@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from iosonde.answers.compared import WITHIN_RUN, Comparisons
-from iosonde.core.table import show
+from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
@@ -48,7 +48,7 @@ def _one(made: Comparisons) -> Iterator[str]:
     for side, interval, role in ((one.a, one.mean_a, "base"), (one.b, one.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
         spread = "~" if one.cells > 1 else significant(side.side.sd / divisor)  # of cells it is their difference
-        rows.append([side.name, str(side.side.n), *estimate_parts(interval, divisor), spread, note])
+        rows.append([_side(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
     headers = [made.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from table(headers, rows, "lrrrrl").splitlines()
     yield ""
@@ -129,8 +129,13 @@ def _test(items: Sequence[ComparedCell]) -> str:
 
 def cells_of(item: ComparedCell, columns: Sequence[str], both: Sequence[str]) -> list[str]:
     """The setting, and the sides where there are several pairs."""
-    names = [item.comparison.a.name, item.comparison.b.name] if both else []
-    return [*(show(item.cell.get(name)) for name in columns), *names]
+    names = [_side(item, item.comparison.a.name), _side(item, item.comparison.b.name)] if both else []
+    return [*levels_shown(columns, item.cell, item.units), *names]
+
+
+def _side(item: ComparedCell, name: str) -> str:
+    """A side under the name of its column."""
+    return level_shown(name, item.units.get(item.group or "", ""))
 
 
 def _numbers(item: ComparedCell) -> list[str]:
@@ -164,8 +169,8 @@ def legend(made: Comparisons) -> str:
 def _warnings(made: Comparisons, columns: Sequence[str], both: bool) -> Iterator[str]:
     """Those of single comparisons; what is true of many of them is said once."""
     for item in made.items:
-        a, b = item.comparison.a.name, item.comparison.b.name
-        which = [show(item.cell.get(name)) for name in columns] + ([f"{a} and {b}"] if both else [])
+        *which, a, b = cells_of(item, columns, ("A", "B"))
+        which += [f"{a} and {b}"] if both else []
         for warning in item.comparison.warnings:
             yield from wrapped(f"! {', '.join(which)}: {warning}")
     within = [item for item in made.items if item.within_run]

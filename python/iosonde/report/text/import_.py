@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from iosonde.core.words import counted
+
 from .layout import escape, table, wrapped
 
 if TYPE_CHECKING:
@@ -36,4 +38,4 @@ def lines(made: Imported, store: str) -> Iterator[str]:
     yield ""
     for warning in made.warnings:
         yield from wrapped(f"~ {warning}", "  ")
-    yield f"{len(made.outcomes)} files looked at, {made.n_runs} runs stored in {escape(store)}"
+    yield f"{counted(len(made.outcomes), 'file')} looked at, {counted(made.n_runs, 'run')} stored in {escape(store)}"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
-from iosonde.core.words import level_text
 
 from .layout import WIDTH, table, wrapped
 from .numbers import number, p_text, share, span
@@ -176,7 +175,7 @@ def _step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     if len(factor.effects.levels) == 2:
         return change
     if a.low != a.high or b.low != b.high:
-        return f"{change} at {level_text(b.low)}"
+        return f"{change} at {b.said(b.low)}"
     return f"{change}: {_named(a)} → {_named(b)}"
 
 
@@ -212,7 +211,9 @@ def direction(factor: FactorRank) -> str:
 def _named(level: Level) -> str:
     """``nfs``, ``4096``, or ``0.2–0.24`` of a bin."""
     if level.low == level.high:
-        return level_text(level.low)
+        return level.said(level.low)
+    if level.unit == "bytes":
+        return level.name
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
     return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.model.scaling.words import TITLES
@@ -36,7 +37,7 @@ def lines(made: ScalingLaws) -> Iterator[str]:
 
 def _of_series(one: ScaledSeries) -> Iterator[str]:
     series, made = one.series, one.scaling
-    settings = ", ".join(f"{name}={value}" for name, value in series.by.items())
+    settings = setting_text(series.by, series.units)
     yield from wrapped(f"{series.response} on {series.on}{'; ' + settings if settings else ''}; "
                        f"{100 * made.level:g} % intervals")  # fmt: skip
     yield ""

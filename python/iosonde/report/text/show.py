@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.level_text import level_shown
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
@@ -36,12 +37,12 @@ def listing_lines(made: Listing) -> Iterator[str]:
         title = f"{experiment_id}  {known.name}, {_when(known.created_at)}" if known else experiment_id
         yield from _wrapped(title)
         mine = [run for run in runs if run.experiment == experiment_id]
-        yield from _runs(mine, made.tags) if mine else ["  no runs"]
+        yield from _runs(mine, made.tags, made.units) if mine else ["  no runs"]
 
 
-def _runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]]) -> Iterator[str]:
+def _runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units: Mapping[str, str]) -> Iterator[str]:
     factors = list(dict.fromkeys(name for run in runs for name in run.factors))
-    values = {name: [_value(run.factors.get(name)) for run in runs] for name in factors}
+    values = {name: [_level(run.factors.get(name), units.get(name, "")) for run in runs] for name in factors}
     varying = [name for name in factors if len(set(values[name])) > 1]
     fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
     if fixed:
@@ -82,7 +83,9 @@ def detail_lines(made: Detail) -> Iterator[str]:
         "started": _when(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
         "source": run.source,
         "status": "complete" if run.complete else "incomplete: " + "; ".join(run.missing),
-        "factors": ", ".join(f"{name}={_value(value)}" for name, value in run.factors.items()),
+        "factors": ", ".join(
+            f"{name}={_level(value, made.units.get(name, ''))}" for name, value in run.factors.items()
+        ),
         "seed": "" if run.seed is None else str(run.seed),
         "tags": " ".join(notes["tags"]),
         "recorded": "" if stored.n_operations is None else _count(stored.n_operations, "operation"),
@@ -175,6 +178,10 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _level(value: Any, unit: str) -> str:
+    return level_shown(value, unit) if unit == "bytes" and value is not None else _value(value)
 
 
 def _is_number(value: Any) -> bool:

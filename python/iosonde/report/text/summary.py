@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from iosonde.core.clock_words import clock_words
-from iosonde.core.table import show
+from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, significant
-from iosonde.report.pivot import SEVERAL
+from iosonde.report.settings_layout import SEVERAL
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency
 
 from .cells import every_cell, responses_of, title_of, with_titles
 from .layout import estimate_parts, table, wrapped
-from .pivot import block, by_level, column_factor, fits
+from .settings_table import block, by_level, column_factor, fits
 
 if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
@@ -42,7 +42,7 @@ def lines(answer: Summary, every: bool = False) -> Iterator[str]:
         yield from _latency(made)
     if made.efficiency:
         yield ""
-        yield from _efficiency(made.efficiency)
+        yield from _efficiency(made.efficiency, made.units)
     if not settings:
         yield from _harmonic(made)
     of_rows = (w for row in made.rows for w in (row.mean.warnings if settings else row.warnings))
@@ -130,7 +130,7 @@ def _latency(made: Overview) -> Iterator[str]:
         titles[len(grid)] = f"{operation}: {kind}, {unit}"
         for key, row in groupby(items, key=lambda item: tuple(item.by.values())):
             cells = [text for item in row for text in estimate_parts(item.duration, divisor)]
-            grid.append([*map(show, key), *cells])
+            grid.append([*levels_shown(made.by, dict(zip(made.by, key, strict=True)), made.units), *cells])
     headers = [*made.by, *(text for name in names for text in (name, "interval"))]
     yield from with_titles(headers, grid, titles)
 
@@ -147,7 +147,7 @@ def _filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
     return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * whole.get(x.operation, 0.0)]
 
 
-def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:
+def _efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
     base, factor = items[0].base, items[0].factor
     yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
     rest = list(dict.fromkeys(name for item in items for name in item.by))
@@ -156,7 +156,12 @@ def _efficiency(items: Sequence[Efficiency]) -> Iterator[str]:
     for item in items:
         name = f"{item.operation} {item.metric}".strip() if several or not item.operation else item.operation
         grid.append(
-            [name, *(show(item.by.get(key)) for key in rest), f"{item.size:g}", *estimate_parts(item.efficiency)]
+            [
+                name,
+                *levels_shown(rest, item.by, units),
+                f"{item.size:g}",
+                *estimate_parts(item.efficiency),
+            ]
         )
     headers = ["operation", *rest, factor, "efficiency", "interval"]
     yield from table(headers, grid, "l" + "r" * (len(headers) - 1)).splitlines()

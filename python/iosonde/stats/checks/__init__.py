@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.headlines import metric_words
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -59,6 +61,16 @@ class Subject:
         for cell in self.cells:
             found.setdefault((cell.operation, cell.metric), []).append(cell)
         return found
+
+    def name(self, operation: str, metric: str) -> str:
+        """What a finding calls them: the operation alone where it has one metric."""
+        several = operation and self._metrics[operation] > 1
+        return f"{operation} {metric_words(metric)}" if several else operation or metric
+
+    @cached_property
+    def _metrics(self) -> Counter[str]:
+        """How many metrics each operation has."""
+        return Counter(operation for operation, _ in self.families)
 
     @cached_property
     def repeated(self) -> list[TrialCell]:

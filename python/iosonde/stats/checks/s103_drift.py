@@ -37,12 +37,18 @@ CODE = "S103"
 def check(subject: Subject) -> list[Finding]:
     """A common trend of the cells of one operation and metric."""
     found, by_kind = [], subject.families
+    told: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
         seen = trend([cell.values for cell in cells])
         if seen is None or seen.p >= FAMILY_ALPHA / len(by_kind):
             continue
+        # A rate and a bandwidth of one size of operation are one number: what drifts is said once.
+        same = (operation, seen.s, round(seen.relative_change, 6))
+        if operation and same in told:
+            continue
+        told.add(same)
         way = "rises" if seen.s > 0 else "falls"
-        name = operation or metric
+        name = subject.name(operation, metric)
         found.append(
             Finding(
                 CODE,

@@ -27,11 +27,12 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from iosonde.core.table import Table, show
+from iosonde.core.level_text import setting_text
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import Copies, Pattern, find
@@ -50,7 +51,8 @@ def check(subject: Subject) -> list[Finding]:
     for (operation, metric), cells in subject.families.items():
         copies = find(cells)
         if copies is not None:
-            found += [finding for finding in (_cells(copies, operation or metric), _trials(copies, operation or metric))
+            name = subject.name(operation, metric)
+            found += [finding for finding in (_cells(copies, name), _trials(copies, name))
                       if finding]  # fmt: skip
     if subject.table is not None and not subject.runs:
         found += _columns(subject.table, subject.cells)
@@ -67,7 +69,7 @@ def _cells(copies: Copies, name: str) -> Finding | None:
         what = "one setting has" if n == 1 else f"{n} settings have"
         what = f"{what} the one value of another, by copying or by a clock too coarse for them,"
     example, twin = copies.cells[0]
-    where = _in_words(copies.pattern) if copies.pattern else f"{twin.name} equals {example.name}"
+    where = _in_words(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
     pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:SHOWN]),
               "copy_places": list(b.places[:SHOWN])} for a, b in copies.cells[:SHOWN]]  # fmt: skip
     evidence = {"metric": name, "n_cells": n, "n_trials": sum(b.values.size for _, b in copies.cells),
@@ -90,10 +92,10 @@ def _is_sure(copies: Copies) -> bool:
     return pattern is not None and pattern.n >= _LEAST_SINGLES and 2 * pattern.n > pattern.of
 
 
-def _in_words(pattern: Pattern) -> str:
-    at = ", ".join(f"{name}={show(level)}" for name, level in pattern.fixed.items())
-    here = ", ".join(f"{name}={show(copy)}" for name, _, copy in pattern.changed)
-    there = ", ".join(f"{name}={show(original)}" for name, original, _ in pattern.changed)
+def _in_words(pattern: Pattern, units: Mapping[str, str]) -> str:
+    at = setting_text(pattern.fixed, units)
+    here = setting_text({name: copy for name, _, copy in pattern.changed}, units)
+    there = setting_text({name: original for name, original, _ in pattern.changed}, units)
     share = f"all {pattern.n}" if pattern.n == pattern.of else f"{pattern.n} of {pattern.of}"
     return f"{share} cells at {here} equal those at {there}{f' ({at})' if at else ''}"
 

@@ -44,7 +44,8 @@ def check(subject: Subject) -> list[Finding]:
         found.append(Finding(
             CODE,
             Severity.WARNING,
-            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {operation or metric} on values that "
+            f"random folds would test {100 * leaked['8']:.0f} % of the rows of "
+            f"{subject.name(operation, metric)} on values that "
             f"were trained on (8 folds; {copies.rows_with_twin} of {rows} rows have a twin)",
             {"metric": operation or metric, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
              "leaked_share_by_folds": leaked},

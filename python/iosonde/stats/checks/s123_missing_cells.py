@@ -26,14 +26,15 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from iosonde.core.level_text import setting_text
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import Table, show
+from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from ..overview.cells import TrialCell, missing_values, on_one_grid
@@ -44,6 +45,7 @@ _MOST_CELLS = 100_000
 _GRID_SHARE = 0.5
 _COUNTABLE = 10**15  # more combinations are told by their power of ten
 Key = tuple[tuple[str, Level], ...]
+Units = Mapping[str, str]
 Sizes = dict[Key, int]
 ACTION = "measure them, or compare only what both sides have"
 
@@ -52,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
     """Values that are missing, cells that are, cells with few trials."""
     found = [] if subject.table is None or subject.runs else _values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families.items():
-        name = operation or metric
+        name = subject.name(operation, metric)
         levels = None if subject.observed else _levels(cells)
         # Of a million cells not one has to be looked at then.
         told = levels and (_sparse(len(cells), levels) or len(cells) == math.prod(levels))
@@ -60,7 +62,7 @@ def check(subject: Subject) -> list[Finding]:
             found += [_no_grid(name, len(cells), levels)] if _sparse(len(cells), levels) else []
             continue
         sizes = _sizes(cells, subject.observed)
-        found += _holes(name, sizes) + _unbalanced(name, sizes)
+        found += _holes(name, sizes, cells[0].units) + _unbalanced(name, sizes, cells[0].units)
     return _said_once(found)
 
 
@@ -106,7 +108,7 @@ def _values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
     return found
 
 
-def _holes(name: str, sizes: Sizes) -> list[Finding]:
+def _holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     levels: dict[str, dict[Any, None]] = {}
     for key in sizes:
         for setting, level in key:
@@ -120,7 +122,7 @@ def _holes(name: str, sizes: Sizes) -> list[Finding]:
         return [_no_grid(name, len(there), counts)]
     evidence: dict[str, Any] = {"metric": name, "n_cells": len(there), "n_combinations": whole}
     holes = [key for key in product(*levels.values()) if key not in there]
-    names = [_name(tuple(zip(levels, key, strict=True))) for key in holes]
+    names = [_name(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:SHOWN]
     sentence = f"{len(holes)} of {whole} cells of {name} are missing: {some(names)}"
     return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
@@ -136,12 +138,12 @@ def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
         {"metric": name, "n_cells": n_there, "n_combinations": counted}, "do not average over settings")  # fmt: skip
 
 
-def _unbalanced(name: str, of_keys: Sizes) -> list[Finding]:
+def _unbalanced(name: str, of_keys: Sizes, units: Units) -> list[Finding]:
     sizes = {key: size for key, size in of_keys.items() if size}
     if _balanced(sizes.values()):
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
-    fewest, most = _name(least), _name(largest)
+    fewest, most = _name(least, units), _name(largest, units)
     return [Finding(
         CODE, Severity.WARNING,
         f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
@@ -149,8 +151,8 @@ def _unbalanced(name: str, of_keys: Sizes) -> list[Finding]:
         "measure more trials of the small cells")]  # fmt: skip
 
 
-def _name(key: Key) -> str:
-    return ", ".join(f"{setting}={show(level)}" for setting, level in key) or "the only cell"
+def _name(key: Key, units: Units) -> str:
+    return setting_text(dict(key), units) or "the only cell"
 
 
 def _said_once(found: Sequence[Finding]) -> list[Finding]:

@@ -47,7 +47,8 @@ def check(subject: Subject) -> list[Finding]:
         found.append(Finding(
             CODE,
             Severity.WARNING,
-            f"neighbouring trials of {operation or metric} resemble each other (correlation {seen.lag1:.2f}, "
+            f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
+            f"(correlation {seen.lag1:.2f}, "
             f"p={seen.p:.2g}): {seen.n} trials are worth about {seen.n * seen.effective_share:.0f}",
             {"operation": operation, "metric": metric, "lag1": seen.lag1, "p": seen.p, "n": seen.n,
              "effective_n": seen.n * seen.effective_share},

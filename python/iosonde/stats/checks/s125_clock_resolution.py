@@ -44,14 +44,14 @@ def check(subject: Subject) -> list[Finding]:
     found = []
     for (operation, metric), cells in subject.families.items():
         if _constant(cells):
-            found.append(_no_spread(operation or metric, cells))
+            found.append(_no_spread(subject.name(operation, metric), cells))
             continue
         seen = _coarse(cells)
         if seen is None:
             continue
         step, error, flat = seen
         unit = f" {cells[0].unit}" if cells[0].unit else ""
-        name = operation or metric
+        name = subject.name(operation, metric)
         sentence = f"{name} is written in steps of {significant(step)}{unit}: "
         if error > _COARSE:
             sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"

@@ -32,7 +32,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
-from iosonde.core.table import Cell, Table, joint_codes, show
+from iosonde.core.level_text import setting_text
+from iosonde.core.table import Cell, Table, joint_codes
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
@@ -52,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
     """Groups of values, levels and columns that are a factor of units apart."""
     found = []
     for (operation, metric), cells in subject.families.items():
-        name = operation or metric
+        name = subject.name(operation, metric)
         found += [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
         found += _columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
@@ -97,6 +98,7 @@ def _nearest(distance: float, factors: dict[str, float], tolerance: float, cut: 
 
 
 def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
+    units = cells[0].units if cells else {}
     for setting in _texts(cells):
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _comparable(cells, setting):
@@ -117,7 +119,8 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
             ):
                 yield Finding(
                     CODE, Severity.WARNING,
-                    f"{name} at {setting}={show(a)} and {setting}={show(b)} differ by a factor of about {factor[0]} "
+                    f"{name} at {setting_text({setting: a}, units)} and {setting_text({setting: b}, units)} differ by "
+                    f"a factor of about {factor[0]} "
                     f"in all {ratios.size} settings that both have, as if in two units",
                     {"metric": name, "setting": setting, "levels": [a, b], "factor": factor[0],
                      "ratio": math.exp(middle), "n": int(ratios.size)}, ACTION)  # fmt: skip

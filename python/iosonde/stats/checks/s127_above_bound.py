@@ -48,7 +48,7 @@ def check(subject: Subject) -> list[Finding]:
     """Metrics with values above ``subject.limit``, rates above ``subject.bound`` or far above what was probed."""
     found = _above_probe(subject) if subject.bound is None and subject.probes else []
     for (operation, metric), cells in subject.families.items():
-        found += _above_limit(operation or metric, cells, subject.limit)
+        found += _above_limit(subject.name(operation, metric), cells, subject.limit)
         readings = bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
             continue
@@ -65,7 +65,7 @@ def check(subject: Subject) -> list[Finding]:
         found.append(Finding(
             CODE,
             Severity.ERROR if sure else Severity.WARNING,
-            f"{len(places)} of {n} values of {operation or metric} are above the bound of "
+            f"{len(places)} of {n} values of {subject.name(operation, metric)} are above the bound of "
             f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
             f"{high / subject.bound:.3g} times as much ({places[0]})",
             {"operation": operation, "metric": metric, "unit": cells[0].unit, "bound": subject.bound,

@@ -49,8 +49,8 @@ def check(subject: Subject) -> list[Finding]:
             found.append(Finding(
                 CODE,
                 Severity.WARNING,
-                f"the first trial of {operation or metric} is the {way} in {len(hit)} of {len(used)} cells "
-                f"(by {100 * abs(change):.0f} %, p={p:.2g})",
+                f"the first trial of {subject.name(operation, metric)} is the {way} in "
+                f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
                 {"operation": operation, "metric": metric, "way": way, "n_cells": len(hit), "of_cells": len(used),
                  "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:SHOWN]]},
                 "make every trial cold, or discard the first one of every cell on purpose",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import changed, is_speed
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.units import human_scale, percent, ratio_text, significant
@@ -16,12 +17,18 @@ from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
 @dataclass(frozen=True)
 class Wording:
     """What the words need: the ``metric`` says what is faster, ``unit`` is that of the values, ``factor`` is the column
-    that tells the sides apart, ``adjusted`` are those that make the cells inside which was compared."""
+    that tells the sides apart, ``adjusted`` are those that make the cells inside which was compared, ``level_unit`` is
+    that of the factor's levels."""
 
     metric: Metric = Metric("", "")
     unit: str = ""
     factor: str | None = None
     adjusted: tuple[str, ...] = ()
+    level_unit: str = ""
+
+    def called(self, name: str) -> str:
+        """A side as people say it."""
+        return called(name, self.factor, self.level_unit)
 
     def way(self, one: Comparison) -> str:
         """``faster``, ``slower``, ``more`` or ``less``: where B lies."""
@@ -34,15 +41,18 @@ class Wording:
         return self.way(one) + (" by less than the margin" if one.verdict == NEGLIGIBLE else "")
 
 
-def called(name: str, factor: str | None) -> str:
-    """A side as people say it: ``before``, but ``replicas=1`` where the name alone is a number."""
+def called(name: str, factor: str | None, unit: str = "") -> str:
+    """A side as people say it: ``before``, but ``replicas=1`` where the name alone is a number, ``t=64 KiB`` of
+    bytes."""
+    if factor and unit == "bytes":
+        return setting_text({factor: name}, {factor: unit})
     return f"{factor}={name}" if factor and name.replace(".", "", 1).lstrip("-").isdigit() else name
 
 
 def sentence(one: Comparison, words: Wording | None = None) -> str:
     """What the interval that decides says, with the base, the numbers and the trials."""
     words = words or Wording()
-    a, b = called(one.a.name, words.factor), called(one.b.name, words.factor)
+    a, b = words.called(one.a.name), words.called(one.b.name)
     margin = f"± {_margin(one, words)}"
     if one.decided.low is None or one.decided.high is None or one.decided.value is None:
         why = one.decided.warnings[0] if one.decided.warnings else "there is no interval"

@@ -7,7 +7,7 @@ by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from iosonde.core.arrays import middle, n_distinct
 from iosonde.core.errors import DataError
+from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import Table, grouped, show
+from iosonde.core.table import Table, grouped
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class TrialCell:
     """The trials of one response at one setting, in the order of the table (or of time where known).
 
     ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
-    ``within_run``: the values are a tool's own iterations inside one execution, and no trials.
+    ``within_run``: the values are a tool's own iterations inside one execution, and no trials. ``units``: of
+    the levels.
     """
 
     by: Mapping[str, Level]
@@ -84,6 +86,7 @@ class TrialCell:
     rows: npt.NDArray[np.intp] | None = None
     places: Sequence[str] = ()
     within_run: bool = False
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -93,9 +96,7 @@ class TrialCell:
     @property
     def name(self) -> str:
         """The cell in words: ``create, nodes=2``; the metric where nothing else tells."""
-        parts = ([self.operation] if self.operation else []) + [
-            f"{key}={show(value)}" for key, value in self.by.items()
-        ]
+        parts = ([self.operation] if self.operation else []) + level_texts(self.by, self.units)
         return ", ".join(parts) or self.metric
 
 
@@ -124,6 +125,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         raise DataError(f"{table.source or 'the table'} holds no rows", "give a table with at least one measurement")
     columns = [table.column(name) for name in by]
     grid = Grid({column.name: column.codes() for column in columns})
+    units = table.level_units(grid.columns)
     groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
     found = []
     for response in responses:
@@ -139,7 +141,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         for rows in groups:
             present = rows if whole else rows[known[rows]]
             found.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
-                                   Places(table, present)))  # fmt: skip
+                                   Places(table, present), units=units))  # fmt: skip
     return found
 
 

@@ -34,7 +34,6 @@ from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
                 "repetition", "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
 _SIZES = ("nodes", "ranks")
-_BYTES = ("bytes", "B")
 
 
 def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: float) -> Overview:
@@ -48,7 +47,7 @@ def of_table(table: Table, responses: Sequence[str], by: Sequence[str], level: f
             warnings.append(f"column '{response}' has {len(absent)} missing of {len(table)} values ({where}): left out")
     subject = checks.Subject(cells, level, (), table, _hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
-    units = {column.name: "bytes" for column in columns if column.unit in _BYTES}
+    units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     made = _overview(subject, [column.name for column in columns], warnings, units=units)
     return _with_story(made, cells)
 

@@ -14,7 +14,9 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import estimate_text
+from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better
@@ -84,8 +86,8 @@ def _extremes(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
 
 def _title(row: OverviewRow) -> str:
     if not row.operation:
-        return row.metric
-    return f"{row.operation} {row.metric.removesuffix('_last_done').replace('_', ' ')}"
+        return titled(row.metric, "")
+    return f"{row.operation} {metric_words(row.metric)}"
 
 
 def _told(shares: Sequence[tuple[Share, float | None]], alpha: float) -> list[Share]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from iosonde.core.level_text import level_shown
+from iosonde.core.column_units import titled
+from iosonde.core.level_text import level_shown, levels_shown
 from iosonde.core.table import Cell
 from iosonde.core.units import human_scale
-from iosonde.report.pivot import Key, column_place, pivoted, spread_said
+from iosonde.report.settings_layout import Key, column_place, pivoted, spread_said
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .layout import WIDTH, escape, estimate_parts, table, width
@@ -28,13 +29,14 @@ def block(title: str, rows: Sequence[OverviewRow], made: Overview, column: str) 
     divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
     laid = pivoted(_settings(rows, made), rows, made.by.index(column))
     grid = [
-        [*(level_shown(level, made.units.get(name, "")) for name, level in zip(rest, key, strict=True)),
+        [*levels_shown(rest, dict(zip(rest, key, strict=True)), made.units),
          *(part for level in laid.columns for part in _parts(laid.cells.get((key, level)), divisor))]
         for key in laid.rows
     ]  # fmt: skip
     headers = [*rest, *_heads(column, laid.columns, made)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
-    return [escape(f"{title}, {unit}" if unit else title), *lines, _beneath(rows)]
+    title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
+    return [escape(title), *lines, _beneath(rows)]
 
 
 def by_level(titles: Sequence[str], responses: Sequence[Sequence[OverviewRow]], made: Overview) -> list[str]:

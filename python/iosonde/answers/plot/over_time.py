@@ -1,0 +1,84 @@
+"""How a trial's phases went over their time: ``iosonde plot STORE --kind time``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.page.axis import place, title
+from iosonde.core.errors import DataError
+from iosonde.core.level_text import setting_text
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.words import counted, listed
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.stats.overview.over_time import OverTime, over_time
+
+MOST_PHASES = 12
+
+
+@dataclass(frozen=True)
+class PhaseOverTime:
+    """One phase. ``comparable``: times are by one clock; else each rank's are after its own start."""
+
+    operation: str
+    title: str
+    comparable: bool
+    made: OverTime
+
+
+@dataclass(frozen=True)
+class OverTimePlot(Answer):
+    """The phases of one trial; ``setting`` names it in words. ``notes`` say which it is, ``left`` what is not drawn."""
+
+    run: str
+    setting: str
+    phases: tuple[PhaseOverTime, ...]
+    notes: tuple[str, ...]
+    left: tuple[str, ...]
+
+    def content(self) -> dict[str, Any]:
+        """Every bin of every phase."""
+        phases = [{"operation": one.operation, "comparable": one.comparable, **one.made.to_json()}
+                  for one in self.phases]  # fmt: skip
+        return {"run": self.run, "setting": self.setting, "phases": phases, "notes": [*self.notes, *self.left]}
+
+
+def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
+    """The last complete trial whose operations were recorded; of its phases those of ``names``. Raises DataError."""
+    runs = [run for run in source.runs if run.n_operations]
+    if source.store is None or not runs:
+        raise DataError(f"{source.name} holds no recorded operations", "iosonde run records those of its own engine; "
+                        "of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
+    run = [one for one in runs if one.complete][-1:] or runs[-1:]
+    return _of_run(source, run[0], len(runs), names)
+
+
+def _of_run(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
+    assert source.store is not None
+    operations = source.store.operations(run.id)
+    chosen = [phase for phase in run.phases if not names or {phase.operation, phase.name} & set(names)]
+    if not chosen:
+        raise DataError(f"trial {run.id} has no such phase", f"there are: {_titles(run.phases)}")
+    made = [(phase, over_time(phase, operations, _native.KINDS))
+            for phase in sorted(chosen, key=lambda phase: place(phase.operation))]  # fmt: skip
+    phases = tuple(PhaseOverTime(phase.operation, title(phase.operation), phase.comparable, one)
+                   for phase, one in made if one is not None)  # fmt: skip
+    if not phases:
+        raise DataError(f"no operation of {_titles(chosen)} was recorded", "iosonde show STORE RUN says what was")
+    gone = [phase for phase, one in made if one is None]
+    left = [f"no operation of {_titles(gone)} was recorded"] if gone else []
+    if len(phases) > MOST_PHASES:
+        left.append(f"{MOST_PHASES} of {len(phases)} phases are drawn: --metric names others")
+    factors = {name: run.level(name) for name in source.known.names}
+    said = f"trial {run.id}" + ("" if run.complete else ", incomplete")
+    which = f"{said}, the last of {counted(of, 'trial')} with recorded operations: --where run=ID draws another"
+    setting = setting_text(factors, source.units())
+    named = ", ".join([said[0].upper() + said[1:], *([setting] if setting else [])])
+    return OverTimePlot(run.id, named, phases[:MOST_PHASES], (which,) if of > 1 else (), tuple(left))
+
+
+def _titles(phases: Sequence[StoredPhase]) -> str:
+    return listed(list(dict.fromkeys(phase.operation for phase in phases)))

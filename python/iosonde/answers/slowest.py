@@ -1,0 +1,67 @@
+"""The operations that took longest, one by one: ``iosonde show STORE --slowest``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from heapq import nlargest
+from typing import Any
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.units import format_rate
+from iosonde.core.words import counted
+from iosonde.engine import _native
+from iosonde.stats.overview.slowest import SlowOperation, slowest, unseen
+
+from .answer import Answer
+from .show import ChosenRuns
+
+USUAL = 20
+MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Slowest(Answer):
+    """The longest first, of ``recorded`` operations of so many ``runs``. ``notes`` say which may be missing."""
+
+    operations: tuple[SlowOperation, ...]
+    recorded: int
+    runs: int
+    notes: tuple[str, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde show STORE --slowest --json``."""
+        return {"runs": self.runs, "recorded": self.recorded, "operations": self.records(), "notes": list(self.notes)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row an operation."""
+        return [asdict(one) for one in self.operations]
+
+
+def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
+    """The ``count`` longest operations of these runs. Raises InputError, DataError where none was recorded."""
+    if not 1 <= count <= MOST:
+        raise InputError(f"{count} operations cannot be listed", f"name 1 to {MOST:,}; --export --operations has all")
+    runs = [run for run in chosen.runs if run.n_operations]
+    if not runs:
+        raise DataError(f"{chosen.store.path} holds no recorded operations", "iosonde run records those of its own "
+                        "engine; of other tools import a log of operations, as of fio's --write_lat_log")  # fmt: skip
+    found = (one for run in runs for one in slowest(run, chosen.store.operations(run.id), _native.KINDS, count))
+    longest = tuple(nlargest(count, found, key=lambda one: one.duration_s))
+    recorded = sum(run.n_operations or 0 for run in runs)
+    return Slowest(longest, recorded, len(runs), tuple(_notes(chosen, longest[-1].duration_s)))
+
+
+def _notes(chosen: ChosenRuns, least: float) -> Iterator[str]:
+    """What may be missing: operations of which a sample or a histogram alone was kept."""
+    edges = _native.bucket_edges_ns()
+    gone = [(run, *unseen(run, edges)) for run in chosen.runs]
+    some = [(run, missing, end) for run, missing, end in gone if missing]
+    if some:
+        lost = counted(sum(missing for _, missing, _ in some), "operation")
+        runs = counted(len(some), "run")
+        yield f"{lost} of {runs} beyond a sample are in histograms alone: longer ones may be missing"
+    beyond = [(end, run.id) for run, _, end in some if end > least]
+    if beyond:
+        end, run_id = max(beyond)
+        yield f"the histogram of run {run_id} has operations of up to {format_rate(end, 's')}"

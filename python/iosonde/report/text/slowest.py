@@ -1,0 +1,72 @@
+"""The longest operations as a table under 80 columns."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.schema import STATUS_MISMATCH, STATUS_SHORT
+from iosonde.core.units import format_rate
+from iosonde.core.words import counted
+
+from .layout import table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.answers.slowest import Slowest
+
+_PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
+_ENDED = {STATUS_SHORT: "short", STATUS_MISMATCH: "mismatch"}
+
+
+def lines(made: Slowest) -> Iterator[str]:
+    """What they are of, the table, and what may be missing."""
+    every = made.operations
+    runs = list(dict.fromkeys(one.run for one in every))
+    of = f"run {runs[0]}" if made.runs == 1 else counted(made.runs, "run")
+    yield from wrapped(f"the {len(every)} longest of {counted(made.recorded, 'recorded operation')} of {of}; start: "
+                       "after the phase's first operation")  # fmt: skip
+    common = os.path.commonprefix(runs) if len(runs) > 1 else ""
+    common = common[: common.rfind("-") + 1]
+    columns = {
+        "took": [format_rate(one.duration_s, "s") for one in every],
+        "start": ["-" if one.start_s != one.start_s else format_rate(one.start_s, "s") for one in every],
+        "phase": [one.operation for one in every],
+        "kind": [one.kind for one in every],
+        "rank": [str(one.rank) for one in every],
+        "node": [one.host for one in every],
+        "file": [str(one.file) for one in every],
+        "offset": [_whole(one.offset) if one.size else "" for one in every],
+        "size": [_whole(one.size) if one.size else "" for one in every],
+        "ended": [_ended(one.status) for one in every],
+        "run": [one.run.removeprefix(common) for one in every],
+    }
+    if columns["kind"] == columns["phase"]:
+        del columns["kind"]
+    for name in ("node", "ended"):
+        if not any(columns[name]):
+            del columns[name]
+    if made.runs == 1 or len(runs) == 1:
+        del columns["run"]
+    if made.runs > 1:
+        yield from wrapped(f"all of run {runs[0]}" if len(runs) == 1 else f"runs are {common}…" if common else "", "  ")
+    yield ""
+    align = "".join("l" if name in ("phase", "kind", "node", "run", "ended") else "r" for name in columns)
+    yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
+    if made.notes:
+        yield ""
+    for note in made.notes:
+        yield from wrapped(f"~ {note}", "  ")
+
+
+def _whole(amount: int) -> str:
+    """Bytes in the largest unit that they are a whole number of: ``4 KiB``, ``1025 KiB``."""
+    step = 0
+    while amount and amount % 1024 == 0 and step < len(_PREFIXES) - 1:
+        amount, step = amount // 1024, step + 1
+    return f"{amount} {_PREFIXES[step]}"
+
+
+def _ended(status: int) -> str:
+    return "" if status == 0 else _ENDED.get(status) or errno.errorcode.get(status, str(status))

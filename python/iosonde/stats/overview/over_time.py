@@ -1,0 +1,213 @@
+"""How fast a phase was, and how long its operations took, over its own time: from the recorded operations of one trial.
+
+An operation across the edge of two bins counts in each by the share of its time inside, as in all clocks of a phase;
+its duration counts where it began. The last bin ends with the phase: half a bin more, or less.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.stored import StoredPhase
+
+from ..estimate.percentiles import of_durations
+from ..estimate.summarise import least_n_for_quantile
+
+MOST_RANKS = 16  # beyond, their lines could not be told apart
+_FEWEST, _MOST = 20, 100  # bins
+_PERCENTILES = (0.5, 0.99)
+_LEVEL = 0.95
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_DATA = ("write", "read")
+Array = npt.NDArray[np.float64]
+Values = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """One phase in bins of ``width_s``, from ``starts_s`` after its first operation to the next one; the last, which
+    may have another width, to ``end_s``.
+
+    ``rate``: work of ``kind`` a second, in ``unit``; ``by_rank`` the same of each rank, of few. ``p50``, ``p99`` and
+    ``longest`` are of the durations (s) of ``slow_kind``, which took most of the time of those that are many; None
+    where too few began there. ``recorded`` of ``made`` operations are behind it: fewer are a sample, whose rates are
+    scaled to all.
+    """
+
+    kind: str
+    unit: str
+    width_s: float
+    end_s: float
+    starts_s: tuple[float, ...]
+    rate: tuple[float, ...]
+    by_rank: Mapping[int, tuple[float, ...]]
+    slow_kind: str
+    p50: Values
+    p99: Values
+    longest: Values
+    recorded: int
+    made: int
+    failed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            "kind": self.kind, "unit": self.unit, "bin_s": self.width_s, "end_s": self.end_s,
+            "recorded": self.recorded, "made": self.made, "failed": self.failed, "latency_of": self.slow_kind,
+            "bins": [
+                {"start_s": at, "rate": rate, "by_rank": {str(rank): one[i] for rank, one in self.by_rank.items()},
+                 "p50_s": self.p50[i], "p99_s": self.p99[i], "max_s": self.longest[i]}
+                for i, (at, rate) in enumerate(zip(self.starts_s, self.rate, strict=True))
+            ],
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Bins:
+    """Bins of equal width, ns from the first start; the last one has half as much more, or less."""
+
+    width: float
+    count: int
+    end: float
+
+    @property
+    def lengths_s(self) -> Array:
+        """How long each is."""
+        return np.diff(self.edges, prepend=0.0) / 1e9
+
+    @property
+    def edges(self) -> Array:
+        """Where each ends."""
+        return np.append(np.arange(1, self.count) * self.width, self.end)
+
+    def of(self, at: Array) -> npt.NDArray[np.intp]:
+        """The bin that each moment lies in."""
+        return np.clip((at / self.width).astype(np.intp), 0, self.count - 1)
+
+
+def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
+    """One phase, of the ``operations`` of its trial; None where none of them succeeded. ``kinds`` names their kinds."""
+    mine = _taken(operations, operations["phase"] == phase.index)
+    rows = _taken(mine, mine["status"] == 0)
+    if not rows.size:
+        return None
+    start = starts_ns(phase, rows)
+    duration = rows["duration_ns"].astype(np.float64)
+    bins = _bins(rows.size, float((start + duration).max()))
+    ranks, of = np.unique(rows["rank"], return_inverse=True)
+    counted = _counted(phase, rows, kinds)
+    work, unit = _work(phase, rows, counted)
+    work *= _weights(phase, mine, ranks)[of]
+    done = _done(bins, start, start + np.maximum(duration, 1.0), work, of, ranks.size)
+    by_rank = done / bins.lengths_s
+    slow = _slow(rows["kind"], duration)
+    took = rows["kind"] == slow
+    p50, p99, longest = _durations(bins, start[took], duration[took] / 1e9)
+    few = 2 <= ranks.size <= MOST_RANKS
+    return OverTime(
+        kinds[counted], unit, bins.width / 1e9, bins.end / 1e9,
+        tuple((np.arange(bins.count) * bins.width / 1e9).tolist()),
+        tuple(by_rank.sum(axis=0).tolist()),
+        {int(rank): tuple(one.tolist()) for rank, one in zip(ranks, by_rank, strict=True)} if few else {},
+        kinds[slow], p50, p99, longest, int(mine.size), _made(phase, mine), int(mine.size - rows.size),
+    )  # fmt: skip
+
+
+def _taken(rows: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """These rows; all of them are not copied."""
+    return rows if kept.all() else rows[kept]
+
+
+def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
+    """ns after the first start: by the clock of rank 0, or, where clocks cannot be compared, by each rank's own."""
+    ranks, of = np.unique(rows["rank"], return_inverse=True)
+    start = rows["start_ns"].astype(np.int64)
+    if phase.comparable:
+        offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
+        start -= np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
+        zero = np.full(ranks.size, start.min())
+    else:
+        zero = np.full(ranks.size, np.iinfo(np.int64).max)
+        np.minimum.at(zero, of, start)
+    after: Array = (start - zero[of]).astype(np.float64)
+    return after
+
+
+def _bins(operations: int, end: float) -> _Bins:
+    """As many that most have operations enough for a 99th percentile, of a round width."""
+    enough = operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL)
+    count = min(max(enough, min(_FEWEST, operations)), _MOST)
+    exact = max(end, 1.0) / count
+    power = 10.0 ** math.floor(math.log10(exact))
+    width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))
+    return _Bins(width, max(1, round(end / width)), max(end, 1.0))
+
+
+def _counted(phase: StoredPhase, rows: npt.NDArray[Any], kinds: Sequence[str]) -> int:
+    """The kind whose work is counted: as the phase says, else what moved data, else what was done most often."""
+    there = [kinds[kind] for kind in np.unique(rows["kind"])]
+    said = [one for one in (phase.counted_kind or "", *_DATA) if one in there]
+    return list(kinds).index(said[0]) if said else int(np.bincount(rows["kind"]).argmax())
+
+
+def _slow(kind: npt.NDArray[Any], duration: Array) -> int:
+    """The kind that took most of the time, of those of which there are enough to be seen over time."""
+    spent, counts = np.bincount(kind, duration), np.bincount(kind)
+    return int(np.where(counts >= min(_FEWEST, int(counts.max())), spent, -1.0).argmax())
+
+
+def _work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> tuple[Array, str]:
+    """(what each operation contributed, the unit of its rate): bytes where the phase is one of data."""
+    mine: Array = (rows["kind"] == counted).astype(np.float64)
+    moved: Array = mine * rows["size"]
+    of_data = phase.measures == "bandwidth" or (phase.measures is None and moved.any())
+    return (moved, "bytes/s") if of_data else (mine, "operations/s")
+
+
+def _weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> Array:
+    """How many operations of its rank each recorded one stands for: 1, but in a sample."""
+    if phase.recorded_all:
+        return np.ones(ranks.size)
+    made = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
+    recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
+    of_rank = [made.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
+    return np.array([every / n for every, n in zip(of_rank, recorded.tolist(), strict=True)])
+
+
+def _made(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
+    return int(mine.size) if phase.recorded_all else max(
+        int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks)
+    )  # fmt: skip
+
+
+def _done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:
+    """Ranks × bins: the work that lies in each, by the share of each operation's time that is inside.
+
+    The work done until a moment t is the sum of d·(t - start) over what began, less that of d·(t - end) over what
+    ended, with d the work by time of an operation: two sums a bin, however many operations there are.
+    """
+    density = work / (end - start)
+    until = np.zeros((ranks, bins.count))
+    for at, sign in ((start, 1.0), (end, -1.0)):
+        cell = of * bins.count + bins.of(at)
+        d = np.bincount(cell, density, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
+        d_at = np.bincount(cell, density * at, ranks * bins.count).reshape(ranks, -1).cumsum(axis=1)
+        until += sign * (bins.edges * d - d_at)
+    return np.maximum(np.diff(until, axis=1, prepend=0.0), 0.0)
+
+
+def _durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
+    """The median, the 99th percentile and the maximum of what began in each bin; None where too few did."""
+    cell = bins.of(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
+    ordered = seconds[np.argsort(cell, kind="stable")]
+    ends = np.cumsum(np.bincount(cell, minlength=bins.count)).tolist()
+    of_bins = [ordered[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+    seen = [of_durations(one, _PERCENTILES, _LEVEL) for one in of_bins]
+    p50, p99 = (tuple(one[share] for one in seen) for share in _PERCENTILES)
+    return p50, p99, tuple(float(one.max()) if one.size else None for one in of_bins)

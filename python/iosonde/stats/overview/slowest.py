@@ -1,0 +1,73 @@
+"""The longest operations of a trial, one by one, and what is known of those that were not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.stored import StoredPhase, StoredRun
+
+from .over_time import starts_ns
+
+
+@dataclass(frozen=True)
+class SlowOperation:
+    """One operation. ``operation`` is its phase; ``file`` the number of its file within that phase; ``start_s`` is
+    after the phase's first start, or after its rank's own where clocks cannot be compared; ``status``: 0 or an errno.
+    """
+
+    run: str
+    operation: str
+    kind: str
+    rank: int
+    host: str
+    file: int
+    offset: int
+    size: int
+    start_s: float
+    duration_s: float
+    status: int
+
+
+def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
+    """The ``count`` longest of the recorded operations of a run, failed ones too, the longest first."""
+    durations = operations["duration_ns"]
+    if durations.size > count:
+        at = np.argpartition(durations, durations.size - count)[durations.size - count :]
+    else:
+        at = np.arange(durations.size)
+    phases = {phase.index: phase for phase in run.phases}
+    starts: dict[int, float] = {}
+    for index in np.unique(operations["phase"][at]).tolist():
+        rows = np.flatnonzero(operations["phase"] == index)
+        of_rows = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
+        mine = at[operations["phase"][at] == index]
+        starts |= dict(zip(mine.tolist(), of_rows[np.searchsorted(rows, mine)].tolist(), strict=True))
+    ordered = at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
+    return [_one(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
+            for i in ordered]  # fmt: skip
+
+
+def _one(run: StoredRun, phase: StoredPhase | None, row: Any, kinds: Sequence[str], start_s: float) -> SlowOperation:
+    rank = int(row["rank"])
+    hosts = {one["rank"]: str(one.get("host") or "") for one in phase.ranks} if phase else {}
+    return SlowOperation(
+        run.id, phase.operation if phase else "", kinds[row["kind"]], rank, hosts.get(rank, ""), int(row["file"]),
+        int(row["offset"]), int(row["size"]), start_s, float(row["duration_ns"]) / 1e9, int(row["status"]),
+    )  # fmt: skip
+
+
+def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:
+    """(how many operations were made that are not in the record, the end of the last bucket (s) of the histograms that
+    count them all; 0 where there are none)."""
+    made = sum(int(one["count"]) for phase in run.phases if not phase.recorded_all for one in phase.totals.values())
+    kept = sum(int(one["count"]) for phase in run.phases if phase.recorded_all for one in phase.totals.values())
+    missing = made + kept - (run.n_operations or 0) if made else 0
+    buckets = [
+        bucket for phase in run.phases for pairs in phase.histograms.values() for bucket, count in pairs if count
+    ]
+    return max(missing, 0), float(edges_ns[max(buckets) + 1]) / 1e9 if buckets else 0.0
