@@ -90,7 +90,9 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         observed = [factor.name for factor in source.known.factors if factor.role is Role.OBSERVED]
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
-        examination = examine.of_store(made, asked.level, source.runs, bound.bytes_per_s, problems, observed)
+        examination = examine.of_store(
+            made, asked.level, source.runs, bound.bytes_per_s, problems, observed, source.whole
+        )
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)
     return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,

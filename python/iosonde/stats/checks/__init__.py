@@ -22,6 +22,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
+from ..estimate.copies import Records
 from ..overview.cells import TrialCell
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Subject:
     ``runs`` are those of a store (empty for a plain table), ``table`` the rows behind the cells.
     ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
     can pass, in the responses' own unit. ``observed``: settings that were
-    only seen, as opposed to set: nobody owes all their combinations.
+    only seen, as opposed to set: nobody owes all their combinations. ``records``: all that is known of each trial of a
+    store, also where only some metrics are looked at.
     """
 
     cells: Sequence[TrialCell]
@@ -49,6 +51,7 @@ class Subject:
     bound: float | None = None
     limit: float | None = None
     observed: Sequence[str] = ()
+    records: Records | None = None
 
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:

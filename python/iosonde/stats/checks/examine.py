@@ -18,7 +18,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from .. import checks
-from ..estimate import autocorrelation, modes, outliers
+from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview.cells import MeasuredCells, cells_of
 from ..overview.overview import hidden_in_store
 
@@ -70,12 +70,13 @@ def of_table(
 
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun], bound: float | None = None,
-    problems: Sequence[Finding] = (), observed: Sequence[str] = (),
+    problems: Sequence[Finding] = (), observed: Sequence[str] = (), whole: Table | None = None,
 ) -> Examination:  # fmt: skip
     """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that
-    nobody set."""
+    nobody set, ``whole`` the results of its runs, of all metrics."""
     hidden = hidden_in_store(measured)
-    subject = checks.Subject(measured.cells, level, runs, measured.rows, hidden, bound, observed=observed)
+    records = None if whole is None else copies.records_of(whole)
+    subject = checks.Subject(measured.cells, level, runs, measured.rows, hidden, bound, None, observed, records)
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
     return _examine(subject, metrics, measured.by, (), problems)
 
