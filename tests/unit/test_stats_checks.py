@@ -301,6 +301,14 @@ def test_output_that_nobody_reads_is_said_and_a_warning_where_other_trials_were_
     assert checks.run(subject_of([], [trial(None)]), ["S112"]) == []
 
 
+def test_percentiles_of_single_ranks_are_said_to_be_theirs():
+    alone = {"phases": [{"of_ranks_alone": [["read", "latency_p99"]]}]}
+    (finding,) = checks.run(subject_of([], [{"id": "a", **alone}, {"id": "b", "phases": [{}]}]), ["S114"])
+    assert finding.severity == "info"
+    assert finding.sentence.startswith("read latency_p99 is of each rank alone in 1 of 2 trials")
+    assert checks.run(subject_of([], [{"phases": [{}]}, {"missing": ["x"], **alone}]), ["S114"]) == []
+
+
 @pytest.mark.parametrize("apart", [{"on": "each"}, {"on": "all", "stage": "set_up"}])
 def test_what_ranks_do_in_turn_or_before_is_no_late_start_and_no_imbalance(apart):
     ranks = [{"rank": 0, "started_ns": 1, "ended_ns": 10}, {"rank": 1, "started_ns": 50, "ended_ns": 100}]
