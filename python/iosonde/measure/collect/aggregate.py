@@ -2,8 +2,9 @@
 
 Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as the older tools do); of ranks that ran one
 after another they are averaged; times and latencies are never summed. A total is made only where every rank gave its
-part. What cannot be combined, as a percentile, is the whole's where there is one rank, and else of each rank alone. Pure functions; what an importer returns is used by its shape (``rows``, ``factors``), because importers are
-another room.
+part. What cannot be combined, as a percentile, is the whole's where there is one rank, and else of each rank alone.
+Pure functions; what an importer returns is used by its shape (``rows``, ``factors``), because importers are another
+room.
 """
 
 from __future__ import annotations
