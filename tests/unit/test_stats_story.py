@@ -62,6 +62,13 @@ def test_what_matters_most_is_named_with_the_best_and_the_worst():
     assert re.search(rf"; {shares}\.$", text)
 
 
+def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
+    rng = np.random.default_rng(9)
+    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.3 * c, 0.3, 6))
+             for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
+    assert re.search(r"; (a and b|b and a) matter most: .* and .* of the variation, then c ", said(found))
+
+
 def test_less_is_better_of_a_time():
     found = [TrialCell({"x": x}, "seconds", "s", np.array([x, x * 1.01, x * 0.99]), "step-01") for x in (1.0, 2.0)]
     assert "best 1.00" in said(found) and "at x=1.0, worst" in said(found)

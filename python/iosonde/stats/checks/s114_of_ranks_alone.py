@@ -26,6 +26,7 @@ from iosonde.core.types import Finding, Severity
 from . import SHOWN, Subject, some
 
 CODE = "S114"
+NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:

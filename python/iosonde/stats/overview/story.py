@@ -20,6 +20,7 @@ from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import metric_of
 from iosonde.core.types import Better, Estimate
 from iosonde.core.units import percent
+from iosonde.core.words import listed
 
 from ..estimate.distributions import f_upper_p
 from ..estimate.multiple import holm
@@ -120,10 +121,14 @@ def _any(factors: Sequence[str]) -> str:
 
 
 def _matters(shares: Sequence[tuple[Share, float | None]], alpha: float) -> str:
+    """The factor that matters most, with those whose intervals reach as far up, then the others."""
     told = _told(shares, alpha)
-    first = f"{told[0].factor} matters{' most' if len(shares) > 1 else ''}: {told[0].text} of the variation"
-    rest = ", ".join(f"{one.factor} {one.text}" for one in told[1:])
-    return f"{first}, then {rest}" if rest else first
+    low = told[0].explained.low
+    first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
+    verb = f"matter{'' if len(first) > 1 else 's'}{' most' if len(shares) > len(first) or len(first) > 1 else ''}"
+    said = f"{listed([one.factor for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
+    rest = ", ".join(f"{one.factor} {one.text}" for one in told[len(first) :])
+    return f"{said}, then {rest}" if rest else said
 
 
 def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
