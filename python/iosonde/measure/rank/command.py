@@ -150,9 +150,10 @@ def end_left(group: int, step_id: str) -> int:
     return max(len(found), int(in_group))
 
 
-def end_trial(trial_id: str) -> int:
-    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were."""
-    found = set(family(trial_id, TRIAL_VARIABLE))
+def end_trial(trial_id: str, after: int = 0) -> int:
+    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were.
+    ``after``: as of `family`."""
+    found = set(family(trial_id, TRIAL_VARIABLE, after))
     _end(found, trial_id, TRIAL_VARIABLE)
     return len(found)
 

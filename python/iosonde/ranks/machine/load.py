@@ -19,14 +19,16 @@ SHORTEST_S = 0.2
 
 
 class LoadSampler:
-    """Samples the node when it is made and again at `result`: one for each node of a trial."""
+    """Samples the node when it is made and again at `result`: one for each node of a trial. ``after``: as of
+    `family`."""
 
-    def __init__(self) -> None:
-        self._begin = _sample()
+    def __init__(self, after: int = 0) -> None:
+        self._after = after
+        self._begin = _sample(after)
 
     def result(self) -> dict[str, float | None]:
         """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
-        return shares(self._begin, _sample())
+        return shares(self._begin, _sample(self._after))
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def parse_stat(content: str) -> dict[str, float]:
     return {name: int(word) / ticks_per_s for name, word in zip(_COLUMNS, words[1:], strict=False)}
 
 
-def _sample() -> Sample:
+def _sample(after: int) -> Sample:
     token = os.environ.get(WATCHDOG_VARIABLE)
-    own = family(token) if token else [os.getpid()]
+    own = family(token, after=after) if token else [os.getpid()]
     return Sample(time.monotonic(), parse_stat(reading.text("/proc/stat") or ""), cpu_seconds(own))
