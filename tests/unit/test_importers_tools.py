@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from iosonde.importers import Text, understand
+from iosonde.importers.fio_bins import levels, merged
 
 KB = 1024.0
+FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
 
 
 def of(text: str, name: str = "x"):
@@ -131,6 +134,49 @@ def test_fio_clients_are_ranks_and_all_clients_is_the_whole():
     found = of("hostname=a, be=0\n<a> fio-3.36\n" + json.dumps(document, indent=1))
     assert values(found, "bandwidth_own") == [4096000.0, 4096000.0]
     assert values(found, "bandwidth_last_done") == [4096000.0]
+
+
+def fio_threads(*bins: dict | None) -> dict:
+    """One job of several threads without group_reporting, of these histograms (ns → operations)."""
+    document = fio_document()
+    (job,) = document["jobs"]
+    document["jobs"] = []
+    for one in bins:
+        of = {"mean": 1500.0, "N": sum((one or {"": 4}).values()), "percentile": {"50.000000": 1, "99.000000": 2}}
+        clat = of if one is None else of | {"bins": {str(at): count for at, count in one.items()}}
+        document["jobs"].append(job | {"read": job["read"] | {"clat_ns": clat}})
+    return document
+
+
+def test_fio_histograms_of_threads_give_the_percentiles_of_all():
+    found = of(json.dumps(fio_threads({1000: 98, 9000: 2}, {1000: 100}), indent=1))
+    whole = {row.metric: (row.value, row.count) for row in found.runs[0].rows if row.rank is None}
+    assert whole["completion_latency_p50"] == (1e-6, 200)
+    assert whole["completion_latency_p99"] == (1e-6, 200)  # the mean of 1 and 9 µs would be 5
+    more = of(json.dumps(fio_threads({1000: 98, 9000: 2}, {1000: 99, 5000: 1}), indent=1))
+    assert [row.value for row in more.runs[0].rows if (row.rank, row.metric) == (None, "completion_latency_p99")] == [
+        5e-6
+    ]
+    assert not [note for note in found.runs[0].warnings if "histograms" in note.sentence]
+
+
+@pytest.mark.parametrize("bins", [(None, None), ({1000: 4}, None)])
+def test_fio_threads_without_histograms_have_no_percentile_of_all_and_say_why(bins):
+    (run,) = of(json.dumps(fio_threads(*bins), indent=1)).runs
+    assert {row.rank for row in run.rows if row.metric == "completion_latency_p99"} == {0, 1}
+    assert any("json+" in note.sentence and "group_reporting" in note.sentence for note in run.warnings)
+
+
+def test_the_percentiles_of_a_fio_histogram_are_those_that_fio_prints():
+    document = json.loads((FIXTURES / "fio" / "gen-fio333-jsonplus.json").read_text())
+    seen = 0
+    for job in document["jobs"]:
+        for direction in ("read", "write"):
+            values = job[direction]["clat_ns"]
+            if values["N"]:
+                assert merged([values]) == levels(values)
+                seen += 1
+    assert seen
 
 
 def test_fio_json_that_was_cut_gives_no_number():

@@ -2,12 +2,15 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.importers import Parsed, Row
 from iosonde.measure.collect import aggregate
+from iosonde.measure.collect.commands import results
+from iosonde.measure.collect.rates import PhaseTimes
 from iosonde.measure.spec import ALL, EACH, SINGLE
 
 KIB = 1024
@@ -54,6 +57,26 @@ def test_times_and_latencies_are_not_summed():
     found = aggregate.totals(rows, ALL, "", "x", None)
     assert whole(found) == {("stat", "latency_mean_mean_of_ranks"): 0.002, ("stat", "latency_mean_max_of_ranks"): 0.003}
     assert [(row.rank, row.value) for row in found.observations if row.metric == "latency_max"] == [(0, 9.0), (1, 9.0)]
+
+
+def test_what_cannot_be_combined_is_the_wholes_of_one_rank_alone():
+    rows = [Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1), Row("read", "latency_p99", 9.0, "s", 1),
+            Row("read", "latency_p99", 7.0, "s", 1, rank=3)]  # fmt: skip
+    one = whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None))
+    assert one == {("read", "bandwidth_sum_of_ranks"): 4.0, ("read", "latency_p99"): 9.0}
+    two = whole(aggregate.totals({rank: [Parsed(rows=rows)] for rank in (0, 1)}, ALL, "", "x", None))
+    assert two == {("read", "bandwidth_sum_of_ranks"): 8.0}
+    assert not whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None, whole=False))
+
+
+def test_percentiles_of_single_ranks_are_named():
+    rows = [Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1), Row("read", "latency_p99", 9.0, "s", 1),
+            Row("read", "latency_p50", 5.0, "s", 1)]  # fmt: skip
+    parsed = {rank: [Parsed(rows=rows, headline=("bandwidth", "latency_p99"))] for rank in (0, 1)}
+    item = {"on": ALL, "label": "x"}
+    clocks = PhaseTimes(np.array([0, 0]), np.array([1, 1]), 0)
+    assert results(item, parsed, "", clocks, True).of_ranks_alone == [("read", "latency_p99")]
+    assert results(item, {0: parsed[0]}, "", clocks, True).of_ranks_alone == []
 
 
 def test_ranks_one_after_another_have_a_mean_and_no_sum():

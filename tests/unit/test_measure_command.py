@@ -172,7 +172,7 @@ def test_when_its_rank_is_killed_it_ends_too(tmp_path):
     while not (pid_file.exists() and pid_file.read_text().strip()):
         time.sleep(0.005)
     shell = pid_file.read_text().strip()
-    time.sleep(0.1)  # the guard is started after the command
+    time.sleep(0.1)  # the guard is told of the command once that has started
     rank.kill()
     rank.wait()
     give_up = time.monotonic() + 20
@@ -186,6 +186,20 @@ def _is_alive(pid):
         return " Z " not in Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_the_guard_is_there_before_the_command_starts(tmp_path):
+    """Its start is not inside the timed region, and a rank that is killed just then leaves no command."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    before, seen = children.read_text().split(), []
+
+    def begin():
+        (guard,) = set(children.read_text().split()) - set(before)
+        seen.append(Path(f"/proc/{guard}/cmdline").read_bytes())
+        return 0
+
+    command.run(command.ShellCommand("true"), tmp_path / "output", begin)
+    assert b"read -r group" in seen[0]
 
 
 def test_no_guard_is_left_after_a_command(tmp_path):

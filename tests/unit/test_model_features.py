@@ -75,3 +75,8 @@ def test_a_number_with_a_slip_of_the_pen_is_said():
     d = features.examples(table_of({"a": ["1", "2", "4", "8x"], "y": [1.0, 2, 3, 4]}), "y", ["a"])
     assert d.warnings == ("a is taken as text with 4 levels: '8x' is not a number",)
     assert features.examples(table_of({"a": ["x", "2", "off"], "y": [1.0, 2, 3]}), "y", ["a"]).warnings == ()
+
+
+def test_numbers_that_are_text_on_purpose_are_no_slip_of_the_pen():
+    table = table_of({"a": ["1", "2", "1"], "y": [1.0, 2.0, 3.0]})
+    assert not table.column("a").numeric and features.examples(table, "y", ["a"]).warnings == ()

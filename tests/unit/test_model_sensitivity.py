@@ -18,6 +18,8 @@ from iosonde.model.sensitivity.design import FACTORIAL, FRACTION, SCATTERED, des
 from iosonde.model.sensitivity.published import rank_line
 from iosonde.model.sensitivity.rank import rank
 from iosonde.model.sensitivity.variances import VarianceShare
+from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.overview.story import shares_of
 from outside import published_table
 from settings_table import data_of, grid
 
@@ -424,3 +426,16 @@ def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(da
     except (DataError, InputError):
         return
     json.dumps(made.to_json(), allow_nan=False)
+
+
+def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
+    rng = np.random.default_rng(1)
+    cells = [TrialCell({"t": t, "n": n}, "y", "", 10 + place + 0.5 * n + rng.normal(size=4))
+             for place, t in enumerate(("4k", "64k", "1m")) for n in (1, 2)]  # fmt: skip
+    columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
+    table = table_of({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
+    ranked = {one.name: one.over_all.s1 for one in rank(examples(table, "y", ["t", "n"]), 0.95).factors}
+    for one in shares_of(cells, 0.95):
+        s1 = ranked[one.factor]
+        named = one.explained
+        assert (named.value, named.low, named.high) == pytest.approx((s1.value, s1.low, s1.high))

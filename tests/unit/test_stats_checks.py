@@ -79,7 +79,7 @@ def test_an_emulated_cluster_that_is_not_as_asked_for_or_too_busy_is_said():
         }
 
     def said(*runs):
-        return [finding.sentence for finding in checks.run(subject_of([], runs), ["S114"])]
+        return [finding.sentence for finding in checks.run(subject_of([], runs), ["S118"])]
 
     assert said(trial([], 0.84), {"facts": {"machine": {"lab": None}, "loads": [{"busy_share": 0.99}]}}) == []
     slow, full = said(trial(["link a to b: 50% of what was asked for"], 0.2), trial([], 0.9))
@@ -292,13 +292,19 @@ def test_a_hint_that_did_not_take_is_said():
 def test_single_equal_values_without_a_pattern_may_come_from_a_coarse_clock():
     sizes = [64 * 1024 * 2**i for i in range(8)]
     rates = {"read": 9e9, "reread": 11e9, "write": 2e9, "rewrite": 8e9, "random": 7e9}
-    cells = [
-        cell([size / (round(size / rate / 2e-6) * 2e-6)], size=size, op=op)
-        for size in sizes
-        for op, rate in rates.items()
-    ]
-    (finding,) = checks.run(checks.Subject(cells, 0.95), ["S121"])
+
+    def found(as_level):
+        cells = [
+            cell([size / (round(size / rate / 2e-6) * 2e-6)], size=as_level(size), op=op)
+            for size in sizes
+            for op, rate in rates.items()
+        ]
+        return checks.run(checks.Subject(cells, 0.95), ["S121"])
+
+    (finding,) = found(str)
     assert finding.severity == "warning" and "a clock too coarse" in finding.sentence
+    # Where the work is known to grow with the size, the clock's own step is seen.
+    assert found(float) == []
 
 
 def test_single_values_that_all_come_again_at_one_level_are_copies():
@@ -320,6 +326,14 @@ def test_output_that_nobody_reads_is_said_and_a_warning_where_other_trials_were_
     (finding,) = checks.run(subject_of([], [*never, trial(None)]), ["S112"])
     assert finding.severity == "warning" and "2 of 3 trials" in finding.sentence
     assert checks.run(subject_of([], [trial(None)]), ["S112"]) == []
+
+
+def test_percentiles_of_single_ranks_are_said_to_be_theirs():
+    alone = {"phases": [{"of_ranks_alone": [["read", "latency_p99"]]}]}
+    (finding,) = checks.run(subject_of([], [{"id": "a", **alone}, {"id": "b", "phases": [{}]}]), ["S114"])
+    assert finding.severity == "info"
+    assert finding.sentence.startswith("read latency_p99 is of each rank alone in 1 of 2 trials")
+    assert checks.run(subject_of([], [{"phases": [{}]}, {"missing": ["x"], **alone}]), ["S114"]) == []
 
 
 @pytest.mark.parametrize("apart", [{"on": "each"}, {"on": "all", "stage": "set_up"}])

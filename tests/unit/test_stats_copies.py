@@ -100,6 +100,52 @@ def test_rates_of_equal_work_over_coarse_times_are_no_copies():
     assert copies.find(cells(64.0 / seconds)) is None
 
 
+ROUNDED = {
+    "work that grows with a setting ÷ ms": lambda work, seconds: work * 2**20 / np.round(seconds, 3),
+    "the same with 2 decimals": lambda work, seconds: np.round(100 * work / np.round(seconds, 3), 2),
+    "MiB/s with 2 decimals, in bytes/s": lambda work, seconds: np.round(100 + seconds, 2) * 2**20,
+    "the mean of three that were rounded": lambda work, seconds: np.round(
+        seconds[:, :, None] * [1, 1.001, 1.002], 2
+    ).mean(axis=2),
+}
+
+
+@pytest.mark.parametrize("how", ROUNDED.values(), ids=list(ROUNDED))
+@pytest.mark.parametrize("n", [3, 10])
+def test_what_was_computed_of_rounded_times_is_no_copy(how, n):
+    work = 2.0 ** np.arange(6)[:, None]
+    alarms = 0
+    for seed in range(30):
+        seconds = 0.02 * work * np.exp(0.05 * np.random.default_rng(seed).standard_normal((6, n)))
+        rows = [TrialCell({"x": float(2**i)}, "y", "", row) for i, row in enumerate(how(work, seconds))]
+        alarms += copies.find(rows) is not None
+    assert alarms <= 1
+
+
+def test_a_rate_that_comes_again_without_the_rest_of_its_run_was_rounded_and_no_copy():
+    rng = np.random.default_rng(5)
+    rates = np.round(rng.normal(100, 5, (4, 8)), 6)
+    rates[2, 5:], rates[3] = rates[2, :3], rates[1]
+    runs = [[f"{cell}-{trial}" for trial in range(8)] for cell in range(4)]
+    trials = [TrialCell({"x": i}, "rate", "", row, "read", places=[f"run {one}" for one in runs[i]])
+              for i, row in enumerate(rates)]  # fmt: skip
+
+    def rows(latencies):
+        numbers = [("rate", rates), ("latency", latencies)]
+        return table_of({
+            "run": [one for _ in numbers for row in runs for one in row],
+            "operation": ["read"] * 64, "iteration": [0] * 64,
+            "metric": [name for name, _ in numbers for _ in range(32)],
+            "value": [float(value) for _, values in numbers for value in values.ravel()],
+        })  # fmt: skip
+
+    others = rng.random((4, 8))
+    assert copies.find(trials, copies.records_of(rows(others))) is None
+    others[2, 5:], others[3] = others[2, :3], others[1]
+    found = copies.find(trials, copies.records_of(rows(others)))
+    assert [(a.by["x"], b.by["x"]) for a, b in found.cells] == [(1, 3)] and len(found.trials) == 3
+
+
 def test_zeros_and_timeouts_are_no_copies():
     x = np.random.default_rng(2).normal(10, 1, (6, 6))
     x[:, 0], x[:, 1] = 0.0, 30.0

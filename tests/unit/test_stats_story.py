@@ -1,5 +1,7 @@
 """The sentence of best, worst and what matters: its shares against analysis of variance, its p values by simulation."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -23,21 +25,48 @@ def said(found: list[TrialCell]) -> str:
     return " ".join(story([row_of(cell, 0.95) for cell in found], found, {}, 0.95))
 
 
+def table_of_cells(found: list[TrialCell]):
+    columns = {name: [str(cell.by[name]) for cell in found for _ in cell.values] for name in found[0].by}
+    return table_of({**columns, "y": np.concatenate([cell.values for cell in found]).tolist()})
+
+
 def test_shares_are_those_of_the_analysis_of_variance():
     found = cells(np.random.default_rng(1), (0.3, 0.1))
-    columns = {name: [cell.by[name] for cell in found for _ in cell.values] for name in ("t", "n")}
-    columns = {name: [str(value) for value in values] for name, values in columns.items()}
-    table = table_of({**columns, "y": np.log(np.concatenate([cell.values for cell in found])).tolist()})
-    sources = {one.name: one for one in anova(table, "y", ["t", "n", "t:n"], 0.95).sources}
-    for one in shares_of(found):
-        assert one.share == pytest.approx(sources[one.factor].share, rel=1e-9)
+    sources = {one.name: one for one in anova(table_of_cells(found), "y", ["t", "n", "t:n"], 0.95).sources}
+    for one in shares_of(found, 0.95):
+        expected = sources[one.factor].explained
+        assert (one.explained.value, one.explained.low, one.explained.high) == pytest.approx(
+            (expected.value, expected.low, expected.high), rel=1e-6
+        )
         assert one.p == pytest.approx(sources[one.factor].p, rel=1e-6, abs=1e-14)
+
+
+def test_the_interval_of_a_share_covers_it():
+    """n explains 4 % of the variation of these means and this noise."""
+    effects = np.array([[10 + t + 0.5 * n for n in (0, 1)] for t in (0, 1, 2)])
+    true = np.var(effects.mean(axis=0)) / (np.var(effects) + 0.6**2)
+    rng, hits = np.random.default_rng(8), 0
+    for _ in range(300):
+        found = [
+            TrialCell({"t": t, "n": n}, "y", "", rng.normal(effects[t, n], 0.6, 4)) for t in range(3) for n in (0, 1)
+        ]
+        share = {one.factor: one.explained for one in shares_of(found, 0.95)}["n"]
+        hits += share.low <= true <= share.high
+    assert hits >= 0.92 * 300
 
 
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
     text = said(cells(np.random.default_rng(2), (0.5, 0.1)))
     assert text.startswith("write bandwidth: best ") and "at t=1m, n=2, worst" in text and "at t=4k, n=1;" in text
-    assert "t matters most (" in text and ", then n " in text
+    shares = r"t matters most: 9\d % \(9\d–9\d %\) of the variation, then n 2\.\d % \(\d\.\d–\d\.\d %\)"
+    assert re.search(rf"; {shares}\.$", text)
+
+
+def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
+    rng = np.random.default_rng(9)
+    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.3 * c, 0.3, 6))
+             for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
+    assert re.search(r"; (a and b|b and a) matter most: .* and .* of the variation, then c ", said(found))
 
 
 def test_less_is_better_of_a_time():
@@ -54,14 +83,14 @@ def test_noise_is_called_so_as_often_as_the_level_says():
 
 def test_one_trial_a_setting_tells_against_what_the_model_leaves_over():
     found = cells(np.random.default_rng(5), (1.0, 0.0), repeats=1, noise=0.01)
-    assert [one.factor for one in shares_of(found) if one.p < 0.01] == ["t"]
-    assert shares_of(found[:2]) == []
+    assert [one.factor for one in shares_of(found, 0.95) if one.p < 0.01] == ["t"]
+    assert shares_of(found[:2], 0.95) == []
 
 
 def test_factors_that_change_together_are_not_told_apart():
     rng = np.random.default_rng(6)
     found = [TrialCell({"a": a, "b": a}, "rate", "operations/s", rng.normal(10 + a, 0.1, 5), "x") for a in (1, 2, 3)]
-    assert shares_of(found) == []
+    assert shares_of(found, 0.95) == []
 
 
 def test_nothing_is_said_where_only_the_nodes_vary():

@@ -8,6 +8,7 @@ import pytest
 from statsmodels.formula.api import ols
 
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, compare, group
+from iosonde.stats.estimate.compare_words import sentence
 from iosonde.stats.estimate.within_cells import compare_within, within
 
 
@@ -59,6 +60,18 @@ def test_cells_whose_ratios_differ_are_said_to():
     assert any("not the same in all cells" in one and "--by" in one for one in made.warnings)
     same = compare_within(("a", "b"), [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.2, (5, 6))], 0.95, 0.02, None)
     assert not same.warnings
+
+
+def test_no_number_of_trials_is_promised_where_the_cells_disagree():
+    def told(interaction):
+        made = [(np.exp(a), np.exp(b)) for a, b in cells(5, 0.0, (5, 6), interaction=interaction)]
+        return compare_within(("a", "b"), made, 0.95, 0.001, None)
+
+    unlike, alike = told(0.5), told(0.0)
+    assert unlike.verdict == alike.verdict == CANNOT_TELL
+    assert unlike.n_needed is None and unlike.cells_differ and unlike.to_json()["cells_differ"]
+    assert "cells disagree" in sentence(unlike) and "would tell" not in sentence(unlike)
+    assert alike.n_needed and "would tell" in sentence(alike) and "disagree" not in sentence(alike)
 
 
 def test_values_of_zero_are_compared_by_their_difference():

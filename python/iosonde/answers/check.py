@@ -94,7 +94,7 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         problems = source.store.problems()
         probes = hardware.stored(map(StoredRun, source.store.runs()))
         runs, limit = source.runs, bound.bytes_per_s
-        examination = examine.of_store(made, asked.level, runs, limit, problems, observed, probes)
+        examination = examine.of_store(made, asked.level, runs, limit, problems, observed, probes, source.whole)
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)
     return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,

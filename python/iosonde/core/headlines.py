@@ -48,6 +48,13 @@ def number_of(kind: str, metrics: Collection[str], clock: str = "") -> str | Non
     return next((f"{kind}{end}" for end in ends if f"{kind}{end}" in metrics), None)
 
 
+def standing_for(kind: str, includes: Mapping[str, str], clock: str = "") -> str | None:
+    """As ``number_of``, of metrics with what is inside the clock of each: one with the start of a command inside only
+    where there is no other."""
+    own = [metric for metric, inside in includes.items() if inside != COMMAND]
+    return number_of(kind, own, clock) or number_of(kind, includes, clock)
+
+
 def computed(metric: str, metrics: Collection[str]) -> bool:
     """Whether a metric only sums up a tool's own iterations, which are there themselves."""
     for end in _SUMMARIES:

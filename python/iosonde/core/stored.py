@@ -170,6 +170,11 @@ class StoredPhase:
         return str(self.document.get("unread") or "")
 
     @property
+    def of_ranks_alone(self) -> tuple[tuple[str, str], ...]:
+        """(operation, metric) of what its tool's users look at first and that cannot be combined over its ranks."""
+        return tuple((operation, metric) for operation, metric in self.document.get("of_ranks_alone") or ())
+
+    @property
     def ranks(self) -> tuple[Mapping[str, Any], ...]:
         """What each rank did, in order of rank; empty for imported runs."""
         return tuple(self.document.get("ranks") or ())

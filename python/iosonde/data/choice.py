@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.headlines import number_of
+from iosonde.core.headlines import standing_for
 from iosonde.core.table import Table
 
 from .asked import ALL, CLOCKS, EVERY, MetricChoice
@@ -35,7 +35,7 @@ def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, 
     if ALL in (*choice.metric, choice.clock):
         return np.flatnonzero(~foreign.computed & ~_same_of_one_rank(whole, metrics)), []
     if choice.metric:
-        masks = [_named(name, metrics, operations, texts(whole, "run")) for name in choice.metric]
+        masks = [_named(name, whole, metrics, operations) for name in choice.metric]
         return np.flatnonzero(np.logical_or.reduce(masks)), []
     clocks = [name.strip() for name in choice.clock.split(",")]
     if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
@@ -48,19 +48,19 @@ def choose(whole: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, 
     return np.flatnonzero(native | foreign.first), warnings
 
 
-def _named(name: str, metrics: Texts, operations: Texts, runs: Texts) -> Mask:
+def _named(name: str, whole: Table, metrics: Texts, operations: Texts) -> Mask:
     """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind. Raises
     DataError where there is neither."""
     there = set(metrics)
     if name in there:
         return np.array(metrics == name, dtype=bool)
     kind = _ALSO.get(name.lower(), name)
-    of_cell: dict[tuple[str, str], set[str]] = {}
-    for key, metric in zip(zip(runs, operations, strict=True), metrics, strict=True):
-        of_cell.setdefault(key, set()).add(metric)
-    chosen = {key: number_of(kind, some) for key, some in of_cell.items()}
-    found = [chosen[key] == metric
-             for key, metric in zip(zip(runs, operations, strict=True), metrics, strict=True)]  # fmt: skip
+    keys = list(zip(texts(whole, "run"), operations, strict=True))
+    of_cell: dict[tuple[str, str], dict[str, str]] = {}
+    for key, metric, inside in zip(keys, metrics, texts(whole, "includes"), strict=True):
+        of_cell.setdefault(key, {})[metric] = inside
+    chosen = {key: standing_for(kind, some) for key, some in of_cell.items()}
+    found = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
     if not any(found):
         found = [metric.endswith(f"_{kind}") for metric in metrics]
     if not any(found):

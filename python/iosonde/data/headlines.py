@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.headlines import COMMAND, computed, headlines, number_of
+from iosonde.core.headlines import computed, headlines, standing_for
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 
@@ -46,23 +45,12 @@ def of_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
             by_operation.setdefault(str(operations[i]), []).append(int(i))
         for operation, places in by_operation.items():
             if operation in said:
-                there = {str(metrics[i]): i for i in places}
+                there = {str(metrics[i]): str(inside[i]) for i in places}
                 masks[0][places] = True
-                first = _first(said[operation], there, inside, clock)
+                first = {standing_for(kind, there, clock) for kind in said[operation]}
                 masks[1][[i for i in places if str(metrics[i]) in first]] = True
                 masks[2][[i for i in places if computed(str(metrics[i]), there)]] = True
     return Foreign(*masks)
-
-
-def _first(kinds: Sequence[str], there: Mapping[str, int], inside: npt.NDArray[Any], clock: str) -> set[str]:
-    """The metrics that stand for the kinds. What the start of a command is inside of only where nothing else does."""
-    found = set()
-    for kind in kinds:
-        own = [metric for metric, place in there.items() if inside[place] != COMMAND]
-        metric = number_of(kind, own, clock) or number_of(kind, there, clock)
-        if metric is not None:
-            found.add(metric)
-    return found
 
 
 def _said(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:

@@ -116,7 +116,7 @@ class Source:
         if len(self.table) and not len(rows):
             raise InputError(
                 "all rows that are left are of single ranks, which are parts of a trial and no trials",
-                "add rank to --by",
+                f"iosonde show {self.name} --export csv writes them as a table, with a column rank",
             )
         return rows
 

@@ -4,14 +4,12 @@ Made by ``fio --name=j --rw=randread --bs=4k --output-format=json``:
 
     "read": {"io_bytes": 16777216, "bw_bytes": 2796202666, "iops": 682666.67, "clat_ns": {"mean": 1202.25, …
 
-becomes ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's
-``lat``) and
+is ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's ``lat``) and
 ``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. One job entry is one
-thread, or
-with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its threads:
-each is
-``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum. Documents of ``--status-interval`` are
-snapshots of one run: only the last counts.
+thread, or with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its
+threads: each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their sum; percentiles of all come from
+their histograms (json+), where they were printed. Documents of ``--status-interval`` are snapshots of one run: only
+the last counts.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from .fio_bins import latencies, levels, merged
 from .fio_text import NOT_STEADY
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, size_bytes
@@ -17,6 +18,10 @@ _OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_
             "direct": "direct", "runtime": "runtime", "rwmixread": "percent_read", "fsync": "fsync_every",
             "end_fsync": "end_fsync", "nrfiles": "files"}  # fmt: skip
 _SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
+UNMERGED = (
+    "percentiles of several threads cannot be combined: they are of each alone; --output-format=json+ prints the "
+    "histograms, group_reporting one of all"
+)
 _STATISTICS = (("mean", "mean"), ("min", "min"), ("max", "max"), ("stddev", "sd"))
 
 
@@ -72,6 +77,7 @@ def _document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Pars
         _entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, named)
     if same and len(entries) > 1 and not clients:
         _sums(run, len(entries))
+        _percentiles(run, entries, lines.of('"jobs"', begin, end)[0])
     return run
 
 
@@ -160,12 +166,8 @@ def _direction(
     add("bytes", _bytes(run, part, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
         run.warn(line, "the runtime is below 1 s and printed in whole ms: the rates are coarse")
-    for key, name in (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency")):
-        for suffix, per_second in (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3)):
-            values = part.get(key + suffix)
-            if isinstance(values, dict) and finite(values.get("mean")):
-                _latency(add, name, values, per_second)
-                break
+    for name, values, per_second in latencies(part):
+        _latency(add, name, values, per_second)
 
 
 def _bytes(
@@ -186,11 +188,8 @@ def _latency(add: Any, name: str, values: dict[str, Any], per_second: float) -> 
     for key, statistic in _STATISTICS:
         value = finite(values.get(key))
         add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
-    percentiles = values.get("percentile")
-    for key, value in percentiles.items() if isinstance(percentiles, dict) else ():
-        level, seconds = finite(key), finite(value)
-        if level and seconds is not None:
-            add(f"{name}_p{level:g}", seconds / per_second, "s")
+    for level, value in levels(values).items():
+        add(f"{name}_p{level:g}", value / per_second, "s")
 
 
 def _sums(run: Parsed, entries: int) -> None:
@@ -203,6 +202,24 @@ def _sums(run: Parsed, entries: int) -> None:
                 run.rows.append(
                     Row(direction, f"{quantity}_sum_of_ranks", total, unit, parts[0].line, None, None, count)
                 )
+
+
+def _percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
+    """Of all threads, where each printed its histogram; else they are of each thread alone, and that is said."""
+    for direction in DIRECTIONS:
+        parts = [part for entry in entries if isinstance(part := entry.get(direction), dict) and part.get("total_ios")]
+        said = [{name: (values, unit) for name, values, unit in latencies(part)} for part in parts]
+        for name, (first, per_second) in said[0].items() if said else ():
+            several = [one[name][0] for one in said if name in one]
+            if not levels(first):
+                continue
+            found = merged(several) if len(several) == len(said) else None
+            if found is None:
+                run.warn(line, UNMERGED)
+            count = sum(int(finite(values.get("N")) or 0) for values in several)
+            for level, value in (found or {}).items():
+                metric = f"{name}_p{level:g}"
+                run.rows.append(Row(direction, metric, value / per_second, "s", line, None, None, count))
 
 
 def _is_snapshot(one: dict[str, Any], next_one: dict[str, Any]) -> bool:

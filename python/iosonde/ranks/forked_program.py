@@ -37,14 +37,14 @@ def main() -> None:
             reading, writing = os.pipe()
             between = os.fork()
             if not between:
-                rank = os.fork()
-                if not rank:
-                    os.close(reading)
-                    os.close(writing)
-                    line.detach()
-                    _be_rank(module, request, written)
-                os.write(writing, str(rank).encode())
-                os._exit(0)
+                if os.fork():
+                    os._exit(0)
+                os.setsid()
+                os.write(writing, str(os.getpid()).encode())  # who hears of it may signal its group
+                os.close(reading)
+                os.close(writing)
+                line.detach()
+                _be_rank(module, request, written)
             os.close(writing)
             os.waitpid(between, 0)  # by now the rank has its new parent
             line.sendall(json.dumps({"pid": int(os.read(reading, 64))}).encode() + b"\n")
@@ -55,7 +55,6 @@ def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
     """The module's ``main``, as if it had been started; ends the process."""
     code = 1
     try:
-        os.setsid()
         _follow(request["parent"])
         _take_over(request, written)
         if signal.sigtimedwait([GO], FORK_S) is None:

@@ -32,19 +32,30 @@ class Listener:
         self.held: set[leftovers.Entry] = set()  # by processes of the trial: also recorded, where the disk is not full
         self.moved_at = time.monotonic()
 
-    def look(self) -> list[Beat]:
+    def last_words(self) -> list[Beat]:
         """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
+        self._hear()
+        return self.beats
+
+    def _hear(self) -> list[Beat]:
+        """Those whose files are seen."""
+        self._received.look()
+        here = read_beats(self._directory)
+        every = self._received.beats | {beat.rank: beat for beat in here}
+        self.beats = sorted(every.values(), key=lambda beat: beat.rank)
+        return here
+
+    def look(self) -> list[Beat]:
+        """The last words, and what they say of ranks that run: who moved, who is lost, what they hold."""
         seen = self.beats
         if not seen:  # once they speak, ranks record it themselves
             self.held.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
-        self._received.look()
-        here = {beat.rank: beat for beat in read_beats(self._directory)}
-        self.beats = sorted((self._received.beats | here).values(), key=lambda beat: beat.rank)
+        here = self._hear()
         if _doing(self.beats) != _doing(seen):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
         unheard = [f"{host} has not been heard for {self._silent_s:.0f} s" for host in silent]
-        self.lost = (*_parents(self.beats), *self._dead(here.values()), *unheard)
+        self.lost = (*_parents(self.beats), *self._dead(here), *unheard)
         self._lost_since = (self._lost_since or time.monotonic()) if self.lost else None
         return self.beats
 

@@ -42,6 +42,16 @@ def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> lis
     return found
 
 
+def eldest(token: str) -> int:
+    """This process, where its parent is none of the family: who belongs to it then descends from here. Else 0. For
+    ``after`` of `family`."""
+    try:
+        inherited = _bytes_of(f"/proc/{os.getppid()}/environ").split(b"\0")
+    except OSError:
+        return 0
+    return 0 if f"{WATCHDOG_VARIABLE}={token}".encode() in inherited else os.getpid()
+
+
 def _bytes_of(path: str) -> bytes:
     """The content of a file of the kernel's. Every process of the host is looked at several times a trial: by the
     plain calls that takes a third of the time.

@@ -35,6 +35,7 @@ GRACE_S = 5.0  # between SIGTERM and SIGKILL
 GRACE_AFTER_S = {LOST: 1.0, IDLE: 2.0}
 _BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # by itself, by a shell, by Hydra
 KILL_S = 2.0  # for SIGKILL to take effect
+SHORT_S = 1.0  # so soon the kernel gives no process id a second time
 TAIL_BYTES = 8192
 SAID = "iosonde: "  # how a rank of ours begins its last sentence on stderr
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
@@ -157,7 +158,7 @@ def watch(
         _terminate(process, token, limits.grace_s)
         raise
     finally:
-        left = _end(token)  # a launcher that has ended may have left ranks
+        left = _end(token, process.pid if time.monotonic() - started < SHORT_S else 0)
         code = process.wait() if _has_ended(process.pid) else -signal.SIGKILL
         bus_error = leftovers.why_bus_error() if code in _BUS_ERRORS else ""
         held = leftovers.record(heartbeat_dir, leftovers.LEFT, left) if left else []
@@ -166,7 +167,7 @@ def watch(
             leftovers.remove_since(started_at)
     if forked and (code or reason):
         forked.close()
-    beats = listener.beats if reason else listener.look()
+    beats = listener.beats if reason else listener.last_words()
     return Outcome(
         exit_code=128 - code if code < 0 else code,
         seconds=time.monotonic() - started,
@@ -263,12 +264,13 @@ def _terminate(process: Child, token: str, grace_s: float) -> None:
     _wait_until(lambda: _has_ended(process.pid) and not family(token), grace_s)
 
 
-def _end(token: str) -> list[int]:
-    """SIGKILL whoever is left of the family, and whoever they start meanwhile; the ids that did not end."""
+def _end(token: str, after: int) -> list[int]:
+    """SIGKILL whoever is left of the family, as a launcher that has ended may leave ranks, and whoever they start
+    meanwhile; the ids that did not end. ``after``: as of `family`."""
     left: list[int] = []
 
     def none_left() -> bool:
-        left[:] = family(token)
+        left[:] = family(token, after=after)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

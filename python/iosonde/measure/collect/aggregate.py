@@ -2,8 +2,9 @@
 
 Rates of ranks that ran at the same time are summed (``…_sum_of_ranks``, as the older tools do); of ranks that ran one
 after another they are averaged; times and latencies are never summed. A total is made only where every rank gave its
-part. Pure functions; what an importer returns is used by its shape (``rows``, ``factors``), because importers are
-another room.
+part. What cannot be combined, as a percentile, is the whole's where there is one rank, and else of each rank alone.
+Pure functions; what an importer returns is used by its shape (``rows``, ``factors``), because importers are another
+room.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ Key = tuple[str, str]  # operation, kind of metric
 @dataclass
 class Totals:
     """Rows of single ranks and of the whole; ``factors`` are settings that every row of every rank shares;
-    ``headlines`` the kinds of metric of each operation that the tool's users look at first."""
+    ``headlines`` the kinds of metric of each operation that the tool's users look at first; ``of_ranks_alone`` those of
+    them that no row of the whole has, as (operation, metric)."""
 
     observations: list[Observation] = field(default_factory=list)
     factors: dict[str, FactorValue] = field(default_factory=dict)
     headlines: dict[str, list[str]] = field(default_factory=dict)
+    of_ranks_alone: list[Key] = field(default_factory=list)
 
 
 def totals(
@@ -60,6 +63,10 @@ def totals(
     if whole:
         for (operation, kind), parts in own.items():
             found.observations += _whole(operation, kind, parts, len(parsed), on)
+        if len(parsed) == 1:
+            (executions,) = parsed.values()
+            once = _once(executions, prefix, varying)
+            found.observations += [row for row in once if row.rank is None and _kind(row.metric) is None]
         found.observations += _last_done(parsed, on, prefix, label, span_s, varying)
     return found
 

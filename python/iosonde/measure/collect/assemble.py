@@ -143,6 +143,8 @@ def _command(
         entry["unread"] = nobody or None
         entry["tools"] = sorted({one.tool for several in executions.values() for one in several if one.tool})
         entry["settings"] = totals.factors
+        if totals.of_ranks_alone:
+            entry["of_ranks_alone"] = totals.of_ranks_alone
         entry["versions"] = sorted({one.version for several in executions.values() for one in several if one.version})
         said = totals.headlines
         if not prefix:

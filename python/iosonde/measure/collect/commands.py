@@ -196,6 +196,8 @@ def results(
         return aggregate.Totals()
     made = aggregate.totals(found, item["on"], prefix, item["label"], span_s, whole)
     kinds = dict.fromkeys(kind for several in found.values() for one in several for kind in one.headline)
-    rows = ((row.operation, row.metric) for row in made.observations if row.rank is None)
+    rows = [(row.operation, row.metric) for row in made.observations if row.rank is None]
     made.headlines = headlines(rows, tuple(kinds))
+    of_ranks = {(row.operation, row.metric) for row in made.observations if row.rank is not None}
+    made.of_ranks_alone = sorted((operation, metric) for operation, metric in of_ranks - set(rows) if metric in kinds)
     return made

@@ -111,11 +111,21 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         now, why = time.monotonic_ns(), f"its output has no place in {output.parent}: {error.strerror}"
         return CommandResult(now, now, time.time(), fault=why)
     try:
+        # It is there before the clock runs, so that the command is guarded at once, and not disturbed by its start.
+        guard = None if command.left_behind == OUTLIVES else Guard.made()
+    except OSError as error:
+        begin()
+        os.close(handle)
+        now, why = time.monotonic_ns(), f"/bin/sh could not be started: {error.strerror}"
+        return CommandResult(now, now, time.time(), fault=why)
+    try:
         started_at, started_ns, pid = _start(command, handle, begin)
         if pid < 0:
             why = f"/bin/sh could not be started: {os.strerror(-pid)}"
+            if guard:
+                guard.dismiss()
             return CommandResult(started_ns, started_ns, started_at, fault=why)
-        ended_by, ended_ns = _watched(command, pid, handle, started_ns)
+        ended_by, ended_ns = _watched(command, pid, handle, started_ns, guard)
         reaped, status, usage = os.wait4(pid, os.WNOHANG)
         if not reaped:
             why = f"process {pid} hangs inside the kernel and cannot be ended"
@@ -151,9 +161,10 @@ def end_left(group: int, step_id: str) -> int:
     return max(len(found), int(in_group))
 
 
-def end_trial(trial_id: str) -> int:
-    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were."""
-    found = set(family(trial_id, TRIAL_VARIABLE))
+def end_trial(trial_id: str, after: int = 0) -> int:
+    """End whatever commands of a trial still run on this node (servers of its set-up); how many there were.
+    ``after``: as of `family`."""
+    found = set(family(trial_id, TRIAL_VARIABLE, after))
     _end(found, trial_id, TRIAL_VARIABLE)
     return len(found)
 
@@ -213,10 +224,13 @@ def _start(command: ShellCommand, handle: int, begin: Callable[[], int]) -> tupl
     return started_at, started_ns, pid
 
 
-def _watched(command: ShellCommand, pid: int, handle: int, started_ns: int) -> tuple[str, int]:
+def _watched(
+    command: ShellCommand, pid: int, handle: int, started_ns: int, guard: Guard | None
+) -> tuple[str, int]:  # fmt: skip
     """(why it had to be ended or empty, monotonic ns of the end)."""
-    guard = None if command.left_behind == OUTLIVES else Guard.of(pid)
     try:
+        if guard:
+            guard.watch(pid)
         ended_by = _watch(command, pid, handle, started_ns)
         if ended_by:
             _terminate(pid, command.step_id, command.grace_s)

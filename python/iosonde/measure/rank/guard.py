@@ -12,18 +12,19 @@ from dataclasses import dataclass
 class Guard:
     """A small shell that waits for our end, however we end, and then kills a command's process group.
 
-    It reads a pipe that nobody writes to; what it reads in the end is that we are gone.
+    It is there before the command starts, and is told its group through a pipe; what it reads in the end is that we are
+    gone.
     """
 
     pid: int
     pipe: int
 
     @staticmethod
-    def of(group: int) -> Guard:
-        """Watch over one process group."""
+    def made() -> Guard:
+        """One that watches over nothing yet."""
         end, mine = os.pipe()
         actions = [(os.POSIX_SPAWN_DUP2, end, 0)]
-        words = ["sh", "-c", 'read -r nothing; kill -9 "-$1"', "sh", str(group)]
+        words = ["sh", "-c", 'read -r group || exit; read -r nothing; kill -9 "-$group"']
         try:
             pid = os.posix_spawn("/bin/sh", words, {"PATH": os.defpath}, file_actions=actions, setsid=True)
         except OSError:
@@ -32,6 +33,11 @@ class Guard:
         finally:
             os.close(end)
         return Guard(pid, mine)
+
+    def watch(self, group: int) -> None:
+        """Watch over this process group."""
+        with suppress(BrokenPipeError):  # somebody killed it
+            os.write(self.pipe, b"%d\n" % group)
 
     def dismiss(self) -> None:
         """The command has ended: nobody has to be watched any more."""

@@ -20,7 +20,7 @@ from iosonde.core.errors import LaunchError
 from iosonde.measure import items, last_words, spool
 from iosonde.measure.assignment import Assignment, Sealed
 from iosonde.measure.workloads import envelope
-from iosonde.ranks import binding, clocks, leftovers, machine, mpi, same_target
+from iosonde.ranks import binding, clocks, leftovers, machine, mpi, processes, same_target
 from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.hosts import this_host
@@ -48,11 +48,13 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     shift, reader = envelope.reader_shift(nodes)
     parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
-    load = machine.LoadSampler(assignment.root) if ranks.local_rank == 0 else None
+    # Of a rank that is alone, whatever belongs to the trial on this node descends.
+    alone = processes.eldest(os.environ.get(processes.WATCHDOG_VARIABLE, "")) if ranks.size == 1 else 0
+    load = machine.LoadSampler(assignment.root, alone) if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
     # One rank of a node that does not share the parent's spool speaks for all of them.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()
-    if ranks.local_rank == 0:
+    if ranks.local_rank == 0 and not alone:  # no library of MPI, and no launcher, that could hold something
         leftovers.record(beats, f"node-{ranks.node}", (os.getpid(), os.getppid()))
     if ranks.rank == 0:
         write_hosts(beats, hosts)
@@ -63,7 +65,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         faults += unseen
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
-        finished = not faults and _all(parts, assignment, ranks, heart, cpus)
+        finished = not faults and _all(parts, assignment, ranks, heart, cpus, alone)
         loads = ranks.gather(load.result() if load else None) or []
         after = clocks.estimate(ranks)
         heart.enter("collect")
@@ -87,8 +89,11 @@ def _seen_by_all(
     return same_target.compare(ranks, Path(assignment.root))
 
 
-def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
-    """Set-up, steps, tear-down: after a failure only what tears down; whether all went well."""
+def _all(
+    parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], alone: int
+) -> bool:  # fmt: skip
+    """Set-up, steps, tear-down: after a failure only what tears down; whether all went well. ``alone``: this process
+    where whatever belongs to the trial on this node descends from it, else 0."""
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
         commands.write_machinefile(assignment, ranks)
@@ -106,7 +111,7 @@ def _all(parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, hear
         well = well and done
     ranks.wait_for_all()
     if ranks.local_rank == 0:
-        command.end_trial(assignment.spool)
+        command.end_trial(assignment.spool, alone)
     return well
 
 

@@ -130,7 +130,7 @@ def _nearly_numbers(feature: Feature) -> str:
     if feature.numeric:
         return ""
     odd = [level for level in feature.levels if not is_number(level)]
-    if 2 * len(odd) >= len(feature.levels):
+    if not odd or 2 * len(odd) >= len(feature.levels):  # written as text on purpose, or really one
         return ""
     return f"{feature.name} is taken as text with {len(feature.levels)} levels: '{odd[0]}' is not a number"
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.stats.estimate.distributions import f_quantile
+from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 
 from .additive import basis, columns
-from .design import FRACTION, GRID, LEAST_DF, SCATTERED, Design
-from .noncentral import SumOfSquares
+from .design import FRACTION, GRID, SCATTERED, Design
 from .parts import Scale, drawn_shares, part_of, scale_of, squares
 from .types import VariancePart
 from .variances import Array, Groups

@@ -17,10 +17,10 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 
 from .additive import basis, columns
-from .design import LEAST_DF, SCATTERED, Design
-from .noncentral import SumOfSquares
+from .design import SCATTERED, Design
 from .order import tied
 from .parts import drawn_shares, part_of, scale_of
 from .types import VariancePart

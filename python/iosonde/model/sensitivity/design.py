@@ -18,13 +18,13 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.stats.estimate.distributions import chi2_upper_p
+from iosonde.stats.estimate.variance_share import LEAST_DF
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scattered"
 _NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
-LEAST_DF = 4  # of noise
 _ASSOCIATED = 0.2  # Cramér's V
 _MONOTONE = 0.3  # Spearman's ρ
 _MOST_BINS = 25

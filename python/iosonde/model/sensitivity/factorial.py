@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from iosonde.stats.estimate.variance_share import LEAST_DF
+
 from .additive import basis, columns
-from .design import FACTORIAL, FRACTION, LEAST_DF, Design
+from .design import FACTORIAL, FRACTION, Design
 from .shares import Grouping, between, grouping, highest_interaction
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
 

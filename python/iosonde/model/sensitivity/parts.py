@@ -13,12 +13,12 @@ import numpy as np
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import f_upper_p, t_critical
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, held_between, share_limits
 
 from .additive import residuals
-from .design import LEAST_DF, SCATTERED, Design
-from .noncentral import SumOfSquares, share_limits
+from .design import SCATTERED, Design
 from .types import VariancePart
-from .variances import NO_NOISE, Array, held_between
+from .variances import Array
 
 DRAWS = 999
 

@@ -14,13 +14,14 @@ from itertools import combinations
 import numpy as np
 
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.variance_share import NO_NOISE, held_between
 
 from . import factorial, scattered
 from .design import SCATTERED, Design
 from .shapley_additive import AdditiveEffects, additive_effects
 from .shares import grouping
 from .surrogate import out_of_bag
-from .variances import NO_NOISE, Array, Groups, Resampled, VarianceShare, held_between
+from .variances import Array, Groups, Resampled, VarianceShare
 
 _MOST_MODELS = 6  # factors: of more the sets are too many for group means and forests
 _TREES = 50

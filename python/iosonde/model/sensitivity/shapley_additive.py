@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from iosonde.stats.estimate.distributions import normal_quantile
+from iosonde.stats.estimate.variance_share import LEAST_DF
 
 from .additive import basis, columns
-from .design import LEAST_DF, Design
+from .design import Design
 from .parts import Scale, scale_of
 from .variances import Array
 

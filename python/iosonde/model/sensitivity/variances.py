@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
-
-from .noncentral import SumOfSquares, share_limits
+from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, held_between, share_limits
 
 Array = npt.NDArray[np.float64]
 Groups = frozenset[int]  # factors, by number
 
 BOOTSTRAPS = 499
-NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
 _BATCH = 2_000_000  # numbers in memory at once
 
 
@@ -129,13 +127,6 @@ class Resampled:
             deviations = _ratio(self.drawn.noise, self.drawn.total_corrected)
             deviations = deviations - _ratio(self.truth.noise, self.truth.total)
         return _interval(value, value, deviations, level, n)
-
-
-def held_between(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
-    """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
-    value = float(np.clip(value, 0.0, 1.0))
-    low, high = (float(np.clip(limit, 0.0, 1.0)) for limit in limits)
-    return Estimate(value, min(low, value), max(high, value), level, n)
 
 
 def _interval(

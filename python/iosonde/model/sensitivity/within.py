@@ -14,13 +14,13 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Estimate
+from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquares, held_between, share_limits
 
 from . import scattered
 from .additive import basis, joint_columns, residuals
-from .design import LEAST_DF, SCATTERED, Design
-from .noncentral import SumOfSquares, share_limits
+from .design import SCATTERED, Design
 from .shapley import LEAST_ROWS
-from .variances import NO_NOISE, Groups, Resampled, VarianceShare, held_between
+from .variances import Groups, Resampled, VarianceShare
 
 _MOST_COLUMNS = 0.5  # of all settings
 

@@ -22,16 +22,16 @@ SHORTEST_S = 0.2
 
 class LoadSampler:
     """Samples the node when it is made and again at `result`: one for each node of a trial. ``target``: a whole path
-    without links, whose file system may have a daemon here; it is not touched.
+    without links, whose file system may have a daemon here; it is not touched. ``after``: as of `family`.
     """
 
-    def __init__(self, target: str = "") -> None:
-        self._target = target
-        self._begin = _sample(target)
+    def __init__(self, target: str = "", after: int = 0) -> None:
+        self._target, self._after = target, after
+        self._begin = _sample(target, after)
 
     def result(self) -> dict[str, Any]:
         """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
-        return shares(self._begin, _sample(self._target))
+        return shares(self._begin, _sample(self._target, self._after))
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,12 @@ def _of_client(end: Sample, client_s: float) -> dict[str, Any]:
             "client_daemon_rss_bytes": end.daemons_bytes}  # fmt: skip
 
 
-def _sample(target: str) -> Sample:
+def _sample(target: str, after: int) -> Sample:
     daemons = daemon.serving(mount.at(target)) if target else []
     serving = {one.pid for one in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)
     # A command of the trial may have mounted the target: that daemon has inherited the token, and is the client.
-    own = [pid for pid in (family(token) if token else [os.getpid()]) if pid not in serving]
+    own = [pid for pid in (family(token, after=after) if token else [os.getpid()]) if pid not in serving]
     return Sample(
         time.monotonic(),
         parse_stat(reading.text("/proc/stat") or ""),

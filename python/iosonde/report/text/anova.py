@@ -11,6 +11,7 @@ from .layout import escape, table, wrapped
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
+    from iosonde.core.types import Estimate
     from iosonde.stats.regression.anova import Anova
 
 
@@ -35,11 +36,17 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
 
 def _table(made: Anova) -> list[str]:
     rows = [[s.name + (" (block)" if s.block else ""), str(s.df), significant(s.ss, 5), f"{100 * s.share:.1f} %",
-             f"{s.f:.3g}", f"{s.f_critical:.3g}", f"{s.p:.2g}"] for s in made.sources]  # fmt: skip
+             _interval(s.explained), f"{s.f:.3g}", f"{s.p:.2g}"] for s in made.sources]  # fmt: skip
     rest = made.ss_residual / made.ss_total
     rows.append(
         ["residual", str(made.df_residual), significant(made.ss_residual, 5), f"{100 * rest:.1f} %", "", "", ""]
     )
     rows.append(["total", str(made.n - 1), significant(made.ss_total, 5), "", "", "", ""])
-    header = ["term", "df", "sum of squares", "share", "F", "critical", "p"]
+    header = ["term", "df", "sum of squares", "share", "interval", "F", "p"]
     return table(header, rows, "lrrrrrr").splitlines()
+
+
+def _interval(share: Estimate) -> str:
+    if share.low is None or share.high is None:
+        return "~"
+    return f"{100 * share.low:.1f}–{100 * share.high:.1f} %"

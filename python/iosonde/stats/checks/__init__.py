@@ -24,6 +24,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
+from ..estimate.copies import Records
 from ..overview.cells import TrialCell
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Subject:
     ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
     can pass, in the responses' own unit. ``observed``: settings that were
     only seen, as opposed to set: nobody owes all their combinations. ``probes``: complete repetitions of the store's
-    probes.
+    probes. ``records``: all that is known of each trial of a store, also where only some metrics are looked at.
     """
 
     cells: Sequence[TrialCell]
@@ -53,6 +54,7 @@ class Subject:
     limit: float | None = None
     observed: Sequence[str] = ()
     probes: Sequence[StoredRun] = ()
+    records: Records | None = None
 
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:

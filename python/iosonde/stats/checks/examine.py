@@ -18,7 +18,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 
 from .. import checks
-from ..estimate import autocorrelation, modes, outliers
+from ..estimate import autocorrelation, copies, modes, outliers
 from ..overview.cells import MeasuredCells, cells_of
 from ..overview.overview import hidden_in_store
 
@@ -71,12 +71,14 @@ def of_table(
 def of_store(
     measured: MeasuredCells, level: float, runs: Sequence[StoredRun], bound: float | None = None,
     problems: Sequence[Finding] = (), observed: Sequence[str] = (), probes: Sequence[StoredRun] = (),
+    whole: Table | None = None,
 ) -> Examination:  # fmt: skip
     """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that
-    nobody set, ``probes`` the repetitions of its probes."""
+    nobody set, ``probes`` the repetitions of its probes, ``whole`` the results of its runs, of all metrics."""
+    records = None if whole is None else copies.records_of(whole)
     hidden = hidden_in_store(measured)
     subject = checks.Subject(
-        measured.cells, level, runs, measured.rows, hidden, bound, observed=observed, probes=probes
+        measured.cells, level, runs, measured.rows, hidden, bound, observed=observed, probes=probes, records=records
     )
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
     return _examine(subject, metrics, measured.by, (), problems)

@@ -8,16 +8,19 @@ What it says
 How we know
     Equal pairs of values are counted, and set against the number that chance
     would give for values written with so many digits: pairs that are a few
-    ticks apart are as likely as equal ones (Poisson, one in a thousand). A
-    0, lowest or highest value that comes three times or more (a timeout) is
-    left out. The setting in which most copies differ from their originals is
-    named.
+    ticks apart are as likely as equal ones (Poisson, one in a thousand). The
+    tick is that of the digits, or of the time that a rate was computed from.
+    Of a store's run all numbers are known: a copy repeats all of them, and a
+    rate that alone comes again was rounded. A 0, lowest or highest value that
+    comes three times or more (a timeout) is left out. The setting in which
+    most copies differ from their originals is named.
 
 When it is wrong
     When the values come from a model or a simulation without noise. When a
-    rate was computed from a coarse time, equal rates are natural: this is
-    recognised for rates of equal work; where settings have one trial each and
-    the equal ones follow no pattern, it is a warning that names both causes.
+    table's rates were computed from a coarse time, equal rates are natural:
+    this is recognised where the work is equal or proportional to settings;
+    where settings have one trial each and the equal ones follow no pattern, it
+    is a warning that names both causes.
 
 What to do
     Look at the rows that are named and find out which setting was really
@@ -49,11 +52,10 @@ def check(subject: Subject) -> list[Finding]:
     """Copied cells and rows of each metric, then columns that repeat another."""
     found = []
     for (operation, metric), cells in subject.families.items():
-        copies = find(cells)
+        copies = find(cells, subject.records)
         if copies is not None:
-            name = subject.name(operation, metric)
-            found += [finding for finding in (_cells(copies, name), _trials(copies, name))
-                      if finding]  # fmt: skip
+            name = f"{operation} {metric}".strip()
+            found += [finding for finding in (_cells(copies, name), _trials(copies, name)) if finding]
     if subject.table is not None and not subject.runs:
         found += _columns(subject.table, subject.cells)
     return found

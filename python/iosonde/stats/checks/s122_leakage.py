@@ -35,19 +35,19 @@ def check(subject: Subject) -> list[Finding]:
     """For each metric with copies, how many rows would be tested on what was trained."""
     found = []
     for (operation, metric), cells in subject.families.items():
-        copies = find(cells)
+        copies = find(cells, subject.records)
         if copies is None:
             continue
+        name = f"{operation} {metric}".strip()
         rows = sum(cell.values.size for cell in cells)
         share = copies.rows_with_twin / rows
         leaked = {str(k): share * (k - 1) / k for k in FOLDS}
         found.append(Finding(
             CODE,
             Severity.WARNING,
-            f"random folds would test {100 * leaked['8']:.0f} % of the rows of "
-            f"{subject.name(operation, metric)} on values that "
+            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on values that "
             f"were trained on (8 folds; {copies.rows_with_twin} of {rows} rows have a twin)",
-            {"metric": operation or metric, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
+            {"metric": name, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
              "leaked_share_by_folds": leaked},
             "remove the copies, or keep all rows of one origin in one fold",
         ))  # fmt: skip

@@ -81,6 +81,7 @@ class Comparison:
     warnings: tuple[str, ...]
     p_holm: float | None = None
     cells: int = 1
+    cells_differ: bool = False  # beyond chance, which more trials would not change
 
     @property
     def decides(self) -> str:
@@ -111,7 +112,8 @@ class Comparison:
         rank, more = self.rank_test, self.n_more or (None, None)
         return {
             "a": _side_json(self.a, self.mean_a, more[0]), "b": _side_json(self.b, self.mean_b, more[1]),
-            "paired": self.paired, "cells": self.cells, "overlap": self.overlap, "mean_inside": self.mean_inside,
+            "paired": self.paired, "cells": self.cells, "cells_differ": self.cells_differ, "overlap": self.overlap,
+            "mean_inside": self.mean_inside,
             "t": self.t, "df": self.df, "p": self.p, "p_holm": self.p_holm, "decides": self.decides,
             "method": self.method, "ratio": None if self.ratio is None else self.ratio.to_json(),
             "ratio_of_geometric_means": None if self.typical is None else self.typical.to_json(),

@@ -118,6 +118,8 @@ def _margin(one: Comparison, words: Wording) -> str:
 
 
 def _cure(one: Comparison) -> str:
+    if one.cells_differ:
+        return " Its cells disagree beyond chance, which more trials would not change: compare each with --by."
     if one.n_needed is None:
         return ""
     if one.n_more is None:

@@ -1,26 +1,32 @@
 """Values that come again where they should not: copied rows, and cells copied as a whole.
 
 Equal values are not proof: a clock counts in ticks. So equal pairs are counted and set against those that a smooth
-distribution, written as finely, would have (``ticks.chance_of_ties``).
+distribution, written as finely, would have (``ticks.chance_of_ties``). Where more is known of a trial than this value,
+as of a tool's run its times and latencies, a copy repeats all of it: a rate that alone comes again was rounded.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from iosonde.core.table import Cell as Level
+from iosonde.core.table import Table
 
 from ..overview.cells import TrialCell
 from .distributions import poisson_upper_p
 from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
+_SAME = 1e-12  # relative: closer values differ by the rounding of a sum
 
 Difference = tuple[tuple[str, Level, Level], ...]
+# (place of a trial, operation) → all that was said of it there.
+Records = Mapping[tuple[str, str], Hashable]
 
 
 @dataclass(frozen=True)
@@ -53,26 +59,52 @@ class Copies:
         return sum(whole.values()) + len({place for pair in self.trials for place in pair})
 
 
-def find(cells: Sequence[TrialCell]) -> Copies | None:
-    """Copies among the cells of one metric; None where equal values are no more than chance would give."""
+def records_of(rows: Table) -> Records:
+    """All numbers of each run and operation, of the results of a store."""
+    columns = [rows.columns[name].values for name in ("run", "operation", "metric", "iteration", "value")]
+    found: dict[tuple[str, str], set[Hashable]] = {}
+    for run, operation, *number in zip(*(column.tolist() for column in columns), strict=True):
+        found.setdefault((f"run {run}", str(operation)), set()).add(tuple(number))
+    return {place: hash(frozenset(numbers)) for place, numbers in found.items()}
+
+
+def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
+    """Copies among the cells of one metric; None where equal values are no more than chance would give.
+
+    ``records``: what else is known of a trial; equal values with different ones are no copies.
+    """
     used = [cell for cell in cells if cell.values.size]
     if not used:
         return None
     values = np.concatenate([cell.values for cell in used])
     limits = _limits(values)
-    free = values[~np.isin(values, limits)]
-    repeats = free.size - np.unique(free).size
+    said = [one for cell in used for one in _said(cell, records or {}) if one[0] not in limits]
+    repeats = len(said) - len(set(said))
     if not repeats:
         return None
     # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
     ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
-    expected = max(chance_of_ties(free, max(ticks, default=0.0)), _by_equal_times(free))
+    free = ~np.isin(values, limits)
+    of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])[free]
+    expected = max(_chance(values[free], of, max(ticks, default=0.0)), _by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
-    whole = _whole_cells(used, limits)
+    whole = _whole_cells(used, limits, records or {})
     inside = {id(cell) for pair in whole for cell in pair}
-    trials = _single_trials([cell for cell in used if id(cell) not in inside], limits)
+    trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
     return Copies(tuple(whole), tuple(trials), repeats, expected, _pattern(whole, used))
+
+
+def _said(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
+    """Each value with what else is known of its trial; of the iterations inside one run also which it is."""
+    values = cell.values.tolist()
+    if not records:
+        return [(value, None) for value in values]
+    known = [records.get((place, cell.operation)) for place in cell.places[: len(values)]]
+    known += [None] * (len(values) - len(known))
+    if cell.within_run:
+        return [(value, (one, at)) for at, (value, one) in enumerate(zip(values, known, strict=True))]
+    return list(zip(values, known, strict=True))
 
 
 def _limits(values: np.ndarray) -> np.ndarray:
@@ -80,30 +112,69 @@ def _limits(values: np.ndarray) -> np.ndarray:
     return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
 
 
-def _by_equal_times(values: np.ndarray) -> float:
-    """The same chance where the values are work ÷ a time that was counted in ticks, else 0.
+def _chance(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
+    """How many equal pairs chance would give, over all cells or inside each: those may lie far apart. ``of`` numbers
+    the cell of each value."""
+    sizes = np.bincount(of, minlength=1)
+    parts = np.split(values, np.cumsum(sizes)[:-1])
+    inside = [chance_of_ties(one, max(coarsest, tick(values) or 0.0)) for one in parts if np.unique(one).size >= 3]
+    return max(chance_of_ties(values, coarsest), sum(inside))
 
-    Then the reciprocals lie on a grid, which continuous values do by a chance of a fifth for each of them.
+
+def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarray, of: np.ndarray) -> float:
+    """The same chance where the values were computed of rounded ones, and no digits show it, else 0.
+
+    Either they lie on a grid themselves (a mean of rounded times) or their reciprocals do (work ÷ time), where the work
+    may be proportional to a setting or to a product of two.
     """
-    if values.size < 6 or np.any(values <= 0):
+    x = values[free]
+    if np.any(x <= 0):
         return 0.0
-    inverse = np.unique(1 / values)
-    gaps = np.diff(inverse)
-    if gaps.size < 5 or gaps.min() < 1e-7 * inverse.max():
-        return 0.0
-    steps = (inverse - inverse[0]) / gaps.min()
-    if np.abs(steps - np.round(steps)).max() > 0.1:
-        return 0.0
-    return chance_of_ties(np.round((1 / values - inverse[0]) / gaps.min()))
+    works = [np.array([_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
+    works = [one for one in works if np.all(one > 0) and np.ptp(one) > 0]
+    products = [one * other for one, other in combinations(works, 2)]
+    grids = [_grid(view) for view in (x, 1 / x, *(work / x for work in (*works, *products)))]
+    return max((_chance(grid, of) for grid in grids if grid is not None), default=0.0)
 
 
-def _whole_cells(cells: Sequence[TrialCell], limits: np.ndarray) -> list[tuple[TrialCell, TrialCell]]:
-    first: dict[bytes, TrialCell] = {}
+def _number(level: Level) -> float:
+    return float(level) if isinstance(level, (int, float)) else 0.0
+
+
+def _grid(x: np.ndarray) -> np.ndarray | None:
+    """Values as numbers of steps where they are whole multiples of one, from the least on; else None.
+
+    Continuous values are by a chance of a fifth for each of them. The step is the smallest gap, or a half or third of
+    it, refined over more and more of the others.
+    """
+    known = np.unique(x)
+    if known.size < 6:
+        return None
+    known = known[np.concatenate([[True], np.diff(known) > _SAME * known[-1]])]
+    gaps = np.diff(known)
+    if gaps.size < 5 or gaps.min() < 1e-7 * known[-1]:
+        return None
+    for part in (1, 2, 3):
+        step = gaps.min() / part
+        for most in (4, 32, 256, np.inf):
+            counts = np.round(gaps / step)
+            near = counts <= most
+            step = gaps[near].sum() / counts[near].sum()
+        steps = (known - known[0]) / step
+        if np.abs(steps - np.round(steps)).max() <= 0.1:
+            return np.asarray(np.round((x - known[0]) / step))
+    return None
+
+
+def _whole_cells(
+    cells: Sequence[TrialCell], limits: np.ndarray, records: Records
+) -> list[tuple[TrialCell, TrialCell]]:  # fmt: skip
+    first: dict[Hashable, TrialCell] = {}
     found = []
     for cell in cells:
         if np.isin(cell.values, limits).all():
             continue
-        key = np.sort(cell.values).tobytes()
+        key = tuple(sorted(_said(cell, records), key=lambda one: (one[0], str(one[1]))))
         if key in first:
             found.append((first[key], cell))
         else:
@@ -111,17 +182,17 @@ def _whole_cells(cells: Sequence[TrialCell], limits: np.ndarray) -> list[tuple[T
     return found
 
 
-def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray) -> list[tuple[str, str]]:
-    first: dict[float, str] = {}
+def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> list[tuple[str, str]]:
+    first: dict[tuple[float, Hashable], str] = {}
     found = []
     for cell in cells:
-        for number, value in enumerate(cell.values.tolist()):
-            if value in limits:
+        for number, one in enumerate(_said(cell, records)):
+            if one[0] in limits:
                 continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
-            if value in first:
-                found.append((first[value], place))
-            first.setdefault(value, place)
+            if one in first:
+                found.append((first[one], place))
+            first.setdefault(one, place)
     return found
 
 

@@ -82,12 +82,14 @@ def compare_within(names: tuple[str, str], cells: Cells, level: float, margin: f
     said = verdict_of(estimate, wide) if ratio is None else verdict(ratio, margin)
     t = None if made.error == 0 or made.df < 1 else -made.value / made.error
     half = math.log1p(margin) / 2 if logs else wide / 2
+    unlike = _unlike(made, logs)
+    open_to_trials = said == CANNOT_TELL and not unlike
     return Comparison(
         a, b, _mean(a, level), _mean(b, level), overlap=None, mean_inside=None,
         t=t, df=made.df, p=None if t is None else t_two_sided_p(t, made.df), ratio=ratio, typical=None,
         difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
-        verdict=said, paired=False, n_needed=enough(2 * made.variance, half, level) if said == CANNOT_TELL else None,
-        warnings=(*estimate.warnings, *_unlike(made, logs)), cells=len(cells),
+        verdict=said, paired=False, n_needed=enough(2 * made.variance, half, level) if open_to_trials else None,
+        warnings=(*estimate.warnings, *unlike), cells=len(cells), cells_differ=bool(unlike),
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """What a table of settings says in a sentence: the best and the worst of them, and which factor it belongs to.
 
-The share of a factor is its sum of squares in a model without interactions, added last (type II), over the total; its
-F test is against what trials of one setting differ by, or where each was tried once against what the model leaves
-over. Of positive rates and times the logarithms are compared. All tests of a table hold together (Holm).
+The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
+total, which in a balanced design is S1 of ``rank``. Its interval and its F test are against what trials of one setting
+differ by, or where that has few degrees of freedom against what the model leaves over. All tests of a table hold
+together (Holm).
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from iosonde.core.estimate_text import estimate_text
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import setting_text
 from iosonde.core.metrics import metric_of
-from iosonde.core.types import Better
+from iosonde.core.types import Better, Estimate
 from iosonde.core.units import percent
+from iosonde.core.words import listed
 
 from ..estimate.distributions import f_upper_p
 from ..estimate.multiple import holm
+from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from .cells import TrialCell
 from .types import OverviewRow
 
 _SIZES = ("nodes", "ranks")
 _MOST = 3  # responses that the sentence speaks of
 _MOST_FACTORS = 4  # that are named
-_LEAST_WITHIN = 3  # degrees of freedom within settings that an F test is made against
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,21 @@ class Share:
     """What a factor explains of a response: a fraction of its variation, and the p value of there being none."""
 
     factor: str
-    share: float
+    explained: Estimate
     p: float
+
+    @property
+    def share(self) -> float:
+        """The fraction."""
+        return self.explained.value or 0.0
+
+    @property
+    def text(self) -> str:
+        """``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
+        low, high = self.explained.low, self.explained.high
+        places = 1 if self.share < 0.1 else 0
+        between = "" if low is None or high is None else f" ({100 * low:.{places}f}–{100 * high:.{places}f} %)"
+        return f"{percent(self.share)}{between}"
 
 
 def story(
@@ -54,7 +69,7 @@ def story(
     told = [(some, its) for some, its in responses if _varies(some)]
     if not told:
         return ()
-    shares = [shares_of(its) for _, its in told]
+    shares = [shares_of(its, level) for _, its in told]
     adjusted = iter(holm([one.p for several in shares for one in several]))
     known = [[(one, next(adjusted)) for one in several] for several in shares]
     said, unsure = [], []
@@ -108,13 +123,17 @@ def _any(factors: Sequence[str]) -> str:
 
 
 def _matters(shares: Sequence[tuple[Share, float | None]], alpha: float) -> str:
+    """The factor that matters most, with those whose intervals reach as far up, then the others."""
     told = _told(shares, alpha)
-    first = f"{told[0].factor} matters{' most' if len(shares) > 1 else ''} ({percent(told[0].share)} of the variation)"
-    rest = ", ".join(f"{one.factor} {percent(one.share)}" for one in told[1:])
-    return f"{first}, then {rest}" if rest else first
+    low = told[0].explained.low
+    first = [one for one in told if low is not None and (one.explained.high or 0.0) >= low] or told[:1]
+    verb = f"matter{'' if len(first) > 1 else 's'}{' most' if len(shares) > len(first) or len(first) > 1 else ''}"
+    said = f"{listed([one.factor for one in first])} {verb}: {listed([one.text for one in first])} of the variation"
+    rest = ", ".join(f"{one.factor} {one.text}" for one in told[len(first) :])
+    return f"{said}, then {rest}" if rest else said
 
 
-def shares_of(cells: Sequence[TrialCell]) -> list[Share]:
+def shares_of(cells: Sequence[TrialCell], level: float) -> list[Share]:
     """What each factor explains of one response; without those that cannot be told from the others, and nothing where
     no trial is left over to tell anything against."""
     cells = [cell for cell in cells if not cell.within_run]
@@ -123,29 +142,28 @@ def shares_of(cells: Sequence[TrialCell]) -> list[Share]:
         return []
     y = np.concatenate(values)
     at = np.repeat(np.arange(len(values)), [one.size for one in values])
-    y = np.log(y) if bool(np.all(y > 0)) else y
     coded = {name: _dummies([cell.by[name] for cell in cells if cell.values.size])[at] for name in cells[0].by}
     total = float(np.sum((y - y.mean()) ** 2))
     whole, rank = _left(y, list(coded.values()))
-    error, df = _error(y, at, whole, rank)
-    if df < 1 or total <= 0 or error <= 1e-12 * total:
+    noise = _noise(y, at, SumOfSquares(whole, y.size - rank))
+    if noise.df < 1 or total <= 0 or noise.ss <= 1e-12 * total:
         return []
     found = []
     for name in coded:
         without, lower = _left(y, [columns for other, columns in coded.items() if other != name])
         if rank > lower:
-            gain = max(0.0, without - whole)
-            f = gain / (rank - lower) / (error / df)
-            found.append(Share(name, min(1.0, gain / total), f_upper_p(f, rank - lower, df)))
+            effect = SumOfSquares(max(0.0, without - whole), rank - lower)
+            f = effect.ss / effect.df / (noise.ss / noise.df)
+            explained = Variation(total, noise, y.size).explained_by(effect, level)
+            found.append(Share(name, explained, f_upper_p(f, effect.df, noise.df)))
     return found
 
 
-def _error(y: npt.NDArray[np.float64], at: npt.NDArray[np.intp], left: float, rank: int) -> tuple[float, int]:
-    """(sum of squares, degrees of freedom) that effects are held against."""
-    n_cells = int(at.max()) + 1
+def _noise(y: npt.NDArray[np.float64], at: npt.NDArray[np.intp], left: SumOfSquares) -> SumOfSquares:
+    """What effects are held against: the trials of each setting, or where these are few what the model ``left``."""
     means = np.bincount(at, y) / np.bincount(at)
-    within, df = float(np.sum((y - means[at]) ** 2)), y.size - n_cells
-    return (within, df) if df >= _LEAST_WITHIN else (left, y.size - rank)
+    df = y.size - (int(at.max()) + 1)
+    return SumOfSquares(float(np.sum((y - means[at]) ** 2)), df) if df >= LEAST_DF else left
 
 
 def _dummies(levels: Sequence[object]) -> npt.NDArray[np.float64]:

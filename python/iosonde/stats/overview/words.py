@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import percent
 
@@ -18,7 +19,7 @@ _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
-    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency)) if part)
+    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency, units)) if part)
 
 
 def relative_half_width(estimate: Estimate) -> float | None:
@@ -46,7 +47,7 @@ def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
 
-def _scaling(efficiency: Sequence[Efficiency]) -> str:
+def _scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     if not efficiency:
         return ""
     size = max(item.size for item in efficiency)
@@ -58,10 +59,10 @@ def _scaling(efficiency: Sequence[Efficiency]) -> str:
     best = max(told, key=lambda item: item.efficiency.value or 0.0)
     worst = min(told, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
-        text = f"On {size:g} {factor} {_what(best)} has an efficiency of {_estimate(best)}: {_said(best)}"
+        text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_estimate(best)}: {_said(best)}"
     else:
-        text = f"On {size:g} {factor} {_what(best)} scales best (efficiency {_estimate(best)})"
-        text += f", {_what(worst)} worst ({_estimate(worst)}: {_said(worst)})"
+        text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_estimate(best)})"
+        text += f", {_what(worst, here, units)} worst ({_estimate(worst)}: {_said(worst)})"
     unsure = len(here) - len(told)
     return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
 
@@ -70,8 +71,13 @@ def _said(item: Efficiency) -> str:
     return verdict(item.efficiency, item.size, item.base)
 
 
-def _what(item: Efficiency) -> str:
-    return item.operation or item.metric
+def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+    """The operation, with what tells it from others of that name: its metric, its setting."""
+    name = item.operation or item.metric
+    same = [one for one in among if (one.operation or one.metric) == name]
+    if item.operation and len({one.metric for one in same}) > 1:
+        name += f" {item.metric.replace('_', ' ')}"
+    return f"{name} at {setting_text(item.by, units)}" if item.by and len(same) > 1 else name
 
 
 def _estimate(item: Efficiency) -> str:

@@ -22,10 +22,11 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.table import Table
-from iosonde.core.types import Finding
+from iosonde.core.types import Estimate, Finding
 
 from .. import checks
 from ..estimate.distributions import f_quantile, f_upper_p
+from ..estimate.variance_share import SumOfSquares, Variation
 from . import ols
 from .assumptions import Assumptions, look
 from .contrasts import CellMeans, Contrast, contrast
@@ -37,20 +38,27 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class VariationSource:
-    """One line of the table: ``share`` is of the total sum of squares."""
+    """One line of the table: ``explained`` is its share of the total sum of squares."""
 
     name: str
     ss: float
     df: int
-    share: float
+    explained: Estimate
     f: float
     f_critical: float
     p: float
     block: bool = False
 
+    @property
+    def share(self) -> float:
+        """The fraction of the total sum of squares."""
+        return self.explained.value or 0.0
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return vars(self)
+        return {"name": self.name, "ss": self.ss, "df": self.df, "share": self.share, "share_low": self.explained.low,
+                "share_high": self.explained.high, "f": self.f, "f_critical": self.f_critical, "p": self.p,
+                "block": self.block}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,7 @@ def anova(
     if data.n - rank < 1:
         raise DataError("the terms use up every degree of freedom: nothing is left to judge them by",
                         "repeat the measurements, or leave the highest interaction out")  # fmt: skip
-    residual = _Residual(sse, data.n - rank, data.explained([])[0])
+    residual = _Residual(sse, data.n - rank, data.explained([])[0], data.n)
     blocks = {table.column(block).name} if block else set()
     sources = tuple(
         _source(term, _added(data, terms, place, kind), residual, level, blocks) for place, term in enumerate(terms)
@@ -143,11 +151,17 @@ class _Residual:
     ss: float
     df: int
     total: float
+    n: int
 
     @property
     def mean_square(self) -> float:
         """The variance of the noise."""
         return self.ss / self.df
+
+    @property
+    def variation(self) -> Variation:
+        """What shares are of."""
+        return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
 
 
 def _added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
@@ -178,8 +192,9 @@ def _source(
         raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
     f = ss / df / residual.mean_square if residual.mean_square > 0 else math.inf
     p = f_upper_p(f, df, residual.df) if math.isfinite(f) else 0.0
-    return VariationSource(term.name, ss, df, ss / residual.total, f, f_quantile(level, df, residual.df), p,
-                  {factor.column for factor in term.factors} <= blocks)  # fmt: skip
+    explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
+    return VariationSource(term.name, ss, df, explained, f, f_quantile(level, df, residual.df), p,
+                           {factor.column for factor in term.factors} <= blocks)  # fmt: skip
 
 
 def _base(terms: Sequence[Term], place: int, kind: int) -> list[Term]:

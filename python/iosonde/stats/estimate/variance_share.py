@@ -1,4 +1,6 @@
-"""The interval of a share whose noise is known by its degrees of freedom: exact for each sum of squares, then joined.
+"""The share of a variation that an effect explains, and its interval: of `anova`, of S1 in `rank`, of every sentence.
+
+Exact for each sum of squares, then joined, where the degrees of freedom of the noise are known.
 
 The share is V / (V + V of the other effects + σ²). A sum of squares over the noise variance is noncentral χ², which
 gives limits of its noncentrality λ = n·V/σ²; the noise has those of χ². The limits are joined as MOVER does for sums
@@ -12,14 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from iosonde.stats.estimate.distributions import (
-    chi2_quantile,
-    noncentral_chi2,
-    normal_quantile,
-    t_critical,
-)
-from iosonde.stats.estimate.special import increasing_root
+from iosonde.core.types import Estimate
 
+from .distributions import chi2_quantile, noncentral_chi2, normal_quantile, t_critical
+from .special import increasing_root
+
+LEAST_DF = 4  # of noise
+NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
 
 
@@ -41,6 +42,31 @@ class _Limits:
         value = self.value + other.value
         return _Limits(value, value - math.hypot(self.value - self.low, other.value - other.low),
                        value + math.hypot(self.high - self.value, other.high - other.value))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Of ``n`` rows about their mean: the sum of squares in ``total`` and of the ``noise``; the rest are effects."""
+
+    total: float
+    noise: SumOfSquares
+    n: int
+
+    def explained_by(self, effect: SumOfSquares, level: float) -> Estimate:
+        """The effect's share of the total, which in a balanced design is its S1, with the interval of that share in the
+        population; without one below ``LEAST_DF`` of noise."""
+        value = min(1.0, max(0.0, effect.ss) / self.total)
+        if self.noise.df < LEAST_DF:
+            return Estimate(value, None, None, level, self.n, (NO_NOISE,))
+        df = max(0, self.n - 1 - self.noise.df - effect.df)
+        others = SumOfSquares(max(0.0, self.total - self.noise.ss - effect.ss), df)
+        return held_between(value, share_limits(effect, others, self.noise, self.n, level), level, self.n)
+
+
+def held_between(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
+    """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
+    value, low, high = (min(1.0, max(0.0, x)) for x in (value, *limits))
+    return Estimate(value, min(low, value), max(high, value), level, n)
 
 
 def share_limits(

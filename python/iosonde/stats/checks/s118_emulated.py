@@ -1,4 +1,4 @@
-"""S114: measured in an emulated cluster
+"""S118: measured in an emulated cluster
 
 What it says
     The nodes were hosts of a lab: name spaces on one machine, which share its
@@ -31,7 +31,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import SHOWN, Subject
 
-CODE = "S114"
+CODE = "S118"
 NEEDS_RUNS = True
 BUSY = 0.85
 

@@ -1,0 +1,52 @@
+"""fio's histograms of latencies (``--output-format=json+``): the percentiles of all operations of several threads.
+
+Each bin is printed under one time. A percentile is the first time up to which so large a part of the operations was
+done (fio's ``calc_clat_percentiles``), so that of merged bins it is what fio says with group_reporting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .reading import finite
+
+KINDS = (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency"))
+UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
+
+
+def latencies(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
+    """(name of the metric, what fio says of it, its units a second) of each kind that was measured."""
+    for key, name in KINDS:
+        for suffix, per_second in UNITS:
+            values = part.get(key + suffix)
+            if isinstance(values, dict) and finite(values.get("mean")):
+                yield name, values, per_second
+                break
+
+
+def levels(values: dict[str, Any]) -> dict[float, float]:
+    """Percentage → its time, as printed."""
+    printed = values.get("percentile")
+    found = {finite(key): finite(value) for key, value in printed.items()} if isinstance(printed, dict) else {}
+    return {level: value for level, value in found.items() if level and value is not None}
+
+
+def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
+    """The percentiles of all threads; None where one of them printed no histogram of all its operations."""
+    bins: dict[float, int] = {}
+    for values in several:
+        printed = values.get("bins")
+        one = {finite(key): finite(count) for key, count in printed.items()} if isinstance(printed, dict) else {}
+        counted = {at: int(count) for at, count in one.items() if at is not None and count is not None}
+        if not counted or sum(counted.values()) != finite(values.get("N")):
+            return None
+        for at, count in counted.items():
+            bins[at] = bins.get(at, 0) + count
+    wanted = sorted(set.intersection(*(set(levels(values)) for values in several)))
+    total, done, found = sum(bins.values()), 0, {}
+    for at, count in sorted(bins.items()):
+        done += count
+        while wanted and done >= wanted[0] / 100 * total:
+            found[wanted.pop(0)] = at
+    return found

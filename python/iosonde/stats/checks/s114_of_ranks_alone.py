@@ -1,0 +1,51 @@
+"""S114: numbers of single ranks alone
+
+What it says
+    A number that the tool's users look at first, as a percentile of fio, is
+    known of each rank and not of the trial: several copies of the tool ran at
+    the same time, and each printed its own.
+
+How we know
+    Rates are added up over the ranks, times and latencies averaged. Of two
+    percentiles nothing follows for the percentile of both, and a mean of them
+    is none.
+
+When it is wrong
+    Never; where one rank is all there is, its number is the trial's.
+
+What to do
+    Look at them rank by rank: iosonde show STORE --export csv writes them with
+    a column rank. For one percentile of all, let the tool start its own jobs
+    (fio with group_reporting and --on single).
+"""
+
+from __future__ import annotations
+
+from iosonde.core.types import Finding, Severity
+
+from . import SHOWN, Subject, some
+
+CODE = "S114"
+NEEDS_RUNS = True
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding for all such numbers."""
+    trials: dict[str, int] = {}
+    runs = [run for run in subject.runs if run.complete]
+    for run in runs:
+        for name in {" ".join(pair) for phase in run.phases for pair in phase.of_ranks_alone}:
+            trials[name] = trials.get(name, 0) + 1
+    if not trials:
+        return []
+    most = max(trials.values())
+    return [
+        Finding(
+            CODE,
+            Severity.INFO,
+            f"{some(sorted(trials))} {'are' if len(trials) > 1 else 'is'} of each rank alone in {most} of {len(runs)} "
+            "trials: percentiles of several ranks cannot be combined",
+            {"trials": dict(sorted(trials.items())[:SHOWN])},
+            "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
+        )
+    ]
