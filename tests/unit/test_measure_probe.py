@@ -131,7 +131,7 @@ def test_without_a_target_there_is_no_disk_in_the_result():
 
 
 def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():
-    text = list(text_of.lines(probed([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, "nfs4")))
+    text = list(text_of.lines(probed([facts(hosts=("n1\x1b[31m", "n2", "n3"))], 0.95, {"type": "nfs4"})))
     assert max(map(len, text)) < 80
     assert not any("\x1b" in line for line in text)
     last = " ".join(text)
@@ -149,9 +149,13 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
     assert text.count("bandwidth forth") == 6
 
 
-@pytest.mark.parametrize(("mount", "word"), [("tmpfs", "in memory"), ("nfs4", "servers"), ("ext4", ""), (None, "")])
-def test_a_target_that_is_no_disk_is_named(mount, word):
-    said = warnings(hardware.summarise([facts()], 0.95), mount)
+@pytest.mark.parametrize(
+    ("kind", "source", "word"),
+    [("tmpfs", "tmpfs", "in memory"), ("nfs4", "n1:/x", "servers"), ("fuse", "mfs#n1:9421", "servers"),
+     ("fuse", "/dev/sda1", ""), ("ext4", "/dev/sda1", "")],
+)  # fmt: skip
+def test_a_target_that_is_no_disk_is_named(kind, source, word):
+    said = warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
     assert any(word in line for line in said) if word else said == []
 
 

@@ -88,6 +88,17 @@ class TestCache:
         with pytest.raises(SystemFaultError, match="4 KiB of it stay in memory"):
             tree_program.set_cache("cold-data", place)
 
+    @pytest.mark.parametrize("elsewhere", [True, False])
+    def test_what_no_look_can_verify_is_taken_on_a_network_mount_alone(self, place, monkeypatch, elsewhere):
+        asked = {"state": "cold-requested", "resident_bytes": 0, "bytes": 5000}
+        monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: asked)
+        monkeypatch.setattr(tree_program.cache, "kept_elsewhere", lambda _: elsewhere)
+        if elsewhere:
+            tree_program.set_cache("cold-data", place)
+        else:
+            with pytest.raises(SystemFaultError, match="cannot be made cold"):
+                tree_program.set_cache("cold-data", place)
+
     def test_names_that_cannot_be_dropped_are_an_error_for_cold_alone(self, place, tmp_path, monkeypatch):
         gone = {"state": "cold-verified", "resident_bytes": 0, "bytes": 5000}
         monkeypatch.setattr(tree_program.cache, "after_drop", lambda *_: gone)

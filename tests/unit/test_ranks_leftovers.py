@@ -6,6 +6,7 @@ import time
 import pytest
 
 from iosonde.measure import trial
+from iosonde.measure.rank import command
 from iosonde.ranks import leftovers, watchdog
 
 
@@ -83,3 +84,12 @@ def test_what_a_rank_that_hangs_holds_is_named(tmp_path):
 def test_a_rescue_ends_within_what_is_promised(reason, left, limit_s):
     ended = watchdog.Outcome(137, 9.0, bool(reason), [], "", 9, reason, left=left)
     assert trial.rescue_limit_s(ended, 30.0) == limit_s
+
+
+@pytest.mark.parametrize(
+    ("blocks", "free", "full"), [(0, 0, False), (-1, -1, False), (1000, 0, True), (1000, 999, False)]
+)
+def test_memory_without_a_limit_is_not_full(tmp_path, monkeypatch, blocks, free, full):
+    """A tmpfs without a limit counts nothing: 0 of 0 blocks are free."""
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((4096, 4096, blocks, free, free, 0, 0, 0, 0, 255)))
+    assert bool(leftovers.why_bus_error(tmp_path)) == bool(command._full(tmp_path)) == full

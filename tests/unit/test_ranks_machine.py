@@ -38,7 +38,7 @@ def mounts() -> list[mount.Mount]:
         ("/mnt", "tmpfs", "tmpfs", None),
         ("/mnt/nfs share/deep/er", "nfs4", "srv.example:/export/a b", "srv.example"),
         ("/mnt/nfs shares", "tmpfs", "tmpfs", None),
-        ("/scratch/u", "lustre", "10.0.0.1@tcp:10.0.0.2@tcp:/scratch", "10.0.0.1@tcp:10.0.0.2@tcp"),
+        ("/scratch/u", "lustre", "10.0.0.1@tcp:10.0.0.2@tcp:/scratch", "10.0.0.1@tcp,10.0.0.2@tcp"),
         ("/smb/x", "cifs", "//files.example/share", "files.example"),
         ("/mnt2/y", "xfs", "/dev/vdc", None),  # mounted over the first
     ],

@@ -149,14 +149,15 @@ def test_cache_suspicion_is_about_reads_only():
 
 
 @pytest.mark.parametrize(
-    ("bits_per_s", "server", "speaks"),
-    [(1e9, "10.0.0.1", True), (1e10, "10.0.0.1", False), (1e9, None, False), (None, "10.0.0.1", False)],
-)
-def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, server, speaks):
+    ("bits_per_s", "kind", "server", "speaks"),
+    [(1e9, "nfs4", "10.0.0.1", True), (1e10, "nfs4", "10.0.0.1", False), (None, "nfs4", "10.0.0.1", False),
+     (1e9, "nfs4", "127.0.0.1", False), (1e9, "xfs", None, False), (1e9, "fuse.ceph-fuse", None, True)],
+)  # fmt: skip
+def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, kind, server, speaks):
     run = read_run(state="cold-verified", resident_bytes=0, bytes=10)
     run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}
     run["facts"] = {"machine": {"network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
-                                "mount": {"type": "nfs4", "server": server}}}  # fmt: skip
+                                "mount": {"type": kind, "server": server}}}  # fmt: skip
     found = checks.run(subject_of([], [run]), ["S104"])
     assert bool(found) == speaks
     if speaks:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
+from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, whole
 from iosonde.core.table import Table
@@ -179,9 +179,8 @@ def _alone(said: Said, level: float) -> bool:
     count, and no memory."""
     document = _document(said.probe or "", level)
     nodes, notes = document.get("nodes") or [], document.get("warnings") or []
-    elsewhere = (
-        any("its 'disk' is" in note for note in notes) or document.get("filesystem") in MEMORY_TYPES | NETWORK_TYPES
-    )
+    kind = str(document.get("filesystem") or "")
+    elsewhere = any("its 'disk' is" in note for note in notes) or kind in MEMORY_TYPES or is_network(kind)
     return len(nodes) == 1 and bool(nodes[0].get("disk_write")) and not elsewhere
 
 

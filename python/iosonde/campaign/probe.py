@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IncompleteError, InputError, TargetError
-from iosonde.core.filesystems import MEMORY_TYPES, NETWORK_TYPES
+from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.stored import StoredRun
@@ -35,7 +35,6 @@ JSON_VERSION = 1
 # The least number of values whose smallest and largest hold the median at 95 %.
 REPETITIONS = 6
 SIZE = 256 * 2**20
-# A file system in memory has no disk, and one behind a server shows the server and the network.
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,10 @@ class Probed:
             raise IncompleteError(*self.missing)
 
 
-def probed(repetitions: Sequence[Facts], level: float, mount_type: str | None = None) -> Probed:
-    """What the facts of complete repetitions say; ``mount_type`` is the file system that was written to, if any."""
+def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
+    """What the facts of complete repetitions say; ``mount`` is that of the directory that was written to, if any."""
     made = hardware.summarise(repetitions, level)
-    said = tuple(warnings(made, mount_type))
+    said = tuple(warnings(made, mount or {}))
     return Probed(made, hardware.slowest(made), said, len(repetitions), level)
 
 
@@ -121,10 +120,10 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
         experiment = _experiment(count, asked.repetitions, place, asked.size)
         bench = _bench(asked, experiment, found, count, place, facts, caller)
         runs = _measure(bench, experiment, Path(asked.store).resolve(), keeper, caller)
-    return _found(asked, runs, (facts["mount"] or {}).get("type") if place else None, level)
+    return _found(asked, runs, facts["mount"] if place else None, level)
 
 
-def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, level: float) -> Probed:
+def _found(asked: ProbeRequest, runs: Sequence[Run], mount: Facts | None, level: float) -> Probed:
     whole = [run for run in runs if run.complete]
     missing: tuple[str, ...] = ()
     if len(whole) < len(runs):
@@ -136,7 +135,7 @@ def _found(asked: ProbeRequest, runs: Sequence[Run], mount_type: str | None, lev
         )
     if not whole:
         raise IncompleteError(*missing)
-    made = probed([run.facts for run in whole], level, mount_type)
+    made = probed([run.facts for run in whole], level, mount)
     return replace(made, experiment=whole[0].experiment, store=asked.store, missing=missing)
 
 
@@ -149,7 +148,7 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
     return run
 
 
-def warnings(made: Facts, mount_type: str | None) -> list[str]:
+def warnings(made: Facts, mount: Facts) -> list[str]:
     """What the reader must know before believing the numbers."""
     said = []
     media = {pair["medium"] for pair in made["pairs"]}
@@ -162,11 +161,16 @@ def warnings(made: Facts, mount_type: str | None) -> list[str]:
         said.append(f"TCP was not measured everywhere: {made['tcp_error']}")
     if not made["pairs"]:
         said.append("one node: there is no network to measure; ask for more with --nodes or --hosts")
-    if mount_type in MEMORY_TYPES:
-        said.append(f"the target is {mount_type}, in memory: its 'disk' is none")
-    if mount_type in NETWORK_TYPES:
-        said.append(f"the target is {mount_type}: its 'disk' is the servers', their caches and the network in between")
+    if mount.get("type") in MEMORY_TYPES:
+        said.append(f"the target is {mount['type']}, in memory: its 'disk' is none")
+    if _is_network(mount):
+        kind = mount["type"]
+        said.append(f"the target is {kind}: its 'disk' is the servers', their caches and the network in between")
     return said
+
+
+def _is_network(mount: Facts) -> bool:
+    return is_network(mount.get("type") or "", mount.get("source") or "")
 
 
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
@@ -212,7 +216,7 @@ def _bench(
         nodes=nodes,
         target=target,
         size=asked.size,
-        in_turn=(facts["mount"] or {}).get("type") in NETWORK_TYPES,
+        in_turn=_is_network(facts["mount"] or {}),
         facts={
             "machine": facts,
             "software": machine.software(Path.cwd()),

@@ -1,13 +1,105 @@
-"""Kinds of file systems, by the type that the mount table gives."""
+"""Kinds of file systems, by the type and the source that the mount table gives (proc_pid_mountinfo(5))."""
 
 from __future__ import annotations
 
-# File systems whose data lies behind a server, by the type that the mount table gives.
+import re
+
+# Clients in the kernel, and servers of a virtual machine's own host: their data lies behind a server.
 NETWORK_TYPES = frozenset({
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "lustre", "ceph", "glusterfs", "beegfs", "gpfs", "orangefs",
-    "pvfs2", "panfs", "wekafs", "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs",
-    "fuse.s3fs", "fuse.mountpoint-s3",
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs", "coda", "ncpfs",
+    "lustre", "ceph", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "gpfs", "orangefs", "pvfs2", "panfs", "wekafs",
+    "dvs",
+})  # fmt: skip
+
+# Daemons of FUSE that show what this node has: its disks, other directories of it, archives. All others are taken for
+# clients of a server: there are more of these than can be listed, and a disk that is none misleads more than the
+# opposite. So is gvfsd-fuse, below which shares of servers appear.
+_LOCAL_FUSE = frozenset({
+    "ntfs", "ntfs-3g", "lowntfs-3g", "exfat", "mount.exfat", "mount.exfat-fuse", "ext2", "ext3", "ext4", "fuse2fs",
+    "fuseext2", "apfs-fuse", "btrfs", "zfs-fuse", "erofs", "erofsfuse", "dislocker", "veracrypt", "truecrypt",
+    "bindfs", "mergerfs", "mhddfs", "unionfs", "unionfs-fuse", "overlayfs", "fuse-overlayfs", "posixovl", "loggedfs",
+    "gocryptfs", "encfs", "cryfs", "securefs", "ecryptfs-fuse", "cppcryptfs",
+    "squashfuse", "squashfuse_ll", "snapfuse", "archivemount", "fuse-archive", "fuse-zip", "mount-zip", "ratarmount",
+    "rar2fs", "avfs", "avfsd", "fuseiso", "mountavfs",
+    "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
 })  # fmt: skip
 
 # File systems without a disk.
-MEMORY_TYPES = frozenset({"tmpfs", "ramfs"})
+MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
+
+# Sources that name a bucket or a configured name where others name a server.
+_BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",
+                      "cos", "file"})  # fmt: skip
+_NAMED_BY_USER = frozenset({"fuse.rclone", "fuse.juicefs"})
+
+_URL = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/?#]+)", re.IGNORECASE)
+_SHARE = re.compile(r"^//(?P<authority>[^/]+)")
+_EXPORT = re.compile(r"^(?P<hosts>(?:\[[^\]/]+\]|[^/\[\]])+?):(?P<path>/.*|[^:/]*)$")
+# ``mfs#master:9421`` of MooseFS and its descendants; ``sshfs#…`` and ``curlftpfs#…`` of older libraries.
+_PREFIXED = re.compile(r"^(?P<program>[\w.+-]+)#(?P<rest>.+)$")
+_MASTERS = ("mfs", "lizardfs", "saunafs", "sfs")
+_PORT = re.compile(r"(?<!^)(?<!:):\d+$")
+
+
+def is_fuse(type: str) -> bool:
+    """Whether a daemon serves it in user space: ``fuse``, ``fuseblk``, ``fuse.NAME``."""
+    return type in ("fuse", "fuseblk") or type.startswith("fuse.")
+
+
+def is_network(type: str, source: str = "") -> bool:
+    """Whether its data lies behind a server: by its type, else by a source that names one. A FUSE file system is taken
+    for one unless it is known to be local, or its source is a disk."""
+    if type in NETWORK_TYPES:
+        return True
+    if not is_fuse(type):
+        return type not in MEMORY_TYPES and _names_a_server(source)
+    if type == "fuseblk" or (source.startswith("/dev/") and source != "/dev/fuse"):
+        return False
+    name = type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
+    return name not in _LOCAL_FUSE
+
+
+def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
+    """Who serves a network file system, as far as its source says: hosts without users and ports; the kernel's CephFS
+    may name its monitors in the ``options`` (mon_addr). Empty where nobody is named, and for local ones."""
+    if not is_network(type, source) or type in _NAMED_BY_USER:
+        return ()
+    addresses = dict(word.partition("=")[::2] for word in options.split(",")).get("mon_addr", "")
+    if type == "ceph" and addresses:
+        return tuple(_plain(one) for one in addresses.split("/"))
+    return _named(type, source)
+
+
+def keeps_pages_elsewhere(type: str, source: str = "") -> bool:
+    """Whether what was read may be kept where the page cache of the files (mincore) does not show it: in a daemon of
+    FUSE, a local one too, whose files lie in another file system; in a client's own memory or on its disk."""
+    return is_fuse(type) or is_network(type, source)
+
+
+def _named(type: str, source: str) -> tuple[str, ...]:
+    if found := _URL.match(source):
+        return () if found["scheme"].lower() in _BUCKETS else (_plain(found["authority"]),)
+    if found := _SHARE.match(source):
+        return (_plain(found["authority"]),)
+    if found := _PREFIXED.match(source):
+        rest = found["rest"]
+        return (_plain(rest.partition("/")[0]),) if found["program"] in _MASTERS else _named(type, rest)
+    found = _EXPORT.match(source)
+    if not found or not (found["path"].startswith("/") or type in ("fuse.sshfs", "fuse.glusterfs", "glusterfs")):
+        return ()
+    if type == "lustre":  # 10.0.0.1@tcp,10.1.0.1@o2ib:10.0.0.2@tcp:/scratch: the network is part of the name
+        return tuple(re.split("[,:]", found["hosts"]))
+    return tuple(_plain(one) for one in found["hosts"].split(","))
+
+
+def _names_a_server(source: str) -> bool:
+    """Of a type that is not known: only what nothing local is called."""
+    return bool(_URL.match(source) or _SHARE.match(source) or re.match(r"^(?:\[[^\]/]+\]|[\w.,@-]+):/", source))
+
+
+def _plain(authority: str) -> str:
+    """``me@[fe80::1]:2049`` → ``fe80::1``."""
+    host = authority.rpartition("@")[2]
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host if host.count(":") > 1 else _PORT.sub("", host)

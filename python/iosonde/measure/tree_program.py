@@ -24,8 +24,8 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     """Bring this node's cache of the files below ``place`` into the state ``level``.
 
     ``warm``: all names and bytes were read just before. ``cold-data``: written out, and no byte of them in the page
-    cache (verified). ``cold``: names and inodes gone too, for which only root can ask. Raises InputError for another
-    level, SystemFaultError where it cannot be had.
+    cache (verified; a network client with a cache of its own may still have them). ``cold``: names and inodes gone
+    too, for which only root can ask. Raises InputError for another level, SystemFaultError where it cannot be had.
     """
     names = [path.relative_to(place).as_posix() for path in sorted(place.rglob("*")) if path.is_file()]
     if level == WARM:
@@ -37,7 +37,8 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
     cache.write_out(place)
     dropped = cache.drop(place, names)
     found = cache.after_drop(place, names, dropped)
-    if found["state"] != cache.COLD_VERIFIED:
+    unseen = found["state"] == cache.COLD_REQUESTED and not cache.kept_elsewhere(place)
+    if unseen or found["state"] == cache.WARM:
         kept = format_size(int(found["resident_bytes"]))
         raise SystemFaultError(f"{place} cannot be made cold: {kept} of it stay in memory", f"take --set cache={WARM}")
     if level == COLD:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from iosonde.core.errors import TargetFaultError
-from iosonde.core.filesystems import NETWORK_TYPES
+from iosonde.core.filesystems import is_network
 from iosonde.core.schema import OBSERVED_FACTORS
 from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
@@ -325,8 +325,8 @@ def _why(folder: Path, outcome: watchdog.Outcome, places: dict[str, Any]) -> lis
 
 
 def _server_cache(bench: Bench) -> str:
-    kind = str((bench.facts["machine"]["mount"] or {}).get("type", ""))
-    if kind not in NETWORK_TYPES:
+    mount = bench.facts["machine"]["mount"] or {}
+    if not is_network(mount.get("type", ""), mount.get("source", "")):
         return cache.NO_SERVER
     asked = bench.cache.before_reads or bench.cache.between_trials == CACHE_REMOUNT
     return cache.COLD_REQUESTED if asked else cache.WARM

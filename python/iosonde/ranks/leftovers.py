@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from iosonde.core.units import format_size
+from iosonde.ranks.machine import mount
 
 SHARED_MEMORY = Path("/dev/shm")
 # MPICH; Open MPI 4 and 5; Intel MPI; UCX and PSM2, which all of them may use.
@@ -166,8 +167,8 @@ def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
         found = os.statvfs(directory)
     except OSError:
         return ""
-    free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
-    if free >= _FULL_BYTES:
+    free, total = mount.free_bytes(found), found.f_blocks * found.f_frsize
+    if free is None or free >= _FULL_BYTES:
         return ""
     return f"bus error (SIGBUS): {directory} is full ({format_size(free)} of {format_size(total)} are free)"
 

@@ -1,7 +1,8 @@
 """Client and server cache before a read: two factors of every trial, each as far as it could be verified.
 
-``cold-verified``   nothing of the files is in this node's page cache (mincore)
-``cold-requested``  the cache was asked to let go (fsync, fadvise DONTNEED, a hook), which could not be verified
+``cold-verified``   nothing of the files is in this node's page cache (mincore), and there is no other client's cache
+``cold-requested``  the cache was asked to let go (fsync, fadvise DONTNEED, a hook), which could not be verified; the
+                    page cache alone proves nothing of a network or FUSE mount, whose client may keep what was read
 ``warm``            nothing was asked, or the cache kept the files
 ``no-server``       (server only) the file system has no server
 """
@@ -12,6 +13,9 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from iosonde.core.filesystems import keeps_pages_elsewhere
+from iosonde.ranks.machine import mount
 
 COLD_VERIFIED = "cold-verified"
 COLD_REQUESTED = "cold-requested"
@@ -44,7 +48,8 @@ def drop(root: Path, names: Iterable[str]) -> bool:
 def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int | str]:
     """What of the files is still there, once all ranks of the node have dropped: {"state", "resident_bytes", "bytes"}.
 
-    Where the drop or the look (mincore) was refused, nothing is verified.
+    Where the drop or the look (mincore) was refused, nothing is verified; nor where the client of the file system may
+    keep what was read in a place of its own.
     """
     from iosonde.engine import _native
 
@@ -61,8 +66,14 @@ def after_drop(root: Path, names: Iterable[str], dropped: bool) -> dict[str, int
             continue
         kept += held
         total += size
-    state = COLD_REQUESTED if not seen else WARM if kept else COLD_VERIFIED
+    state = COLD_REQUESTED if not seen else WARM if kept else COLD_REQUESTED if kept_elsewhere(root) else COLD_VERIFIED
     return {"state": state, "resident_bytes": kept, "bytes": total}
+
+
+def kept_elsewhere(root: Path) -> bool:
+    """Whether the page cache is not all that this node may keep of the files; where the mount is not known it may."""
+    found = mount.of_path(root)
+    return found is None or keeps_pages_elsewhere(found.type, found.source)
 
 
 def resident(root: Path, names: Iterable[str]) -> dict[str, int | str]:

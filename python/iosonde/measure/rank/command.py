@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iosonde.ranks.machine import mount
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
 from iosonde.ranks.pulse import Pulse
 
@@ -295,7 +296,7 @@ def _make_room(handle: int) -> None:
 
 
 def _full(directory: Path) -> str:
-    facts = os.statvfs(directory)
-    if facts.f_bavail * facts.f_frsize > NEARLY_FULL_BYTES:
+    free = mount.free_bytes(os.statvfs(directory))
+    if free is None or free > NEARLY_FULL_BYTES:
         return ""
     return f"the temporary directory {directory} is full: its output may be cut"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, TargetError
+from iosonde.core.filesystems import MEMORY_TYPES
 from iosonde.core.units import format_size
 from iosonde.ranks.helper import LIMIT_S, Helper, NoAnswerError, OnWait
 from iosonde.ranks.machine import mount
@@ -21,7 +22,6 @@ from iosonde.ranks.machine import mount
 from .ability import Ability
 
 _BYTES = 1 << 20
-_IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")
 
 
 def target_mount(target: Path) -> Ability:
@@ -32,7 +32,7 @@ def target_mount(target: Path) -> Ability:
         return Ability("target", False, f"{target}: no mount found", "measuring it", "look at /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
     detail = f"{found.type} from {found.source}, {free}"
-    return Ability("target", found.type not in _IN_MEMORY, detail, "measuring storage and not memory",
+    return Ability("target", found.type not in MEMORY_TYPES, detail, "measuring storage and not memory",
                    "choose a directory on the file system to be measured")  # fmt: skip
 
 

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from iosonde.core import filesystems
+
 from . import command, reading
 from .fact_types import Space
-
-_NETWORK_SOURCE = re.compile(r"^(?://(?P<smb>[^/]+)/|(?P<host>\[[^\]]+\][^/]*|[^/]+):)")
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,15 @@ class Mount:
 
     @property
     def server(self) -> str | None:
-        """Who serves it over the network (``n1`` of ``n1:/export`` or ``//n1/share``); None if local."""
-        found = _NETWORK_SOURCE.match(self.source)
-        return (found.group("smb") or found.group("host")) if found else None
+        """Who serves it over the network (``n1`` of ``n1:/export``, ``n1,n2`` of ``n1,n2:/``); None if it is local, or
+        its source does not say.
+        """
+        return ",".join(filesystems.servers(self.type, self.source, self.super_options)) or None
+
+    @property
+    def is_network(self) -> bool:
+        """Whether its data lies behind a server."""
+        return filesystems.is_network(self.type, self.source)
 
 
 def of_path(path: Path) -> Mount | None:
@@ -90,7 +96,7 @@ def to_json(found: Mount, path: Path) -> dict[str, Any]:
 
 def space(path: Path) -> Space:
     """Bytes and inodes, all and free for this user, by statvfs; None where the file system does not count or know
-    them.
+    them: it says 0 of 0, or -1, which is the largest number of 64 bits.
 
     On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a
     directory).
@@ -99,7 +105,7 @@ def space(path: Path) -> Space:
         path = path.parent
     found = os.statvfs(path)
     return {
-        "total_bytes": _times(found.f_blocks, found.f_frsize),
+        "total_bytes": found.f_blocks * found.f_frsize if found.f_blocks > 0 else None,
         "free_bytes": free_bytes(found),
         "block_bytes": found.f_bsize,
         "total_inodes": found.f_files if found.f_files > 0 else None,
@@ -109,18 +115,15 @@ def space(path: Path) -> Space:
 
 
 def free_bytes(found: os.statvfs_result) -> int | None:
-    """Bytes that are free for this user; None where the file system does not know (a count that is negative)."""
-    return _times(found.f_bavail, found.f_frsize)
+    """Bytes that are free for this user; None where the file system does not count them (0 of 0: a tmpfs without a
+    limit, a MooseFS that just started), or does not know."""
+    return found.f_bavail * found.f_frsize if found.f_blocks > 0 and found.f_bavail >= 0 else None
 
 
 def free_inodes(found: os.statvfs_result) -> int | None:
     """Inodes that are free for this user; None where the file system has no fixed number of them (0 of 0), or does
     not know: CephFS says -1."""
     return found.f_favail if found.f_files > 0 and found.f_favail >= 0 else None
-
-
-def _times(blocks: int, block_bytes: int) -> int | None:
-    return blocks * block_bytes if blocks >= 0 else None
 
 
 def _is_above(mount_point: str, path: str) -> bool:

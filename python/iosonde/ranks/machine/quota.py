@@ -48,7 +48,7 @@ def quotas(target: Path, found: mount.Mount) -> list[Quota]:
         return _lustre(target, found.mount_point)
     if found.type.startswith("nfs"):
         return parse_quota(reading.tool(["quota", "-u", "-w", "-p"]) or "", found.source, os.getuid())
-    if found.type in ("ceph", "fuse.ceph"):
+    if found.type in ("ceph", "fuse.ceph", "fuse.ceph-fuse"):
         return _ceph(target)
     if not found.source.startswith("/dev/"):
         return []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.stored import StoredPhase, StoredRun
 
-_MEMORY_TYPES = ("tmpfs", "ramfs", "hugetlbfs")
+_HERE = ("localhost", "127.", "::1", "[::1")
 
 
 def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
@@ -35,20 +36,25 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
         if not read:
             continue
         facts: dict[str, Any] = dict(phase.cache)
-        facts["in_memory"] = mount.get("type") in _MEMORY_TYPES
+        facts["in_memory"] = mount.get("type") in MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
         if not machine.get("infiniband"):  # whose ports do not tell their speed in bits
             facts |= _network_facts(phase, mount, machine.get("network") or ())
         yield phase.operation, facts
 
 
+def _is_elsewhere(mount: Mapping[str, Any]) -> bool:
+    """Whether the data comes from other machines, as far as is known: many a FUSE mount does not name its servers."""
+    server, kind = str(mount.get("server") or ""), str(mount.get("type") or "")
+    return is_network(kind, str(mount.get("source") or "")) and not server.startswith(_HERE)
+
+
 def _network_facts(
     phase: StoredPhase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """The fastest node's rate, and what its interfaces carry: of a file system with a server elsewhere."""
-    server = str(mount.get("server") or "")
     speeds = [card.get("bits_per_s") for card in interfaces if card.get("state") == "up"]
-    if not server or server.startswith(("localhost", "127.", "::1")) or not speeds or None in speeds:
+    if not _is_elsewhere(mount) or not speeds or None in speeds:
         return {}
     by_node: dict[Any, int] = {}
     for rank in phase.ranks:

@@ -1,0 +1,77 @@
+"""Local or behind a server, and behind which: by the type and the source of a mount."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core.filesystems import is_network, keeps_pages_elsewhere, servers
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "named"),
+    [
+        ("fuse", "mfs#10.88.0.1:9421", "10.88.0.1"),
+        ("fuse.mfs", "mfs#master:9421/below", "master"),
+        ("fuse", "xrootdfs", ""),
+        ("fuse", "/dev/fuse", ""),
+        ("fuse.ceph-fuse", "ceph-fuse", ""),
+        ("fuse.fuse-nfs", "nfs://10.88.0.1/disk?version=3", "10.88.0.1"),
+        ("fuse.glusterfs", "10.88.0.1:/rep2", "10.88.0.1"),
+        ("fuse.glusterfs", "n1:rep2", "n1"),
+        ("fuse.sshfs", "me@n1:", "n1"),
+        ("fuse.cvmfs2", "cvmfs2", ""),
+        ("fuse.fuse_dfs", "fuse_dfs", ""),
+        ("fuse.pvfs2fuse", "pvfs2fuse", ""),
+        ("fuse.afsd.fuse", "AFS", ""),
+        ("fuse.dfuse", "dfuse", ""),
+        ("fuse.gvfsd-fuse", "gvfsd-fuse", ""),
+        ("fuse.s3fs", "s3fs", ""),
+        ("fuse", "s3://bucket/below", ""),
+        ("fuse", "curlftpfs#ftp://me:word@n1:21/", "n1"),
+        ("fuse.rclone", "drive:/x", ""),
+        ("fuse.juicefs", "JuiceFS:volume", ""),
+        ("fuse", "https://dav.example:8443/a", "dav.example"),
+        ("nfs4", "srv.example:/export/a b", "srv.example"),
+        ("nfs", "[fe80::1]:/x", "fe80::1"),
+        ("nfs", "fe80::1:/x", "fe80::1"),
+        ("cifs", "//me@files/share", "files"),
+        ("ceph", "m1:6789,m2:6789:/", "m1,m2"),
+        ("ceph", "[2001:db8::1]:6789:/a", "2001:db8::1"),
+        ("ceph", "me@fsid.cfs=/", ""),
+        ("lustre", "10.0.0.1@tcp:10.0.0.2@tcp:/scratch", "10.0.0.1@tcp,10.0.0.2@tcp"),
+        ("orangefs", "tcp://n1:3334/orangefs", "n1"),
+        ("afs", "AFS", ""),
+        ("beegfs", "beegfs_nodev", ""),
+        ("gpfs", "/dev/gpfs0", ""),
+        ("kafs2030", "host1,host2:/", "host1,host2"),
+    ],
+)
+def test_behind_a_server(kind, source, named):
+    assert is_network(kind, source) and keeps_pages_elsewhere(kind, source)
+    assert ",".join(servers(kind, source)) == named
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("fuseblk", "/dev/sdb1"), ("fuse", "/dev/sdb1"), ("fuse.ntfs-3g", "/dev/sdb1"), ("fuse.bindfs", "/srv"),
+        ("fuse.gocryptfs", "/home/x"), ("fuse.encfs", "encfs"), ("fuse.mergerfs", "a:b"), ("fuse", "lxcfs"),
+        ("fuse.fuse-overlayfs", "fuse-overlayfs"), ("fuse.squashfuse", "squashfuse"), ("fuse.portal", "portal"),
+    ],
+)  # fmt: skip
+def test_daemons_that_show_what_this_node_has(kind, source):
+    assert not is_network(kind, source) and servers(kind, source) == ()
+    assert keeps_pages_elsewhere(kind, source)  # what lies below has a cache of its own
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [("ext4", "/dev/vda"), ("xfs", "/dev/mapper/a-b"), ("zfs", "tank/a:b"), ("tmpfs", "n1:/x"), ("overlay", "overlay"),
+     ("btrfs", "/dev/sda"), ("fusectl", "fusectl"), ("", "")],
+)  # fmt: skip
+def test_local(kind, source):
+    assert not is_network(kind, source) and not keeps_pages_elsewhere(kind, source) and servers(kind, source) == ()
+
+
+def test_monitors_of_ceph_in_the_options():
+    assert servers("ceph", "me@fsid.cfs=/", "rw,mon_addr=10.0.0.1:6789/[fe80::1]:6789") == ("10.0.0.1", "fe80::1")
