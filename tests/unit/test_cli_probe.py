@@ -97,7 +97,7 @@ def test_ranks_that_die_are_told_and_leave_nothing(tmp_path, monkeypatch):
         return ["sh", "-c", "echo 'ssh: n9 does not answer' >&2; exit 255"]
 
     monkeypatch.setattr(mpirun.MpiRun, "command", dead)
-    monkeypatch.setattr(rollcall, "call", lambda launcher, nodes: ("n1", "n9"))
+    monkeypatch.setattr(rollcall, "call", lambda launcher, nodes, targets: ("n1", "n9"))
     (tmp_path / "hosts").write_text("n1\nn9\n")
     target = tmp_path / "t"
     target.mkdir()

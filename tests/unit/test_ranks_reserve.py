@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.core.errors import InputError, IosondeError, LaunchError
+from iosonde.core.errors import InputError, IosondeError, LaunchError, TargetError
 from iosonde.ranks import launch, reserve, rollcall
 from iosonde.ranks.launch import local, mpirun
 from iosonde.ranks.reserve import slurm
@@ -200,8 +200,17 @@ def test_two_addresses_of_one_host_are_refused():
         rollcall._check_different(hosts, ["n1", "n1", "n2"], (0, 0, 1))
 
 
+def test_nodes_with_another_target_are_named_and_the_rest_counted():
+    rollcall._check_target([], 3)
+    with pytest.raises(TargetError, match=r"on all 9 nodes: n0: .*; n4: it is tmpfs; and 2 more"):
+        rollcall._check_target([f"n{at}: it is tmpfs" for at in range(7)], 9)
+
+
 def test_one_rank_here_answers_without_mpi():
     assert rollcall.call(local.Local(), 1) == (os.uname().nodename,)
+    assert rollcall.call(local.Local(), 1, targets=(Path("/"),)) == (os.uname().nodename,)
+    with pytest.raises(TargetError, match="there is no /no/such"):
+        rollcall.call(local.Local(), 1, targets=(Path("/no/such"),))
 
 
 def test_what_a_script_reserved_is_for_mpirun(script):

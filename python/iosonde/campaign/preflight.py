@@ -95,7 +95,8 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
     facts = machine_facts(campaign, keeper)
     room(campaign, expected.total_s, facts, keeper)
     if launcher.name != "local":
-        rollcall.call(launcher, max(campaign.nodes), where=Path(campaign.spool) if campaign.spool else None)
+        spool = Path(campaign.spool) if campaign.spool else None
+        rollcall.call(launcher, max(campaign.nodes), where=spool, targets=tuple(campaign.spec.targets.values()))
     jobs = mpi_steps.tried(campaign.spec, ahead, launcher)
     return Ready(launcher, facts, expected.total_s, jobs, tuple(unchecked(campaign, expected)))
 

@@ -111,7 +111,7 @@ def probe(asked: ProbeRequest, level: float = 0.95, caller: Caller | None = None
         if place:
             _check_target(keeper, place, Path(asked.store).resolve(), asked.size)
         if found.name != "local":
-            rollcall.call(found, count)
+            rollcall.call(found, count, targets=(place,) if place else ())
         facts: machine.Facts = {
             **machine.node_facts(), **(keeper.facts(place) if place else machine.target_facts(Path.cwd())),
         }  # fmt: skip

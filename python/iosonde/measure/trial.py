@@ -145,6 +145,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "nodes": places.get("nodes", []),
             "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns", "at_ns")},
             "loads": places.get("loads", []),
+            "mounts": places.get("mounts", []),
             "bound": places.get("bound"),
         },
         operations=collected.operations,

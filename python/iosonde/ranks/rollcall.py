@@ -2,7 +2,7 @@
 
 One rank per node is started by the very launcher that the campaign will use, and all say where they are. What this
 finds in seconds would else be found trial by trial: a node that is off, one without iosonde or its Python, an MPI that
-starts N processes which are each alone, two names of one host.
+starts N processes which are each alone, two names of one host, a node on which the target is something else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.errors import LaunchError
+from iosonde.core.errors import LaunchError, TargetError
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher, mpirun
 
@@ -29,11 +29,13 @@ _TOGETHER_HINT = (
 )
 _PROGRAM = """
 import json, sys
+from pathlib import Path
 from iosonde.core.errors import IosondeError
-from iosonde.ranks import mpi
+from iosonde.ranks import mpi, same_target
 try:
     ranks = mpi.connect(int(sys.argv[1]))
     answer = {"hosts": [host.name for host in ranks.hosts], "node_of": ranks.node_of}
+    answer["elsewhere"] = same_target.before(ranks, [Path(target) for target in sys.argv[2:]])
     ranks.rank or print(json.dumps(answer), flush=True)
 except IosondeError as error:
     print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)
@@ -42,15 +44,18 @@ except IosondeError as error:
 
 
 def call(
-    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None
+    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None, targets: Sequence[Path] = ()
 ) -> tuple[str, ...]:  # fmt: skip
-    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer.
+    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer;
+    TargetError, which names those on which one of the ``targets`` is not what it is on the others.
 
     What they print lies in ``where`` meanwhile, or where temporary files are.
     """
-    outcome, answer = _start(launcher.command(nodes, 1, [sys.executable, "-c", _PROGRAM, str(nodes)]), answer_s, where)
+    program = [sys.executable, "-c", _PROGRAM, str(nodes), *map(str, targets)]
+    outcome, answer = _start(launcher.command(nodes, 1, program), answer_s, where)
     if "hosts" in answer:
         _check_different(launcher, answer["hosts"], answer["node_of"])
+        _check_target(answer["elsewhere"], nodes)
         return tuple(answer["hosts"])
     if "error" in answer:
         raise LaunchError(answer["error"], answer["hint"])
@@ -70,6 +75,16 @@ def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence
             names = launcher.addresses(len(hosts))
             raise LaunchError(f"{names[first]} and {names[rank]} are one node: both are {hosts[rank]}",
                               "name each node once")  # fmt: skip
+
+
+def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
+    """Raise TargetError if the target is something else on some nodes: they would measure another file system."""
+    if elsewhere:
+        more = f"; and {len(elsewhere) - SHOWN} more" if len(elsewhere) > SHOWN else ""
+        raise TargetError(
+            f"the target is not the same on all {nodes} nodes: {'; '.join(elsewhere[:SHOWN])}{more}",
+            "mount it at the same path on every node, or leave these nodes out",
+        )
 
 
 def _silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:

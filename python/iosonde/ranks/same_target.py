@@ -1,21 +1,40 @@
-"""Whether all nodes see the target, and if not, what lies there instead: the mount tables of the nodes compared."""
+"""Whether all nodes see the target, and if not, what lies there instead: the mount tables of the nodes compared.
+
+Twice: in the roll call, before anything is written, by what is mounted there (`others`); and in every trial by whether
+its directory is to be seen (`sentences`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+import socket
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from iosonde.core.filesystems import is_network, servers
+from iosonde.ranks.helper import Helper, NoAnswerError
 from iosonde.ranks.machine import command, mount
 from iosonde.ranks.mpi import Ranks
+
+LOOK_S = 10.0  # for a mount that does not answer
+_BEFORE_THE_PATH = re.compile(r"^(?:[\w+.-]*:?//[^/]*|[^/]*(?=/))")
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One node's view of a directory: whether it is there, and the type and source of the mount below it."""
+    """One node's view of a directory: whether it is there, and the type and source of the mount below it. ``hangs``:
+    there was no answer within LOOK_S. ``serves``: the node itself is whom the other nodes' mounts name.
+    """
 
     visible: bool
     type: str
     source: str
+    hangs: bool = False
+    serves: bool = False
 
     def other_than(self, first: Seen) -> tuple[str, str]:
         """This mount and the ``first`` one in words that tell them apart; the same words if nothing does."""
@@ -23,22 +42,50 @@ class Seen:
             return self.type, first.type
         return f"{self.type} of {self.source}", f"{first.type} of {first.source}"
 
+    @property
+    def network(self) -> bool:
+        """Whether the data lies behind a server."""
+        return is_network(self.type, self.source)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What two nodes have alike that mounted the same: the type, and what a server exports, whichever of several
+        servers each took. A local source is named alike on nodes whose disks are their own: it says nothing."""
+        if not self.network:
+            return self.type, ""
+        below = self.source if "/" in self.source else self.source.rpartition(":")[2]
+        return self.type, _BEFORE_THE_PATH.sub("", below).strip("/")
+
 
 def look(directory: Path) -> Seen:
-    """As this node sees it."""
+    """As this node sees it. Hangs where the target does."""
+    visible = directory.is_dir()  # first: it is what makes an automounter mount it
     try:
         found = mount.of_path(directory)
     except OSError:
         found = None
-    named = (found.type, command.redact(found.source)) if found else ("unknown", "")
-    return Seen(directory.is_dir(), *named)
+    return Seen(visible, *_named(found))
 
 
-def compare(ranks: Ranks, directory: Path) -> list[str]:
-    """One sentence for each node that does not see ``directory``; all ranks call it, and get the same answer."""
-    seen = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
-    by_host = {ranks.hosts[rank].name: view for rank, view in enumerate(seen) if view}
-    return sentences(by_host, directory)
+def look_within(directory: Path, limit_s: float = LOOK_S) -> Seen:
+    """The same by a helper, which is left behind if the target does not answer."""
+    helper = Helper(__name__, limit_s)
+    try:
+        return Seen(**helper.call("look", str(directory), f"looking at {directory}", path=str(directory)))
+    except NoAnswerError:
+        return Seen(False, *_named(mount.at(str(directory))), hangs=True)
+    finally:
+        helper.close()
+
+
+def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """In a trial: one sentence for each node that does not see its ``directory``, and what is mounted on each node
+    ({"host", "type", "source"}); all ranks call it, and get the same answer."""
+    views = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
+    seen = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
+    return sentences(dict(seen), directory), [
+        {"host": host, "type": view.type, "source": view.source} for host, view in seen
+    ]
 
 
 def sentences(seen: dict[str, Seen], directory: Path) -> list[str]:
@@ -55,3 +102,70 @@ def sentences(seen: dict[str, Seen], directory: Path) -> list[str]:
         why = f"the target is {here}, on {first} it is {there}" if here != there else "the mount is the same"
         said.append(f"{host}: {why}; {directory} is not visible there, mount the target at the same path on every node")
     return said
+
+
+def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
+    """In a roll call, of one rank a node: what ``others`` says of each target. All ranks call it, and get the same."""
+    said: list[str] = []
+    for target in targets:
+        views = ranks.all_gather(look_within(target))
+        named = {server for view in views for server in servers(view.type, view.source)}
+        odd = len({view.network for view in views}) > 1  # only then a name has to be looked up
+        serving = ranks.all_gather(odd and any(map(is_this_node, sorted(named))))
+        found = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]
+        said += others([host.name for host in ranks.hosts], found, target)
+    return said
+
+
+def others(hosts: Sequence[str], seen: Sequence[Seen], target: Path) -> list[str]:
+    """One sentence for each node on which ``target`` is not there, does not answer, or is something else than on most
+    nodes (of equally many, on the first). The server itself may see its disk where its clients see its export."""
+    kinds = Counter(view.kind for view in seen if view.visible)
+    usual = kinds.most_common(1)[0][0] if kinds else None
+    first = next((at for at, view in enumerate(seen) if view.visible and view.kind == usual), None)
+    said = []
+    for host, view in zip(hosts, seen, strict=True):
+        if view.hangs:
+            said.append(f"{host}: {target} does not answer ({view.type} of {view.source})")
+        elif first is None:
+            said.append(f"{host}: there is no {target}")
+        elif not view.visible:
+            here, there = view.other_than(seen[first])
+            instead = f" (its place is on {here}, on {hosts[first]} it is {there})" if here != there else ""
+            said.append(f"{host}: there is no {target}{instead}")
+        elif view.kind != usual and not _served(view, seen[first]):
+            here, there = view.other_than(seen[first])
+            said.append(f"{host}: {target} is {here}, on {hosts[first]} it is {there}")
+    return said
+
+
+def is_this_node(server: str) -> bool:
+    """Whether an address of this node has that name."""
+    try:
+        found = socket.getaddrinfo(server.partition("@")[0], None, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return False
+    for family, kind, protocol, _, address in found:
+        try:
+            with socket.socket(family, kind, protocol) as one:
+                one.bind(address)
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _served(one: Seen, other: Seen) -> bool:
+    """Whether one of two nodes has the disk that the other's server exports."""
+    return (one.serves and not one.network and other.network) or (other.serves and not other.network and one.network)
+
+
+def _named(found: mount.Mount | None) -> tuple[str, str]:
+    return (found.type, command.redact(found.source)) if found else ("unknown", "")
+
+
+def _look(path: str) -> dict[str, Any]:
+    return asdict(look(Path(os.path.abspath(path))))
+
+
+OPERATIONS = {"look": _look}

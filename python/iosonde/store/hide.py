@@ -78,7 +78,7 @@ _OWN_KEYS = frozenset(
         """machine host hosts name node nodes cpu memory vm network infiniband job target software command mount space
         quota devices filesystem options source server type launcher envelope cache clocks loads load order seed iosonde
         ranks ranks_per_node repetition block reader client_cache server_cache fs phases index operation kinds label
-        rank""",
+        rank mounts""",
     )
 )
 _NODE_LIST = re.compile(r"(?P<stem>[A-Za-z][\w.-]*)\[(?P<numbers>[\d,-]+)\]")

@@ -58,7 +58,9 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
-        faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
+        faults, mounts = controls.prepare(assignment, ranks, heart), []
+        if not faults:
+            faults, mounts = _seen_by_all(assignment, ranks, heart)
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
         finished = not faults and _all(parts, assignment, ranks, heart, cpus)
@@ -67,17 +69,20 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads}
+            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads, "mounts": mounts}
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
         _leave_nothing(folder)
 
 
-def _target_unseen(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
-    """Which nodes do not see the trial's directory; the same on all ranks. A target that hangs is named by the beat."""
+def _seen_by_all(
+    assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat
+) -> tuple[list[str], list[dict[str, str]]]:  # fmt: skip
+    """Which nodes do not see the trial's directory, and what each has mounted there; the same on all ranks. A target
+    that hangs is named by the beat."""
     if not assignment.root:
-        return []
+        return [], []
     heart.enter("looking at the target")
     return same_target.compare(ranks, Path(assignment.root))
 

@@ -44,7 +44,12 @@ class Mount:
 
 def of_path(path: Path) -> Mount | None:
     """The mount that holds ``path``, which need not exist yet."""
-    return holding(parse_mountinfo(reading.text("/proc/self/mountinfo") or ""), str(path.resolve()))
+    return at(str(path.resolve()))
+
+
+def at(path: str) -> Mount | None:
+    """The same of an absolute path without links, which is not touched: it may hang."""
+    return holding(parse_mountinfo(reading.text("/proc/self/mountinfo") or ""), path)
 
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
