@@ -171,7 +171,7 @@ def test_a_rank_killed_takes_the_others_with_it_and_leaves_nothing(start):
     assert outcome.exit_code != 0
     assert not outcome.timed_out
     assert outcome.left == ()
-    assert [processes._start_time(pid) for pid in said] == [None, None]
+    assert [processes.start_time(pid) for pid in said] == [None, None]
     assert not leftovers.unused_segments(began)
 
 
@@ -187,7 +187,7 @@ def test_a_rank_that_aborts_ends_all(start):
         """,
     )
     assert (outcome.exit_code, outcome.timed_out) == (5, False)
-    assert [processes._start_time(pid) for pid in said] == [None, None]
+    assert [processes.start_time(pid) for pid in said] == [None, None]
 
 
 def test_a_hang_is_ended_with_the_name_of_the_rank_that_hangs(start):
@@ -207,7 +207,7 @@ def test_a_hang_is_ended_with_the_name_of_the_rank_that_hangs(start):
     )
     assert (outcome.reason, outcome.waited_for) == ("idle", [1])
     assert "running write_large for" in outcome.sentences()[0]
-    assert [processes._start_time(pid) for pid in said] == [None] * 3
+    assert [processes.start_time(pid) for pid in said] == [None] * 3
 
 
 @pytest.mark.parametrize("victim", ["watchdog", "launcher"])

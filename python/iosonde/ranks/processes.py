@@ -86,14 +86,14 @@ def lives(pid: int, token: str) -> bool | None:
         return False
     except OSError:
         return None
-    if _start_time(pid) is None:
+    if start_time(pid) is None:
         return False
     return True if inherited else None
 
 
 def identity() -> str:
     """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
-    return ":".join((*_here(), str(os.getpid()), _start_time(os.getpid()) or "?"))
+    return ":".join((*_here(), str(os.getpid()), start_time(os.getpid()) or "?"))
 
 
 def is_gone(watchdog: str) -> bool:
@@ -103,7 +103,7 @@ def is_gone(watchdog: str) -> bool:
     parts = watchdog.split(":")
     if len(parts) < 4 or tuple(parts[:2]) != _here() or parts[3] == "?":
         return False
-    return _start_time(int(parts[2])) != parts[3]
+    return start_time(int(parts[2])) != parts[3]
 
 
 def _here() -> tuple[str, str]:
@@ -114,7 +114,7 @@ def _here() -> tuple[str, str]:
         return "", ""
 
 
-def _start_time(pid: int) -> str | None:
+def start_time(pid: int) -> str | None:
     """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
     fields = _stat(pid)
     return None if not fields or fields[0] in "ZX" else fields[19]

@@ -48,7 +48,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     shift, reader = envelope.reader_shift(nodes)
     parts = items.layout(assignment.items, ranks.rank, ranks.size, shift)
     before = clocks.estimate(ranks)
-    load = machine.LoadSampler() if ranks.local_rank == 0 else None
+    load = machine.LoadSampler(assignment.root) if ranks.local_rank == 0 else None
     cpus = os.sched_getaffinity(0)  # commands may run anywhere; our own phases are bound
     # One rank of a node that does not share the parent's spool speaks for all of them.
     relays = ranks.local_rank == 0 and not (folder / PARENT_MARK).exists()

@@ -1,14 +1,16 @@
-"""How busy the node was between two moments, and how much of that was ours."""
+"""How busy the node was between two moments, and how much of that was ours, and the file system's client's."""
 
 from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, cpu_seconds, family
 
-from . import reading
+from . import daemon, mount, reading
+from .daemon import Daemon
 
 # The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is inside user already.
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -19,47 +21,61 @@ SHORTEST_S = 0.2
 
 
 class LoadSampler:
-    """Samples the node when it is made and again at `result`: one for each node of a trial."""
+    """Samples the node when it is made and again at `result`: one for each node of a trial. ``target``: a whole path
+    without links, whose file system may have a daemon here; it is not touched.
+    """
 
-    def __init__(self) -> None:
-        self._begin = _sample()
+    def __init__(self, target: str = "") -> None:
+        self._target = target
+        self._begin = _sample(target)
 
-    def result(self) -> dict[str, float | None]:
+    def result(self) -> dict[str, Any]:
         """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
-        return shares(self._begin, _sample())
+        return shares(self._begin, _sample(self._target))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Counters of CPU seconds: of the node by kind, and of the trial's processes on it."""
+    """Counters of CPU seconds: of the node by kind, of the trial's processes on it, and of each daemon that serves the
+    target there; the memory that these hold.
+    """
 
     at_s: float
     cpu_s: dict[str, float]
     own_s: float
+    daemons: dict[Daemon, float] = field(default_factory=dict)
+    daemons_bytes: int = 0
 
 
-def shares(begin: Sample, end: Sample) -> dict[str, float | None]:
+def shares(begin: Sample, end: Sample) -> dict[str, Any]:
     """``busy_share`` (all but idle, iowait, steal), ``iowait_share``, ``steal_share``; ``own_share`` (the trial's
-    ranks, their launcher and the commands that they waited for) and ``background_share`` (what was busy and not ours:
-    other programs, and the kernel's threads that write our dirty pages back); ``load_average`` over a minute. Shares
-    are None over less than SHORTEST_S.
+    ranks, their launcher and the commands that they waited for) and ``background_share`` (what was busy and neither
+    ours nor the client's: other programs, and the kernel's threads that write our dirty pages back);
+    ``load_average`` over a minute. Shares are None over less than SHORTEST_S.
+
+    Where a daemon serves the target on this node: ``client_daemon`` (its name), ``client_daemon_cpu_s``,
+    ``client_daemon_share``, ``client_daemon_rss_bytes`` at the end. Of one that ended meanwhile nothing is known.
     """
     spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
     capacity_s = sum(spent_s.values())
     busy_s = capacity_s - spent_s["idle"] - spent_s["iowait"] - spent_s["steal"]
     own_s = end.own_s - begin.own_s
+    # One that was not there before was started meanwhile: the target was mounted anew.
+    client_s = sum(cpu_s - begin.daemons.get(one, 0.0) for one, cpu_s in end.daemons.items())
     parts = {
         "busy_share": busy_s,
         "iowait_share": spent_s["iowait"],
         "steal_share": spent_s["steal"],
         "own_share": own_s,
-        "background_share": max(0.0, busy_s - own_s),
+        "background_share": max(0.0, busy_s - own_s - client_s),
+        **({"client_daemon_share": client_s} if end.daemons else {}),
     }
     seconds = end.at_s - begin.at_s
     enough = seconds >= SHORTEST_S and capacity_s > 0
     return {
         "seconds": seconds,
         **{name: part_s / capacity_s if enough else None for name, part_s in parts.items()},
+        **_of_client(end, client_s),
         "load_average": os.getloadavg()[0],
     }
 
@@ -73,7 +89,24 @@ def parse_stat(content: str) -> dict[str, float]:
     return {name: int(word) / ticks_per_s for name, word in zip(_COLUMNS, words[1:], strict=False)}
 
 
-def _sample() -> Sample:
+def _of_client(end: Sample, client_s: float) -> dict[str, Any]:
+    if not end.daemons:
+        return {}
+    names = dict.fromkeys(one.name for one in end.daemons)
+    return {"client_daemon": ", ".join(names), "client_daemon_cpu_s": client_s,
+            "client_daemon_rss_bytes": end.daemons_bytes}  # fmt: skip
+
+
+def _sample(target: str) -> Sample:
+    daemons = daemon.serving(mount.at(target)) if target else []
+    serving = {one.pid for one in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)
-    own = family(token) if token else [os.getpid()]
-    return Sample(time.monotonic(), parse_stat(reading.text("/proc/stat") or ""), cpu_seconds(own))
+    # A command of the trial may have mounted the target: that daemon has inherited the token, and is the client.
+    own = [pid for pid in (family(token) if token else [os.getpid()]) if pid not in serving]
+    return Sample(
+        time.monotonic(),
+        parse_stat(reading.text("/proc/stat") or ""),
+        cpu_seconds(own),
+        {one: one.cpu_s for one in daemons},
+        sum(one.rss_bytes for one in daemons),
+    )

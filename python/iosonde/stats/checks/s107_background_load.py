@@ -6,12 +6,15 @@ What it says
 
 How we know
     During every trial each node samples its CPU use and subtracts that of the
-    measuring processes. More than 5 % of all CPUs in any trial is reported.
+    measuring processes, and of the daemon that serves the target there (FUSE:
+    glusterfs, ceph-fuse, mfsmount …), which is the client and kept as such
+    (client_daemon_cpu_s, client_daemon_share of facts.loads). More than 5 % of
+    all CPUs in any trial is reported.
 
 When it is wrong
-    The client of a file system works in kernel threads or in a daemon of its
-    own (FUSE): this is part of what is measured, though it looks like somebody
-    else's. Load on the servers or the network is not seen at all.
+    A client in the kernel works in threads of its own: this is part of what is
+    measured, though it looks like somebody else's; so is a daemon in another
+    container. Load on the servers or the network is not seen at all.
 
 What to do
     Measure on nodes of your own, or at a quiet hour; else keep the order

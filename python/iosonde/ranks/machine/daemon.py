@@ -1,0 +1,102 @@
+"""The process in user space that serves a mount on this node: part of the client, so that its CPU time is the client's.
+
+Of a FUSE mount it is the one that holds /dev/fuse for the mount's connection (proc_pid_fdinfo(5)), which only root and
+its own user may see; else the one of a client's name that has the mount point among its words.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.filesystems import is_fuse
+from iosonde.ranks.processes import cpu_seconds, name_of, start_time
+
+from .mount import Mount
+
+_DEVICE = "/dev/fuse"
+_CONNECTION = "fuse_connection:"
+# The kernel cuts the name of a process to so many characters.
+_NAME_CHARACTERS = 15
+# Clients that are called otherwise than the type of their mounts says.
+_CLIENTS = ("glusterfs", "ceph-fuse", "mfsmount", "xrootdfs", "sshfs", "fuse-nfs", "afsd.fuse", "pvfs2fuse", "cvmfs2",
+            "fuse_dfs", "dfuse", "s3fs", "goofys", "mount-s3", "juicefs", "rclone", "gcsfuse", "davfs2",
+            "mount.davfs")  # fmt: skip
+# Clients in the kernel that have a part in user space, by the type of the mount.
+_BESIDE_THE_KERNEL = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
+                      "wekafs": ("wekanode",)}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A process; ``started`` tells it from another one that got its id later."""
+
+    pid: int
+    started: str
+    name: str
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU time that it has used; 0 once it has ended."""
+        return cpu_seconds([self.pid]) if start_time(self.pid) == self.started else 0.0
+
+    @property
+    def rss_bytes(self) -> int:
+        """Memory that it holds now; 0 once it has ended."""
+        with suppress(OSError, IndexError, ValueError):
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return 0
+
+
+def serving(found: Mount | None) -> list[Daemon]:
+    """Those that serve this mount, as far as they can be seen; empty where the kernel does it alone."""
+    if found is None:
+        return []
+    if beside := _BESIDE_THE_KERNEL.get(found.type):
+        return _daemons(pid for pid in _pids() if name_of(pid) in _cut(beside))
+    if not is_fuse(found.type):
+        return []
+    named = _cut((*_CLIENTS, found.type.partition(".")[2]))
+    likely = [pid for pid in _pids() if name_of(pid) in named]
+    connection = found.device[0] << 20 | found.device[1]
+    return (
+        _daemons(pid for pid in likely if connection in _connections(pid))
+        or _daemons(pid for pid in _pids() if connection in _connections(pid))
+        or _daemons(pid for pid in likely if found.mount_point in _words(pid))
+    )
+
+
+def _daemons(pids: Iterable[int]) -> list[Daemon]:
+    seen = [(pid, start_time(pid), name_of(pid)) for pid in pids]
+    return [Daemon(pid, since, name) for pid, since, name in seen if since]
+
+
+def _connections(pid: int) -> Iterator[int]:
+    """The numbers of the FUSE connections that a process answers."""
+    try:
+        held = os.listdir(f"/proc/{pid}/fd")
+    except OSError:
+        return
+    for name in held:
+        with suppress(OSError, ValueError, IndexError):
+            if os.readlink(f"/proc/{pid}/fd/{name}") == _DEVICE:
+                about = Path(f"/proc/{pid}/fdinfo/{name}").read_text()
+                yield int(about.split(_CONNECTION)[1].split()[0])
+
+
+def _words(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape").split("\0")
+    except OSError:
+        return []
+
+
+def _cut(names: Iterable[str]) -> set[str]:
+    return {name[:_NAME_CHARACTERS] for name in names if name}
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]

@@ -1,0 +1,93 @@
+"""The daemon that serves a mount is the client: its CPU time is not that of other processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iosonde.ranks.machine import daemon, load, mount
+from iosonde.ranks.processes import WATCHDOG_VARIABLE
+
+GLUSTER = mount.Mount("/mnt/none", "fuse.glusterfs", "n1:/rep2", "rw", "rw", (0, 2**20 - 1), "/")
+
+
+@contextmanager
+def process_named(name, *words, tmp_path, env=None):
+    """One that waits under another name, as a client's daemon would be seen."""
+    program = tmp_path / name
+    shutil.copy("/bin/sh", program)
+    started = subprocess.Popen([program, "-c", "read -r nothing", *words], env=env, stdin=subprocess.PIPE)
+    try:
+        while Path(f"/proc/{started.pid}/comm").read_text().strip() != name[:15]:
+            time.sleep(0.01)
+        yield started.pid
+    finally:
+        started.communicate()
+
+
+def test_the_daemon_that_holds_the_connection_is_found(faulty):
+    found = mount.at(str(faulty.path))
+    (one,) = daemon.serving(found)
+    assert (one.pid, one.name) == (faulty.pid, Path(f"/proc/{faulty.pid}/comm").read_text().strip())
+    assert one.cpu_s >= 0 and one.rss_bytes > 2**20
+    assert daemon.serving(replace(found, device=(0, found.device[1] + 1000))) == []
+
+
+def test_its_cpu_time_is_a_share_of_its_own(faulty):
+    sampler = load.LoadSampler(str(faulty.path))
+    (faulty.path / "f").write_bytes(bytes(32 << 20))
+    (faulty.path / "f").read_bytes()
+    time.sleep(load.SHORTEST_S)
+    found = sampler.result()
+    assert found["client_daemon_cpu_s"] > 0 and 0 < found["client_daemon_share"] <= 1
+    assert found["client_daemon"] and found["client_daemon_rss_bytes"] > 2**20
+    faulty.kill()
+    assert "client_daemon" not in sampler.result()
+
+
+def test_who_may_not_look_at_others_knows_it_by_its_name_and_the_mount_point(tmp_path, monkeypatch):
+    monkeypatch.setattr(daemon, "_connections", lambda _: [])
+    with (
+        process_named("glusterfs", GLUSTER.mount_point, tmp_path=tmp_path) as pid,
+        process_named("glusterfsd", GLUSTER.mount_point, tmp_path=tmp_path),
+    ):
+        assert [one.pid for one in daemon.serving(GLUSTER)] == [pid]
+        assert daemon.serving(replace(GLUSTER, mount_point="/mnt/other")) == []
+        assert daemon.serving(replace(GLUSTER, type="nfs4")) == []
+
+
+def test_a_kernel_client_may_have_a_part_in_user_space(tmp_path):
+    with process_named("pvfs2-client-core", tmp_path=tmp_path) as pid:
+        assert pid in [one.pid for one in daemon.serving(replace(GLUSTER, type="orangefs"))]
+
+
+def test_a_daemon_that_a_command_of_the_trial_started_is_the_client_and_not_ours(tmp_path, monkeypatch):
+    monkeypatch.setenv(WATCHDOG_VARIABLE, "here:1:2:3:4")
+    with process_named("glusterfs", tmp_path=tmp_path, env=os.environ) as pid:
+        monkeypatch.setattr(mount, "at", lambda _: GLUSTER)
+        counted = []
+        monkeypatch.setattr(load, "cpu_seconds", lambda pids: counted.append(pids) or 0.0)
+        monkeypatch.setattr(daemon, "serving", lambda _: [])
+        load.LoadSampler("/mnt/none")
+        monkeypatch.setattr(daemon, "serving", lambda _: [daemon.Daemon(pid, "1", "glusterfs")])
+        load.LoadSampler("/mnt/none")
+    assert counted == [[pid], []]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_a_daemon_used_is_no_background(before):
+    one, ticks = daemon.Daemon(7, "1", "ceph-fuse"), os.sysconf("SC_CLK_TCK")
+    begin = load.Sample(0.0, load.parse_stat("cpu 0 0 0 0"), 0.0, {one: 2.0} if before else {})
+    end = load.Sample(10.0, load.parse_stat(f"cpu {6 * ticks} 0 0 {4 * ticks}"), 1.0, {one: 5.0}, 4096)
+    found = load.shares(begin, end)
+    used = 3.0 if before else 5.0
+    assert found["client_daemon_cpu_s"] == used and found["client_daemon_share"] == pytest.approx(used / 10)
+    assert found["background_share"] == pytest.approx((6 - 1 - used) / 10)
+    assert (found["client_daemon"], found["client_daemon_rss_bytes"]) == ("ceph-fuse", 4096)
