@@ -31,4 +31,5 @@ def network(
     many = isinstance(plan.phase, MpiIo) and len(moved) > 1
     why = "the ranks of MPI-IO send each other data over the same network" if many else ""
     away = plan.shared and plan.counted_kind not in WRITES
-    return wire.of_phase(counted, moved, node_of, copies, why, away)
+    operations = sum(part.total(kinds.index(plan.counted_kind), "count") for part in parts)
+    return wire.of_phase(counted, moved, node_of, copies, operations, why, away)

@@ -47,12 +47,13 @@ Counted = Mapping[str, Any]
 
 
 def of_phase(
-    counted: Mapping[int, Counted], moved: Mapping[int, Moved], node_of: Sequence[int], copies: float, why: str = "",
-    away: bool = False,
+    counted: Mapping[int, Counted], moved: Mapping[int, Moved], node_of: Sequence[int], copies: float,
+    operations: int = 0, why: str = "", away: bool = False,
 ) -> dict[str, Any] | None:  # fmt: skip
     """The entry ``network`` of a phase; None where nobody counted. ``counted`` is by the rank that did, ``moved`` by
-    node. ``copies`` is how often a client sends each byte, ``why`` nothing can be told of this phase; ``away``: the
-    first node is no part of the result, because it wrote what is read."""
+    node. ``copies`` is how often a client sends each byte, ``operations`` how many make the phase's rate, ``why``
+    nothing can be told of this phase; ``away``: the first node is no part of the result, because it wrote what is
+    read."""
     if not counted:
         return None
     nodes = []
@@ -72,7 +73,7 @@ def of_phase(
         expected = sum(one[f"expected_{way}_bytes"] for one in known)
         came = sum(one[f"share_{way}"] * one[f"expected_{way}_bytes"] for one in known)
         whole |= {f"expected_{way}_bytes": expected, f"share_{way}": came / expected if expected else None}
-    return whole | _packets(whole, sum(one.operations for one in moved.values())) | {"nodes": nodes}
+    return whole | {"packets_per_operation": _packets(list(counted.values()), operations, why), "nodes": nodes}
 
 
 def of_command(
@@ -166,11 +167,12 @@ def _sums(counted: Iterable[Counted]) -> dict[str, Any]:
     return found
 
 
-def _packets(whole: Mapping[str, Any], operations: int) -> dict[str, Any]:
-    timed = whole.get(TIMED)
-    if not timed or not operations:
-        return {"packets_per_operation": None}
-    return {"packets_per_operation": (timed["received_packets"] + timed["sent_packets"]) / operations}
+def _packets(counted: Sequence[Counted], operations: int, why: str) -> float | None:
+    """Both ways, for each operation; None where they cannot be told."""
+    if not operations or why or any(one["why"] for one in counted) or _damaged(counted):
+        return None
+    both = ("received_packets", "sent_packets")
+    return max(0.0, sum(_total(counted, way) - _idle(counted, way) for way in both)) / operations
 
 
 def _worst(states: Iterable[str]) -> str:

@@ -1,15 +1,35 @@
-"""Which mount a path lies on, without touching it: after a remount it is another one at the same place."""
+"""Which mount a path lies on: after a remount it is another one at the same place."""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import struct
 from pathlib import Path
 
 TABLE = Path("/proc/self/mountinfo")
+# statx(2), linux/stat.h: ids that are given once, since Linux 6.8. Those of the table are used again.
+_AT_FDCWD, _AT_STATX_DONT_SYNC = -100, 0x4000
+_MNT_ID_UNIQUE = 0x4000
+_STATX_BYTES, _AT_MASK, _AT_MNT_ID = 256, 0, 0x90
 
 
-def here(path: Path, table: Path = TABLE) -> tuple[str, str]:
-    """(mount id, mount point) of the file system that ``path`` lies on now."""
-    return mount_of(str(path), table.read_text())
+def here(path: Path) -> tuple[str, str]:
+    """(mount id, mount point) of the file system that ``path`` lies on now. Two different ones are two mounts; equal
+    ones are one mount on Linux 6.8 and later, and before that may be one that took the place of the other."""
+    number, point = mount_of(str(path), TABLE.read_text())
+    return _unique(point) or number, point
+
+
+def _unique(point: str) -> str:
+    """'' where the kernel has no such ids. Asks nothing of a server."""
+    statx = getattr(ctypes.CDLL(None), "statx", None)
+    if statx is None:
+        return ""
+    found = ctypes.create_string_buffer(_STATX_BYTES)
+    failed = statx(_AT_FDCWD, os.fsencode(point), _AT_STATX_DONT_SYNC, _MNT_ID_UNIQUE, found)
+    known = not failed and struct.unpack_from("=I", found, _AT_MASK)[0] & _MNT_ID_UNIQUE
+    return f"unique {struct.unpack_from('=Q', found, _AT_MNT_ID)[0]}" if known else ""
 
 
 def mount_of(path: str, table: str) -> tuple[str, str]:

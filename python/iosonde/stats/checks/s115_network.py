@@ -4,16 +4,17 @@ What it says
     Of a file system with servers elsewhere: fewer bytes came over the network
     than were read, so a cache of the client had the rest; or fewer were sent
     than were written, so the client still held the rest when the clock
-    stopped. The second is said for information: it is what a write without
-    fsync is.
+    stopped; or hardly a packet went for each create, open or stat, so the
+    client answered by itself. Writes and metadata are said for information.
 
 How we know
     In every phase each node counts the bytes on its interfaces (and RDMA
     ports) that lead to the servers: before the clock runs, while it runs, and
     in the flush after. What came while nobody did anything is deducted.
     Expected are the bytes that were read, and those that were written as often
-    as the client sends each. Below 90 % of it this is said. Of commands the
-    bytes are those that the tool prints.
+    as the client sends each. Below 90 % of it this is said; of metadata below
+    one packet for two operations. Of commands the bytes are those that the
+    tool prints.
 
 When it is wrong
     When files have holes, which some protocols do not send, or the client
@@ -30,7 +31,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.stored import StoredPhase
@@ -45,42 +46,69 @@ CODE = "S115"
 NEEDS_RUNS = True
 # What came before the clock ran is worth a word from this share of what was read.
 _EARLY = 0.3
+# A question and its answer are two packets.
+_QUIET = 0.5
+
+# By operation.
+Phases = Mapping[str, Sequence[StoredPhase]]
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding about reads, one about writes."""
-    cached, held = dict[str, list[StoredPhase]](), dict[str, list[StoredPhase]]()
+    """One finding about reads, one about writes, one about metadata."""
+    cached, held, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
     for phase in wire.phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
             cached.setdefault(phase.operation, []).append(phase)
         if phase.network.get("writes") == BUFFERED:
             held.setdefault(phase.operation, []).append(phase)
-    found = []
-    if cached:
-        every = [phase for several in cached.values() for phase in several]
-        found.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                f"a cache of the client served {some(list(cached))}: {_range(every, 'share_received')} of what was "
-                f"read came over the network{_early(every)}",
-                {"operations": _evidence(cached, "share_received")},
-                "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
-            )
+        if _is_quiet(phase):
+            quiet.setdefault(phase.operation, []).append(phase)
+    return [*_cached(cached), *_held(held), *_quiet(quiet)]
+
+
+def _cached(of: Phases) -> Iterator[Finding]:
+    every = [phase for several in of.values() for phase in several]
+    if every:
+        yield Finding(
+            CODE,
+            Severity.WARNING,
+            f"a cache of the client served {some(list(of))}: {_range(every, 'share_received')} of what was read came "
+            f"over the network{_early(every)}",
+            {"operations": _evidence(of, "share_received")},
+            "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
         )
-    if held:
-        every = [phase for several in held.values() for phase in several]
-        found.append(
-            Finding(
-                CODE,
-                Severity.INFO,
-                f"the client still held data of {some(list(held))} when the clock stopped: "
-                f"{_range(every, 'share_sent')} of what was written had been sent{_flushed(every)}",
-                {"operations": _evidence(held, "share_sent")},
-                "take the numbers with fsync inside for what the servers can do",
-            )
+
+
+def _held(of: Phases) -> Iterator[Finding]:
+    every = [phase for several in of.values() for phase in several]
+    if every:
+        yield Finding(
+            CODE,
+            Severity.INFO,
+            f"the client still held data of {some(list(of))} when the clock stopped: {_range(every, 'share_sent')} of "
+            f"what was written had been sent{_flushed(every)}",
+            {"operations": _evidence(of, "share_sent")},
+            "take the numbers with fsync inside for what the servers can do",
         )
-    return found
+
+
+def _quiet(of: Phases) -> Iterator[Finding]:
+    if of:
+        most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
+        yield Finding(
+            CODE,
+            Severity.INFO,
+            f"the client answered {some(list(of))} by itself: at most {most:.2g} packets an operation went over the "
+            "network",
+            {"operations": _evidence(of, "packets_per_operation")},
+            "take these rates for the client's, and no server's",
+        )
+
+
+def _is_quiet(phase: StoredPhase) -> bool:
+    """Whether metadata was asked for, and hardly a packet was sent."""
+    packets, moved = phase.network.get("packets_per_operation"), sum(one["bytes"] for one in phase.totals.values())
+    return packets is not None and packets < _QUIET and not moved
 
 
 def _range(phases: Sequence[StoredPhase], name: str) -> str:
