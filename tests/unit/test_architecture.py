@@ -193,6 +193,7 @@ SEAMS = {
     "test_measure_probe_tcp.py": {"campaign", "report", "stats"},
     "test_measure_steps.py": {"stats", "store"},
     "test_measure_target.py": {"campaign"},
+    "test_measure_wire.py": {"importers"},
     "test_ranks_abilities.py": {"answers", "cli", "report"},
     "test_ranks_forked.py": {"store"},
     "test_ranks_leftovers.py": {"measure"},

@@ -26,7 +26,7 @@ from iosonde.core.wire import (
     UNKNOWN,
 )
 from iosonde.measure.rank import cache
-from iosonde.ranks.machine.traffic import NOTHING, Traffic
+from iosonde.ranks.machine.traffic import NOTHING, NetworkCounts
 
 from .tool_bytes import Moved
 
@@ -129,7 +129,7 @@ def _damaged(counted: Sequence[Counted]) -> str:
     parts = [one.get(part) for one in counted for part in (TIMED, "idle")]
     if None in parts:
         return "the counters were not read to the end"
-    if any(part[name] < 0 for part in parts if part for name in Traffic._fields):
+    if any(part[name] < 0 for part in parts if part for name in NetworkCounts._fields):
         return "a counter was set back"
     return ""
 
@@ -162,7 +162,7 @@ def _sums(counted: Iterable[Counted]) -> dict[str, Any]:
         if several:
             total = NOTHING
             for one in several:
-                total = total.plus(Traffic(*(one[name] for name in Traffic._fields)))
+                total = total.plus(NetworkCounts(*(one[name] for name in NetworkCounts._fields)))
             found[part] = total._asdict()
     return found
 

@@ -18,13 +18,13 @@ from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.machine import mount, route, traffic
 from iosonde.ranks.machine.route import Route
-from iosonde.ranks.machine.traffic import LOOPBACK, NOTHING, Traffic
+from iosonde.ranks.machine.traffic import LOOPBACK, NOTHING, NetworkCounts
 
 # So long nobody of ours does anything, before the first phase: what comes meanwhile is other people's.
 IDLE_S = 0.1
 
 # What is read off at one moment: of the route, and of loopback, which a server on this node would take.
-Reading = tuple[Traffic, Traffic]
+Reading = tuple[NetworkCounts, NetworkCounts]
 
 
 class Meter:
@@ -104,7 +104,7 @@ def read_counters(of: Route) -> Reading:
     return _sum(ours), cards.get(LOOPBACK, NOTHING)
 
 
-def _sum(several: Iterable[Traffic]) -> Traffic:
+def _sum(several: Iterable[NetworkCounts]) -> NetworkCounts:
     total = NOTHING
     for one in several:
         total = total.plus(one)

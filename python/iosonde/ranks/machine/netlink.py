@@ -34,7 +34,7 @@ LOOPBACK, INFINIBAND = 772, 32
 
 
 @dataclass(frozen=True)
-class Link:
+class Interface:
     """An interface. ``type`` is its hardware (ARPHRD), ``kind`` what made it (``vlan``, ``bond``, ``veth``; empty for
     hardware). ``lower`` is the one in this name space that it lies on, ``master`` the one that it is a part of."""
 
@@ -54,7 +54,7 @@ class Way:
     local: bool = False
 
 
-def links() -> dict[int, Link]:
+def links() -> dict[int, Interface]:
     """All interfaces, by index."""
     made = (_link(body) for body in _ask(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True))
     return {link.index: link for link in made}
@@ -122,13 +122,13 @@ def _attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
         at += (length + 3) & ~3
 
 
-def _link(body: bytes) -> Link:
+def _link(body: bytes) -> Interface:
     _, type, index, *_ = _LINK.unpack_from(body)
     said = dict(_attributes(body[_LINK.size :]))
     info = dict(_attributes(said.get(_INFO, b"")))
     # A lower one in another name space (a container's veth) has a number of that space.
     lower = None if _NETNS in said else _number(said.get(_LOWER))
-    return Link(index, _text(said.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(said.get(_MASTER)))
+    return Interface(index, _text(said.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(said.get(_MASTER)))
 
 
 def _reaches(body: bytes) -> set[int]:

@@ -16,7 +16,7 @@ from iosonde.core.filesystems import servers
 
 from . import netlink, traffic
 from .mount import Mount
-from .netlink import Link, Way
+from .netlink import Interface, Way
 
 # A client that talks to the one server which its source names, and to no other.
 _ONE_SERVER = frozenset({"nfs", "cifs", "smb3", "smbfs", "fuse.sshfs", "fuse.fuse-nfs"})
@@ -34,11 +34,11 @@ RESOLVE_S = 2.0
 
 
 @dataclass(frozen=True)
-class Network:
+class NodeNetwork:
     """What is there: interfaces by index, those that reach others, InfiniBand and RoCE ports with counters, and over
     which interface an address is reached."""
 
-    links: Mapping[int, Link]
+    links: Mapping[int, Interface]
     routed: frozenset[int]
     ports: tuple[str, ...]
     way_to: Callable[[str], Way | None]
@@ -53,12 +53,12 @@ class Route:
     why: str = ""
 
 
-def here() -> Network:
+def here() -> NodeNetwork:
     """The network of this process's name space."""
-    return Network(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
+    return NodeNetwork(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
 
 
-def to_servers(found: Mount, network: Network, also: Sequence[str] = ()) -> Route:
+def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
     """The route to the servers of a network mount; ``also`` are those that hold its data, as far as it told them."""
     if why := _PAST_THE_NETWORK.get(found.type) or _virtual(found):
         return Route(why=why)
@@ -80,7 +80,7 @@ def to_servers(found: Mount, network: Network, also: Sequence[str] = ()) -> Rout
     return Route(tuple(sorted(network.links[index].name for index in indexes)), ports)
 
 
-def once(indexes: Iterable[int], links: Mapping[int, Link]) -> set[int]:
+def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     """The interfaces without those whose bytes another one of them counts, too: a bond and not its parts, the hardware
     and not its VLANs, no tunnel and no bridge of virtual ports beside what leaves the node."""
     known = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
@@ -91,7 +91,7 @@ def once(indexes: Iterable[int], links: Mapping[int, Link]) -> set[int]:
     return strong or left
 
 
-def _lies_on(link: Link, others: set[int], links: Mapping[int, Link]) -> bool:
+def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
     """Whether it is a VLAN (or the like) on one of the others, or on what lies on one. A veth's other end is none."""
     seen = set()
     while link.kind != "veth" and link.lower is not None and link.lower not in seen:
@@ -104,13 +104,13 @@ def _lies_on(link: Link, others: set[int], links: Mapping[int, Link]) -> bool:
     return False
 
 
-def _is_inside(link: Link, links: Mapping[int, Link]) -> bool:
+def _is_inside(link: Interface, links: Mapping[int, Interface]) -> bool:
     if link.kind == "bridge":
         return all(part.kind for part in links.values() if part.master == link.index)
     return link.kind in _TUNNELS
 
 
-def _is_here(way: Way, network: Network) -> bool:
+def _is_here(way: Way, network: NodeNetwork) -> bool:
     link = network.links.get(way.index)
     return way.local or (link is not None and link.type == netlink.LOOPBACK)
 

@@ -19,7 +19,7 @@ _WORD_BYTES = 4
 _COLUMNS = (0, 8, 1, 9)
 
 
-class Traffic(NamedTuple):
+class NetworkCounts(NamedTuple):
     """Bytes with all headers that the counter sees, and packets: as the wire has them, or larger where the card joins
     or splits them (GRO, TSO)."""
 
@@ -28,30 +28,30 @@ class Traffic(NamedTuple):
     received_packets: int
     sent_packets: int
 
-    def minus(self, before: Traffic) -> Traffic:
+    def minus(self, before: NetworkCounts) -> NetworkCounts:
         """What came on top of ``before``."""
-        return Traffic(*(now - then for now, then in zip(self, before, strict=True)))
+        return NetworkCounts(*(now - then for now, then in zip(self, before, strict=True)))
 
-    def plus(self, other: Traffic) -> Traffic:
+    def plus(self, other: NetworkCounts) -> NetworkCounts:
         """Both together."""
-        return Traffic(*(one + two for one, two in zip(self, other, strict=True)))
+        return NetworkCounts(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-NOTHING = Traffic(0, 0, 0, 0)
+NOTHING = NetworkCounts(0, 0, 0, 0)
 
 
-def interfaces(net_dev: Path = NET_DEV) -> dict[str, Traffic]:
+def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
     """Of every interface of this process's own network name space (proc_pid_net(5)), loopback too."""
     found = {}
     for line in (reading.text(net_dev) or "").splitlines():
         name, colon, numbers = line.partition(":")
         if colon:
             words = numbers.split()
-            found[name.strip()] = Traffic(*(int(words[column]) for column in _COLUMNS))
+            found[name.strip()] = NetworkCounts(*(int(words[column]) for column in _COLUMNS))
     return found
 
 
-def ports(infiniband: Path = INFINIBAND) -> dict[str, Traffic]:
+def ports(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
     """Of every InfiniBand and RoCE port with counters, as ``mlx5_0/1``. /sys may show those of its mounter's name
     space."""
     found = {}
@@ -61,7 +61,7 @@ def ports(infiniband: Path = INFINIBAND) -> dict[str, Traffic]:
         if None not in sizes:
             counts = [reading.number(folder / name) or 0 for name in ("port_rcv_packets", "port_xmit_packets")]
             words = [_WORD_BYTES * (size or 0) for size in sizes]
-            found[f"{port.parent.parent.name}/{port.name}"] = Traffic(*words, *counts)
+            found[f"{port.parent.parent.name}/{port.name}"] = NetworkCounts(*words, *counts)
     return found
 
 

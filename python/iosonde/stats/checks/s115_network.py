@@ -58,11 +58,11 @@ def check(subject: Subject) -> list[Finding]:
     cached, held, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
     for phase in wire.phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
-            cached.setdefault(phase.operation, []).append(phase)
+            cached.setdefault(_name(phase), []).append(phase)
         if phase.network.get("writes") == BUFFERED:
-            held.setdefault(phase.operation, []).append(phase)
+            held.setdefault(_name(phase), []).append(phase)
         if _is_quiet(phase):
-            quiet.setdefault(phase.operation, []).append(phase)
+            quiet.setdefault(_name(phase), []).append(phase)
     return [*_cached(cached), *_held(held), *_quiet(quiet)]
 
 
@@ -125,8 +125,21 @@ def _early(phases: Sequence[StoredPhase]) -> str:
 
 
 def _flushed(phases: Sequence[StoredPhase]) -> str:
-    later = sum(_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases)
-    return f", {format_size(int(later))} went with the flush after it" if later else ""
+    """A client may keep what it holds even when it is told to write out (syncfs does not reach all of them)."""
+    later = sum(_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
+    rest = sum(
+        (1.0 - phase.network["share_sent"]) * phase.network["expected_sent_bytes"]
+        for phase in phases
+        if FLUSH in phase.network
+    )
+    if not rest:
+        return ""
+    return f"; {format_size(int(later))} of {format_size(int(rest))} went with the flush after it"
+
+
+def _name(phase: StoredPhase) -> str:
+    """A step by the tool that was run in it."""
+    return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 
 def _bytes(network: Mapping[str, Any], part: str, direction: str) -> int:

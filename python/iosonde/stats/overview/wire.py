@@ -27,9 +27,10 @@ def words(runs: Sequence[StoredRun]) -> str:
         said.append(f"{text} of what was read came over the network.")
     if text := _shares(runs, "sent"):
         said.append(f"{text} of what was written had been sent when the clock stopped.")
+    known = [*said, SERVERS] if said else []
     if why := unknown(runs):
-        said.append(f"What went over the network is not known{' of all phases' if said else ''}: {why}.")
-    return " ".join([*said, SERVERS] if said else said)
+        known.append(f"What went over the network is not known{' of all phases' if said else ''}: {why}.")
+    return " ".join(known)
 
 
 def unknown(runs: Sequence[StoredRun]) -> str:
