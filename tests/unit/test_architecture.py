@@ -195,6 +195,7 @@ SEAMS = {
     "test_measure_steps.py": {"stats", "store"},
     "test_measure_target.py": {"campaign"},
     "test_ranks_abilities.py": {"answers", "cli", "lab", "report"},
+    "test_measure_wire.py": {"importers"},
     "test_ranks_forked.py": {"store"},
     "test_ranks_leftovers.py": {"measure"},
     "test_report_cluster_figure.py": {"cli"},

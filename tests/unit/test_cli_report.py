@@ -239,6 +239,15 @@ def test_no_operations_and_one_trial(tmp_path):
     assert run(report.command, tmp_path / "store", "-o", tmp_path / "page.html")[0] == 0
 
 
+def test_the_first_screen_says_how_much_came_over_the_network(tmp_path):
+    network = {"reads": "came", "writes": "", "why": "", "share_received": 0.92, "expected_received_bytes": 9,
+               "share_sent": None, "expected_sent_bytes": 0}  # fmt: skip
+    phases = [{"index": 0, "name": "read", "network": network}]
+    stats_sample.store(tmp_path / "store", repetitions=2, phases=phases)
+    fast = page_at(tmp_path / "store").answers.fast
+    assert fast.endswith("92 % of what was read came over the network. It says nothing of the servers' caches.")
+
+
 def test_the_newest_experiment_is_shown_and_the_others_are_mentioned(tmp_path):
     store = stats_sample.store(tmp_path / "store", repetitions=2)
     stats_sample.store(tmp_path / "other", repetitions=1)

@@ -5,6 +5,7 @@ import pytest
 from iosonde.core.deciding import deciding, own_clock
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.core.wire import METRICS as NETWORK
 from iosonde.data.asked import Asked
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
@@ -119,3 +120,10 @@ def test_pairs_are_decided_by_the_tools_own_clock():
     kept = own_clock(rows)
     assert [row[3] for row in kept] == [348.0, 1.0]
     assert deciding(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
+
+
+def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):
+    rows = [("read", metric, 1.0, "") for metric in ("bandwidth_last_done", *NETWORK)]
+    store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, phases=[{"index": 0, "name": "read"}])])
+    assert titles(store) == ["read bandwidth_last_done"]
+    assert titles(store, metric=("network_received",)) == ["read network_received"]

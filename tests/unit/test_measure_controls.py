@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.measure.rank import controls
+from iosonde.measure.rank import controls, mounted
 from iosonde.measure.spec import CACHE_DROP, CacheRegime, CommandStep, Control
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -81,7 +81,7 @@ TABLE = r"""
      ("/mnt", ("30", "/mnt"))],
 )  # fmt: skip
 def test_the_mount_that_a_path_lies_on(path, mount):
-    assert controls.mount_of(path, TABLE) == mount
+    assert mounted.mount_of(path, TABLE) == mount
 
 
 class Table:

@@ -84,6 +84,7 @@ def test_traffic_counts_interfaces_and_infiniband_but_not_loopback(tmp_path):
     port = tmp_path / "infiniband" / "mlx5_0" / "ports" / "1" / "counters"
     port.mkdir(parents=True)
     (port / "port_xmit_data").write_text("7\n")
+    (port / "port_rcv_data").write_text("9\n")
     assert traffic.sent_bytes(tmp_path / "dev", tmp_path / "infiniband") == 15 + 4 * 7
     assert traffic.sent_bytes(tmp_path / "none", tmp_path / "none") == 0
 

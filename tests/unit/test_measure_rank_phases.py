@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.rank import phases as rank_phases
+from iosonde.measure.rank.wire import Meter
 from iosonde.measure.workloads import phases
 from iosonde.ranks.heartbeat import WAITING
 
@@ -52,7 +54,7 @@ def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(mo
         ranks, said = Recorder(rank), []
         heart = SimpleNamespace(enter=lambda phase, state="", *_, said=said: said.append((phase, state)))
         part = SimpleNamespace(item={"settings": {}}, plans=phases.plan(settings, rank, 2, 1), first=0)
-        assert rank_phases.run(part, Assignment("/r", "/s", 2, [], 1, 9), ranks, heart, 9)
+        assert rank_phases.run(part, Assignment("/r", "/s", 2, [], 1, 9), ranks, heart, 9, Meter(Path(), rank, None))
         assert said[-1][1] == WAITING  # and who has nothing to do is not the one that is waited for
         called.append(ranks.called)
     assert called[0] == called[1]

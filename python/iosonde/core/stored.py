@@ -129,6 +129,11 @@ class StoredPhase:
         return self.document.get("cache") or {}
 
     @property
+    def network(self) -> Mapping[str, Any]:
+        """What went over the network to the target's servers (docs/store.md); empty where nobody counted."""
+        return self.document.get("network") or {}
+
+    @property
     def hints(self) -> Mapping[str, Any]:
         """Hints of MPI-IO that were asked for and taken."""
         return self.document.get("hints") or {}

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError
 from iosonde.core.headlines import standing_for
 from iosonde.core.table import Table
+from iosonde.core.wire import METRICS as NETWORK
 
 from .asked import ALL, CLOCKS, EVERY, MetricChoice
 from .headlines import Foreign
@@ -21,8 +22,8 @@ Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[Any]
 
 _SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
-# The parts of a command's time: shown when they are asked for.
-_BESIDE = ("user_seconds", "system_seconds")
+# The parts of a command's time, and what went over the network: shown when they are asked for.
+_BESIDE = ("user_seconds", "system_seconds", *NETWORK)
 # What people say for a kind of metric.
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 

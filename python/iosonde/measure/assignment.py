@@ -27,7 +27,7 @@ class Assignment:
     """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
     ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
     (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
-    were there before ours.
+    were there before ours; ``file_servers`` the hosts that hold the target's data (empty: not known).
     """
 
     root: str
@@ -43,6 +43,7 @@ class Assignment:
     hosts: list[str] = field(default_factory=list)
     directory: str = ""
     outside: list[str] = field(default_factory=list)
+    file_servers: list[str] = field(default_factory=list)
     only_collect: bool = False
 
     @property

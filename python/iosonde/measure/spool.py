@@ -3,7 +3,9 @@
 One file per rank, ``SPOOL/rank-00003``, one frame per phase or command, appended before the next barrier: when MPI
 kills the survivors of a dead rank, what was finished is still there, and a frame that was cut short is seen by its
 length. A frame is ``magic, phase, length of head, length of records``, the head (JSON) and the records (bytes of
-``schema.OPERATION``). What a command printed is a file beside it, ``SPOOL/output-00003-0007`` (rank, frame).
+``schema.OPERATION``). What a command printed is a file beside it, ``SPOOL/output-00003-0007`` (rank, frame). What a
+rank counted on its node's network while all ranks were at work is one too, ``SPOOL/wire-00003``, a line of JSON for
+each frame.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from iosonde.core.schema import OPERATION, RECORD
 
 _HEAD = struct.Struct("<4sIQQ")
 _MAGIC = b"iosp"
-_NAME = re.compile(r"(?:rank|output)-(\d{5,})(?:-\d{4,})?")
+_NAME = re.compile(r"(?:rank|output|wire)-(\d{5,})(?:-\d{4,})?")
 # What travels to rank 0 in one message: a rank's file may be larger than a message should be.
 PIECE_BYTES = 16 * 2**20
 
@@ -66,6 +68,29 @@ def path_of(spool: Path, rank: int) -> Path:
 def output_of(spool: Path, rank: int, frame: int) -> Path:
     """Where a command of one rank prints."""
     return spool / f"output-{rank:05d}-{frame:04d}"
+
+
+def wire_of(spool: Path, rank: int) -> Path:
+    """What one rank counted on its node's network."""
+    return spool / f"wire-{rank:05d}"
+
+
+def write_wire(spool: Path, rank: int, frame: int, counted: dict[str, Any]) -> None:
+    """Append what was counted during a frame."""
+    with wire_of(spool, rank).open("a") as file:
+        file.write(json.dumps({"frame": frame, **counted}) + "\n")
+
+
+def read_wire(spool: Path) -> dict[int, dict[int, dict[str, Any]]]:
+    """Frame → rank → what that rank counted; only lines that are whole."""
+    found: dict[int, dict[int, dict[str, Any]]] = {}
+    for rank in ranks_in(spool):
+        path = wire_of(spool, rank)
+        for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
+            if line.endswith("\n"):
+                counted = json.loads(line)
+                found.setdefault(counted.pop("frame"), {})[rank] = counted
+    return found
 
 
 def ranks_in(spool: Path) -> list[int]:
@@ -135,7 +160,7 @@ def as_operations(records: npt.NDArray[np.uint64], rank: int, phase: int) -> npt
 def pieces(spool: Path, rank: int) -> Iterator[bytes]:
     """All that one rank left, in order: what travels to rank 0 from another node. A piece is one length byte, the
     name of the file, and what comes next in it."""
-    for path in (path_of(spool, rank), *sorted(spool.glob(f"output-{rank:05d}-*"))):
+    for path in (path_of(spool, rank), wire_of(spool, rank), *sorted(spool.glob(f"output-{rank:05d}-*"))):
         name = path.name.encode()
         try:
             with path.open("rb") as file:
@@ -147,7 +172,7 @@ def pieces(spool: Path, rank: int) -> Iterator[bytes]:
 
 def drop(spool: Path, rank: int) -> None:
     """Forget what came of this rank: ``put`` appends."""
-    for path in (path_of(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
+    for path in (path_of(spool, rank), wire_of(spool, rank), *spool.glob(f"output-{rank:05d}-*")):
         path.unlink(missing_ok=True)
 
 

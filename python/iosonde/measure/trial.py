@@ -24,7 +24,7 @@ from iosonde.ranks.machine import TargetCondition
 
 from . import conditions, items, last_words, mpi_jobs, on_servers, placeholders, spools
 from .assignment import Assignment
-from .collect import assemble
+from .collect import assemble, wire
 from .collect.commands import Parse
 from .rank import cache
 from .rank.program import BEATS, PARENT_MARK, PLACES
@@ -118,7 +118,13 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             unreached = _rescue(bench, assignment, folder, nodes, outcome)
         shift, reader = envelope.reader_shift(places.get("nodes") or [0] * ranks)
         parts = items.layout(assignment.items, 0, ranks, shift)
-        collected = assemble.collect(assemble.SpooledTrial(folder, ranks, places, trial.repetition, bench.parse), parts)
+        collected = assemble.collect(
+            assemble.SpooledTrial(
+                folder, ranks, places, trial.repetition, bench.parse, str(bench.facts.get("target") or ""),
+                wire.copies_sent(_filesystem(bench)),
+            ),
+            parts,
+        )  # fmt: skip
         missing = _why(folder, outcome, places) + unreached + collected.missing
         missing += _moved(bench, trial, outcome, not missing)
         whole = True
@@ -285,7 +291,13 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
         outside=mpi_jobs.variables_here(),
+        file_servers=list(_filesystem(bench).get("servers") or ()),
     )
+
+
+def _filesystem(bench: Bench) -> dict[str, Any]:
+    """What the target's file system says of itself."""
+    return (bench.facts.get("machine") or {}).get("filesystem") or {}
 
 
 def _command(bench: Bench, assignment: Assignment, nodes: int, per_node: int) -> list[str]:

@@ -9,6 +9,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
+from iosonde.stats.overview import wire
 from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
@@ -30,7 +31,7 @@ def first_screen(
     return FirstScreen(
         headline=headline(target, tools_of(runs), runs, overview, axis),
         what=tuple(what),
-        fast=_fast(runs, clock) if overview.rows else "",
+        fast=" ".join(filter(None, (_fast(runs, clock), wire.words(runs)))) if overview.rows else "",
         sure=(interval_words(overview),) if overview.rows else (),
         wrong=wrong(findings, bool(runs)),
         sentence=overview.sentence,

@@ -12,15 +12,16 @@ import numpy as np
 from iosonde.core.headlines import merged
 from iosonde.core.shared_reads import WRITER_NODE
 from iosonde.core.types import FactorValue, Observation
+from iosonde.core.wire import SERVED_BY_CACHE
 from iosonde.measure import spool
 from iosonde.measure.items import COMMAND, NATIVE, STEP, Part
 from iosonde.measure.rank import cache
-from iosonde.measure.spec import ONCE
+from iosonde.measure.spec import MPI, ONCE
 from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, one_job, phase_entry, rates
+from . import commands, one_job, phase_entry, phase_wire, rates, wire
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -50,7 +51,8 @@ class SpooledTrial:
 
     ``places`` is what rank 0 wrote: ``nodes`` (node of each rank), ``hosts``, ``offset_ns`` (rank's clock − rank 0's
     before the phases, as text keys), ``drift_ns`` (what it changed until after them), ``at_ns`` (when the two were
-    measured), ``error_ns``. It is empty when the trial died early.
+    measured), ``error_ns``. It is empty when the trial died early. ``target`` is the directory that is measured (''
+    where there is none), ``copies`` how often a client sends each byte that it writes there.
     """
 
     folder: Path
@@ -58,28 +60,41 @@ class SpooledTrial:
     places: dict[str, Any]
     repetition: int
     parse: Parse | None = None
+    target: str = ""
+    copies: float = 1.0
+
+    @property
+    def nodes(self) -> list[int]:
+        """The node of each rank; empty where the trial died early."""
+        return list(self.places.get("nodes", []))
 
 
 def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     """Read the spool of one trial: every item of it, in order."""
     gathered, tables, cache_states, unfinished = Collected(), [], [], []
-    frames = spool.index(source.folder, source.ranks)
+    frames, counted = spool.index(source.folder, source.ranks), spool.read_wire(source.folder)
     prefixes = _prefixes(parts)
     for place, part in enumerate(parts):
         if part.item["kind"] == COMMAND:
-            unfinished += _command(source, part, prefixes[place], frames, gathered)
+            unfinished += _command(source, part, prefixes[place], frames, gathered, counted.get(part.first, {}))
             continue
         for index, plan in enumerate(part.plans, part.first):
             found = [spool.read(source.folder, rank, at[index]) for rank, at in enumerate(frames) if index in at]
             absent = [rank for rank, at in enumerate(frames) if index not in at] if plan.timed else []
             gathered.missing += _failures(plan, found, kind_names())
             unfinished += [(plan.operation, absent)] if absent else []
-            cache_states += [one.cache["state"] for one in found if one.cache]
             tables += [one.operations for one in found if one.operations is not None]
             active = [one for one in found if one.started_ns]
             if not plan.timed or not active:
                 continue
             entry, rows = _timed(index, plan, active, source.places, source.repetition, kind_names())
+            entry["network"] = phase_wire.network(
+                plan, active, counted.get(index, {}), source.nodes, source.copies, kind_names()
+            )
+            rows += wire.rows(plan.operation, entry["network"], source.repetition)
+            if entry["cache"]:
+                entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
+                cache_states.append(entry["cache"]["state"])
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             if not absent and not any(one.stopped == "error" for one in found):
@@ -87,8 +102,14 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     gathered.missing += _unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
-    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
+    served = [SERVED_BY_CACHE for entry in gathered.phases if _served(entry)]
+    gathered.client_cache = cache.worst(cache_states + served) if cache_states + served else ""
     return gathered
+
+
+def _served(entry: dict[str, Any]) -> bool:
+    """Whether a cache served a command's reads."""
+    return "command" in entry and (entry["network"] or {}).get("reads") == SERVED_BY_CACHE
 
 
 def kind_names() -> list[str]:
@@ -111,8 +132,9 @@ def _prefixes(parts: Sequence[Part]) -> list[str]:
 
 
 def _command(
-    source: SpooledTrial, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected
-) -> list[tuple[str, list[int]]]:
+    source: SpooledTrial, part: Part, prefix: str, frames: list[dict[int, int]], gathered: Collected,
+    counted: dict[int, dict[str, Any]],
+) -> list[tuple[str, list[int]]]:  # fmt: skip
     """One command step into ``gathered``; the ranks that did not come to its end."""
     item, index = part.item, part.first
     expected = [0] if item["on"] in ONCE else list(range(source.ranks))
@@ -131,6 +153,7 @@ def _command(
     if not absent and not wrong:
         gathered.observations += commands.seconds(item, found, times)
     said: dict[str, list[str]] = {}
+    executions: dict[int, list[Any]] = {}
     if item["parse"] and source.parse is not None:
         well = [one for one in found if one.stopped == "count"]
         executions, unread, nobody = commands.parsed(source.folder, item, index, well, source.parse)
@@ -149,6 +172,11 @@ def _command(
         said = totals.headlines
         if not prefix:
             gathered.factors |= totals.factors
+    of_target = counted if commands.on_target(item, source.target) else {}
+    if item["on"] in ONCE and item["on"] != MPI:
+        of_target = {rank: one for rank, one in of_target.items() if rank == 0}
+    entry["network"] = wire.of_command(of_target, commands.moved(executions), source.nodes, source.copies)
+    gathered.observations += wire.rows(item["label"], entry["network"]) if item["stage"] == STEP else []
     # Beside what the tool itself says, the time of its command, with its start inside, is no headline.
     own = {item["label"]: [] if any(said.values()) else ["seconds"]} if item["stage"] == STEP else {}
     gathered.headlines = merged([gathered.headlines, said, own])

@@ -11,13 +11,13 @@ from iosonde.core.errors import IosondeError, UnknownFormatError
 from iosonde.core.headlines import headlines
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
-from iosonde.measure import spool
+from iosonde.measure import placeholders, spool
 from iosonde.measure.items import STEP, Item
 from iosonde.measure.rank import command
-from iosonde.measure.spec import ONCE
+from iosonde.measure.spec import ONCE, SERVERS
 from iosonde.measure.spool import RankPhase
 
-from . import aggregate, phase_entry, rates
+from . import aggregate, phase_entry, rates, tool_bytes
 
 # (importer or AUTO, name, content) → what an importer says of it; raises IosondeError, UnknownFormatError of AUTO.
 Parse = Callable[[str, str, bytes], list[Any]]
@@ -185,6 +185,24 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise IosondeError(f"it is gone: {error.strerror}") from error
+
+
+def on_target(item: Item, target: str) -> bool:
+    """Whether a command names the target: of another one the network to the target's servers tells nothing."""
+    names = {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(item["command"]))
+    return item["stage"] == STEP and item["on"] != SERVERS and bool(names or (target and target in item["command"]))
+
+
+def moved(found: dict[int, list[Any]]) -> tool_bytes.Moved | None:
+    """What the outputs of all ranks say was read and written; None where one of them does not say."""
+    several = [tool_bytes.moved(executions) for executions in found.values()]
+    known = [one for one in several if one]
+    if not known or len(known) < len(several):
+        return None
+    total = tool_bytes.NOTHING
+    for one in known:
+        total = total.plus(one)
+    return total
 
 
 def results(

@@ -1,8 +1,10 @@
 """Client and server cache before a read: two factors of every trial, each as far as it could be verified.
 
-``cold-verified``   nothing of the files is in this node's page cache (mincore), and there is no other client's cache
+``cold-verified``   nothing of the files is in this node's page cache (mincore), and there is no other client's cache;
+                    or the hook mounted the target anew; or all that was read came over the network (``core.wire``)
 ``cold-requested``  the cache was asked to let go (fsync, fadvise DONTNEED, a hook), which could not be verified; the
                     page cache alone proves nothing of a network or FUSE mount, whose client may keep what was read
+``served-by-cache`` less came over the network than was read: a cache of this node's client had the rest
 ``warm``            nothing was asked, or the cache kept the files
 ``no-server``       (server only) the file system has no server
 """
@@ -15,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from iosonde.core.filesystems import keeps_pages_elsewhere
+from iosonde.core.wire import SERVED_BY_CACHE
 from iosonde.ranks.machine import mount
 
 COLD_VERIFIED = "cold-verified"
@@ -22,7 +25,9 @@ COLD_REQUESTED = "cold-requested"
 WARM = "warm"
 NO_SERVER = "no-server"
 
-_COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM)
+_COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM, SERVED_BY_CACHE)
+# What is known of files on a mount that was not there a moment ago.
+JUST_MOUNTED: dict[str, int | str] = {"state": COLD_VERIFIED, "resident_bytes": 0, "bytes": 0}
 
 
 def write_out(root: Path) -> None:

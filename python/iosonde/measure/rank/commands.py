@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.types import FactorValue
+from iosonde.core.wire import PREPARING, TIMED
 from iosonde.measure import mpi_program, on_servers, placeholders, spool
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import SET_UP, Part
@@ -17,6 +18,7 @@ from iosonde.ranks.pulse import Pulse
 
 from . import command
 from .phases import start_together
+from .wire import Meter
 
 MACHINEFILE = "machinefile"
 # How often ranks look whether an MPI job is over, which has as many tasks as there are ranks, and needs the cores.
@@ -44,11 +46,20 @@ def write_machinefile(assignment: Assignment, ranks: mpi.Ranks) -> None:
         (Path(assignment.spool) / MACHINEFILE).write_text("".join(f"{name}\n" for name in names))
 
 
-def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
-    """One command step; whether it went well here. All ranks call it, and come out of it together."""
-    where, label = part.item["on"], part.item["label"]
-    heart.enter(label, WAITING)
+def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], meter: Meter) -> bool:
+    """One command step; whether it went well here. All ranks call it, and come out of it together. ``meter`` counts
+    what comes over the network meanwhile."""
+    heart.enter(part.item["label"], WAITING)
     ranks.wait_for_all()
+    meter.ends(PREPARING)
+    well = _in_its_way(part, assignment, ranks, heart, cpus)
+    meter.ends(TIMED)
+    meter.keep(part.first)
+    return well
+
+
+def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
+    where = part.item["on"]
     well = True
     if where == EACH:
         for turn in range(ranks.size):

@@ -21,11 +21,10 @@ from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, Heartbeat
 from iosonde.ranks.pulse import Pulse
 
-from . import hooks
+from . import hooks, mounted
 from .commands import values
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-MOUNTS = Path("/proc/self/mountinfo")
 
 
 def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> list[str]:
@@ -109,45 +108,24 @@ def drop_caches(switch: Path = DROP_CACHES) -> None:
         ) from error
 
 
-def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = MOUNTS) -> None:
+def remount(regime: CacheRegime, known: dict[str, FactorValue], mounts: Path = mounted.TABLE) -> None:
     """Unmount and mount the target's file system, and look in the mount table that both happened."""
     target, environment = str(known["TARGET_ROOT"]), placeholders.as_environment(known)
     for command in (regime.unmount, regime.mount):
         placeholders.check_plain(command, known, "cache")
     os.chdir("/")  # our own working directory must not keep it busy
-    before = mount_of(target, mounts.read_text())
+    before = mounted.mount_of(target, mounts.read_text())
     hooks.run(placeholders.fill(regime.unmount, known), environment, "the command that unmounts")
-    between = mount_of(target, mounts.read_text())
+    between = mounted.mount_of(target, mounts.read_text())
     if between == before:
         raise SystemFaultError(
             f"'{regime.unmount}' ended well, but {before[1]} is still mounted",
             "unmount what the target lies on; somebody may be using it (fuser -m)",
         )
     hooks.run(placeholders.fill(regime.mount, known), environment, "the command that mounts")
-    after = mount_of(target, mounts.read_text())
+    after = mounted.mount_of(target, mounts.read_text())
     if after[1] != before[1] or after == between:
         raise SystemFaultError(
             f"'{regime.mount}' ended well, but nothing is mounted at {before[1]}",
             "mount the target where it was before",
         )
-
-
-def mount_of(path: str, table: str) -> tuple[str, str]:
-    """(mount id, mount point) of the file system that ``path`` lies on, from the text of a mountinfo (proc(5))."""
-    found = ("", "")
-    for line in table.splitlines():
-        fields = line.split()
-        if len(fields) < 5:
-            continue
-        point = _plain(fields[4])
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(found[1]):  # of several on one point the last hides the others
-            found = (fields[0], point)
-    return found
-
-
-def _plain(text: str) -> str:
-    """Blanks and backslashes are octal escapes in the table."""
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        text = text.replace(code, character)
-    return text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from iosonde.core import wire as words
 from iosonde.core.workload import Files
 from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
@@ -14,38 +16,47 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, sessions, wear_out
+from . import cache, hooks, mounted, sessions, wear_out
+from .wire import Meter
 
 # All ranks spin to one agreed moment where each has a core of its own; else spinning steals the others' core.
 START_DELAY_NS = 1_000_000
 
 
-def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int) -> bool:
+def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
     """All phases in order, as long as all ranks are well; whether they were to the end. ``budget``: the most
-    operations that a timed phase records one by one."""
+    operations that a timed phase records one by one. ``meter`` counts what comes over the network."""
     warm = part.item["settings"].get("cache") == "warm"
     for index, plan in enumerate(part.plans, part.first):
         heart.enter(f"{plan.operation} (preparing)")
-        well = _phase(index, plan, assignment, warm, ranks, heart, budget if plan.timed else 0)
+        looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
+        done = _phase(index, plan, assignment, ranks, heart, budget if plan.timed else 0, meter)
+        spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # asleep: what spinning would burn is the CPU of those that still measure
-        if ranks.all_max(0 if well else 1):
+        meter.ends(words.TIMED)
+        if meter.counts and plan.timed and plan.writes and not warm:
+            heart.enter(f"{plan.operation} (writing out)", WAITING)
+            cache.write_out(Path(assignment.root))  # what this node still held leaves it now, and is counted apart
+            meter.ends(words.FLUSH)
+        meter.keep(index)
+        if ranks.all_max(0 if done.stopped != "error" else 1):
             return False
     return True
 
 
 def _phase(
-    index: int, plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi.Ranks, heart: Heartbeat, budget: int
-) -> bool:
-    """One phase, of which ``budget`` operations are recorded one by one; whether it went well here."""
-    looked = before_reads(plan, assignment, warm, ranks) if plan.reads else {}
+    index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int,
+    meter: Meter,
+) -> spool.RankPhase:  # fmt: skip
+    """One phase, of which ``budget`` operations are recorded one by one."""
     if plan.phase is None:
-        _stand_by(index, plan, assignment, ranks, heart)
-        return True
+        return _stand_by(index, plan, ranks, heart, meter)
     session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
         heart.enter(plan.operation, WAITING)
         ranks.wait_for_all()
+        meter.ends(words.PREPARING)
         heart.enter(plan.operation, RUNNING, session.operations_done)
         start_at_ns = start_together(ranks) if plan.timed else 0
         (record,) = session.run(0, start_at_ns)
@@ -54,7 +65,7 @@ def _phase(
     finally:
         heart.enter(plan.operation, WAITING)
         session.close()
-    part = spool.RankPhase(
+    return spool.RankPhase(
         rank=ranks.rank,
         phase=index,
         started_ns=record.started_ns,
@@ -63,27 +74,24 @@ def _phase(
         recorded_all=record.complete,
         totals=record.totals,
         errors=record.errors[:10],
-        cache=looked,
         histograms=_histograms(record),
         extra_bytes=record.extra_bytes,
         hints=sessions.hints_of(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
-    spool.write(Path(assignment.spool), part)
-    return bool(record.stopped != "error")
 
 
-def _stand_by(index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> None:
+def _stand_by(index: int, plan: PhasePlan, ranks: mpi.Ranks, heart: Heartbeat, meter: Meter) -> spool.RankPhase:
     """A phase in which this rank has nothing to do: it takes part in what all ranks agree on, as `_phase` does, and
     says that it did (``started_ns`` 0), for else the phase would lack this rank."""
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
+    meter.ends(words.PREPARING)
     if plan.timed:
         start_together(ranks)
     if plan.wears_out:
         ranks.all_max(0)
-    nothing = spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
-    spool.write(Path(assignment.spool), nothing)
+    return spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
 
 
 def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
@@ -112,14 +120,17 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
     # Dirty pages cannot be dropped: every node writes out its own first, also those that others will read.
     if ranks.local_rank == 0:
         cache.write_out(root)
+    before = mounted.here(root)
     ranks.barrier()
     if hook and ranks.local_rank == 0:
         hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
     ranks.barrier()
-    dropped = cache.drop(root, _names(plan.reads))
+    anew = mounted.here(root) != before
+    dropped = anew or cache.drop(root, _names(plan.reads))
     # A page that another rank is just letting go of would be counted as kept.
     ranks.barrier()
-    return cache.after_drop(root, _names(plan.reads), dropped)
+    # A client that has just begun has nothing of the files, and each look at one of them may bring it there.
+    return cache.JUST_MOUNTED if anew else cache.after_drop(root, _names(plan.reads), dropped)
 
 
 def _names(reads: Iterable[Files]) -> list[str]:

@@ -25,7 +25,7 @@ from iosonde.ranks.beats import write_hosts
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.hosts import this_host
 
-from . import command, commands, controls, phases, trial_root
+from . import command, commands, controls, phases, trial_root, wire
 
 # Made by the parent in the spool: who sees it shares the spool with the parent.
 PARENT_MARK = "parent"
@@ -97,6 +97,9 @@ def _all(
     if any(part.item["kind"] == items.COMMAND for part in parts):
         _enter_directory(assignment)
         commands.write_machinefile(assignment, ranks)
+    meter = wire.meter(assignment, ranks)
+    if assignment.root:
+        meter.idle(ranks, heart)
     # Of the run's budget every rank and every timed phase has the same part.
     budget = max(1, assignment.max_operations // (ranks.size * items.timed_phases(parts)))
     well = True
@@ -104,10 +107,10 @@ def _all(
         if not well and part.item["stage"] != items.TEAR_DOWN:
             continue
         if part.item["kind"] == items.COMMAND:
-            done = commands.run(part, assignment, ranks, heart, cpus)
+            done = commands.run(part, assignment, ranks, heart, cpus, meter)
             done = not ranks.all_max(0 if done else 1)
         else:
-            done = phases.run(part, assignment, ranks, heart, budget)
+            done = phases.run(part, assignment, ranks, heart, budget, meter)
         well = well and done
     ranks.wait_for_all()
     if ranks.local_rank == 0:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from iosonde.core.workload import Files, MpiIo, Phase
+from iosonde.core.workload import Files, MpiIo, Phase, Step
 
 RATE = "rate"
 BANDWIDTH = "bandwidth"
+# Kinds of operations that move data from and to the file system.
+READS, WRITES = ("read", "mmap_read"), ("write", "append", "mmap_write")
 
 
 @dataclass(frozen=True)
@@ -33,3 +35,14 @@ class PhasePlan:
     backend: dict[str, Any] = field(default_factory=lambda: {"name": "posix"})
     wears_out: bool = False
     counts_moved: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether this rank may write data in it."""
+        if isinstance(self.phase, MpiIo):
+            return self.phase.kind == "write"
+        return self.phase is not None and any(_writes(step) for step in self.phase.steps)
+
+
+def _writes(step: Step) -> bool:
+    return step.kind in WRITES or any(_writes(part.step) for part in step.of or ())

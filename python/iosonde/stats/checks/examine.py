@@ -19,6 +19,7 @@ from iosonde.core.types import Finding, Severity
 
 from .. import checks
 from ..estimate import autocorrelation, copies, modes, outliers
+from ..overview import wire
 from ..overview.cells import MeasuredCells, cells_of
 from ..overview.overview import hidden_in_store
 
@@ -120,6 +121,8 @@ def _unbounded(subject: checks.Subject) -> list[str]:
     )
     if not subject.runs:
         found.append("caches, loads and clocks of a table's machines are not known")
+    if why := wire.unknown(subject.runs):
+        found.append(f"what came over the network: {why}")
     return found
 
 

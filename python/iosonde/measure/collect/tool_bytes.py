@@ -1,0 +1,76 @@
+"""How many bytes a tool says that it has read and written: to be held against what went over the network.
+
+Known of tools that print bytes (fio), a bandwidth with its time (IOR), or the size of the files that each operation
+goes through (IOzone). Where it is a range, the lower end: what did not move must not be missed on the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class Moved(NamedTuple):
+    """Bytes read and written, and by how many operations (0: not known)."""
+
+    read: float
+    written: float
+    operations: int = 0
+
+    def plus(self, other: Moved) -> Moved:
+        """Both together."""
+        return Moved(self.read + other.read, self.written + other.written, self.operations + other.operations)
+
+
+NOTHING = Moved(0.0, 0.0)
+
+
+def moved(executions: Sequence[Any]) -> Moved | None:
+    """Of all executions of one output together; None where an operation of them does not tell, or is both."""
+    total = NOTHING
+    for execution in executions:
+        for (operation, *_), rows in _numbers(execution).items():
+            size = _bytes(execution, rows)
+            if size is None or ("read" in operation) == ("write" in operation):
+                return None
+            total = total.plus(Moved(size, 0.0) if "read" in operation else Moved(0.0, size))
+    return total if total != NOTHING else None
+
+
+def _numbers(execution: Any) -> dict[tuple[Any, ...], list[Any]]:
+    """The rows that say how much was moved, by what they are of: of the whole, or of single jobs where there is none
+    (fio without group_reporting)."""
+    names = ("bytes", "bandwidth", "total_time")
+    telling = [row for row in execution.rows if row.metric.startswith(names) and not _summed_up(row.metric)]
+    whole = {row.operation for row in telling if row.rank is None and row.metric != "total_time"}
+    summed = {row.operation for row in telling if row.rank is None and row.metric == "bytes"}
+    jobs = {row.operation for row in telling if row.rank is not None and row.metric == "bytes"} - summed
+    found: dict[tuple[Any, ...], list[Any]] = {}
+    for row in telling:
+        if (row.rank is not None) if row.operation in jobs else (row.rank is None and row.operation in whole):
+            found.setdefault((row.operation, row.rank, row.iteration, _key(row)), []).append(row)
+    return found
+
+
+def _key(row: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted((row.factors or {}).items()))
+
+
+def _summed_up(metric: str) -> bool:
+    """Whether it says again what the iterations have said."""
+    return metric.endswith(("_max", "_mean", "_sd", "_first_done")) or metric == "bandwidth_min"
+
+
+def _bytes(execution: Any, rows: Sequence[Any]) -> float | None:
+    value = {row.metric: row.value for row in rows}
+    settings = execution.factors | (rows[0].factors or {})
+    processes, size = settings.get("ranks", 1), settings.get("file_size")
+    if "bytes" in value:
+        return float(value["bytes"])
+    if "bandwidth_last_done" in value and "total_time" in value:
+        return float(value["bandwidth_last_done"] * value["total_time"])
+    if "bytes_rank_min" in value and isinstance(processes, int):  # IOzone ends all processes with the first one
+        return float(value["bytes_rank_min"] * processes)
+    if isinstance(size, int) and isinstance(processes, int):
+        return float(size * processes)
+    return None

@@ -1,0 +1,111 @@
+"""A node's meter: what came and went on the route to the target's servers, for each part of each phase.
+
+The first rank of each node reads the counters for all of it: never between the barriers around the timed part. What
+the bytes mean is said by ``measure.collect.wire``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.filesystems import is_network
+from iosonde.measure import spool
+from iosonde.measure.assignment import Assignment
+from iosonde.ranks import mpi
+from iosonde.ranks.heartbeat import Heartbeat
+from iosonde.ranks.machine import mount, route, traffic
+from iosonde.ranks.machine.route import Route
+from iosonde.ranks.machine.traffic import LOOPBACK, NOTHING, NetworkCounts
+
+# So long nobody of ours does anything, before the first phase: what comes meanwhile is other people's.
+IDLE_S = 0.1
+
+# What is read off at one moment: of the route, and of loopback, which a server on this node would take.
+Reading = tuple[NetworkCounts, NetworkCounts]
+
+
+class Meter:
+    """Counts on this rank for its node; on other ranks, and where the target has no server, does nothing.
+
+    ``route`` is None there; where it has a ``why``, that is all that is kept.
+    """
+
+    def __init__(
+        self, folder: Path, rank: int, found: Route | None, read: Callable[[Route], Reading] | None = None
+    ) -> None:
+        self._folder, self._rank, self._route = folder, rank, found
+        self._read = read or read_counters
+        self._parts: dict[str, Any] = {}
+        self._idle: dict[str, Any] = {}
+        self._at_ns, self._last = 0, (NOTHING, NOTHING)
+        self._mark()
+
+    @property
+    def counts(self) -> bool:
+        """Whether this rank has a network file system's traffic to count."""
+        return self._route is not None and not self._route.why
+
+    def _mark(self) -> None:
+        if self._route is not None and self.counts:
+            self._last = self._read(self._route)
+            self._at_ns = time.monotonic_ns()
+
+    def idle(self, ranks: mpi.Ranks, heart: Heartbeat) -> None:
+        """What comes and goes while no rank does anything. A collective call."""
+        heart.enter("listening to the network")
+        ranks.wait_for_all()
+        if self.counts:
+            self._mark()
+            time.sleep(IDLE_S)
+            self.ends("idle")
+            self._idle, self._parts = self._parts, {}
+        ranks.wait_for_all()
+
+    def ends(self, part: str) -> None:
+        """What came since the end of the part before belongs to ``part``."""
+        if not self.counts:
+            return
+        before, started_ns = self._last, self._at_ns
+        self._mark()
+        ours, loopback = (now.minus(then) for now, then in zip(self._last, before, strict=True))
+        self._parts[part] = {
+            **ours._asdict(),
+            "loopback_bytes": loopback.received_bytes,
+            "seconds": (self._at_ns - started_ns) / 1e9,
+        }
+
+    def keep(self, frame: int) -> None:
+        """Leave what was counted in the spool, as that of this frame."""
+        if self._route is not None:
+            about = {"interfaces": self._route.interfaces, "ports": self._route.ports, "why": self._route.why}
+            spool.write_wire(self._folder, self._rank, frame, {**about, **self._idle, **self._parts})
+        self._parts = {}
+
+
+def meter(assignment: Assignment, ranks: mpi.Ranks) -> Meter:
+    """The meter of this rank. It looks at the mount table and at routes, and asks a name server where only a name is
+    known; the target itself is not touched."""
+    found = None
+    if assignment.root and ranks.local_rank == 0:
+        held = mount.of_path(Path(assignment.root))
+        if held and is_network(held.type, held.source):
+            found = route.to_servers(held, route.here(), assignment.file_servers)
+    return Meter(Path(assignment.spool), ranks.rank, found)
+
+
+def read_counters(of: Route) -> Reading:
+    """The counters of a route now, summed, and those of loopback."""
+    cards = traffic.interfaces()
+    ports = traffic.ports() if of.ports else {}
+    ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]
+    return _sum(ours), cards.get(LOOPBACK, NOTHING)
+
+
+def _sum(several: Iterable[NetworkCounts]) -> NetworkCounts:
+    total = NOTHING
+    for one in several:
+        total = total.plus(one)
+    return total

@@ -1,0 +1,154 @@
+"""Interfaces and routes as the kernel of this name space has them, by rtnetlink(7): no tool has to be installed, and
+/sys, which may be another name space's, is not asked.
+
+Nothing here raises: where the kernel does not answer there is nothing, or None.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+_HEADER = struct.Struct("=IHHII")  # nlmsghdr: length, type, flags, sequence, port
+_ATTRIBUTE = struct.Struct("=HH")  # rtattr: length, type
+_LINK = struct.Struct("=BxHiII")  # ifinfomsg: family, type, index, flags, change
+_ROUTE = struct.Struct("=BBBBBBBBI")  # rtmsg: family, bits of destination, …; the type is number 7
+_HOP = struct.Struct("=HBBi")  # rtnexthop: length, flags, hops, index
+_DONE, _ERROR = 3, 2
+_GET_LINK, _GET_ROUTE = 18, 26
+_REQUEST, _DUMP = 0x1, 0x300
+# linux/if_link.h, linux/rtnetlink.h
+_IFNAME, _LOWER, _MASTER, _INFO, _NETNS = 3, 5, 10, 18, 37
+_KIND = 1
+_DST, _OIF, _MULTIPATH = 1, 4, 9
+_UNICAST, _LOCAL = 1, 2
+_ANSWER_BYTES = 1 << 18
+_WAIT_S = 1.0
+
+# linux/if_arp.h
+LOOPBACK, INFINIBAND = 772, 32
+
+
+@dataclass(frozen=True)
+class Interface:
+    """An interface. ``type`` is its hardware (ARPHRD), ``kind`` what made it (``vlan``, ``bond``, ``veth``; empty for
+    hardware). ``lower`` is the one in this name space that it lies on, ``master`` the one that it is a part of."""
+
+    index: int
+    name: str
+    type: int = 1
+    kind: str = ""
+    lower: int | None = None
+    master: int | None = None
+
+
+@dataclass(frozen=True)
+class Way:
+    """Where packets to an address go: out of the interface ``index``, or to this node itself."""
+
+    index: int
+    local: bool = False
+
+
+def links() -> dict[int, Interface]:
+    """All interfaces, by index."""
+    made = (_link(body) for body in _ask(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True))
+    return {link.index: link for link in made}
+
+
+def routed() -> set[int]:
+    """The interfaces over which others can be reached; not those that only know themselves and link-local ones."""
+    found: set[int] = set()
+    for family in (socket.AF_INET, socket.AF_INET6):
+        for body in _ask(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
+            found |= _reaches(body)
+    return found
+
+
+def way_to(address: str) -> Way | None:
+    """Over which interface an address is reached now; None where it is not, or is none."""
+    try:
+        plain = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return None
+    family = socket.AF_INET if plain.version == 4 else socket.AF_INET6
+    wanted = plain.packed
+    asked = _ROUTE.pack(family, 8 * len(wanted), *[0] * 7) + _ATTRIBUTE.pack(4 + len(wanted), _DST) + wanted
+    for body in _ask(_GET_ROUTE, asked, dump=False):
+        index = _number(dict(_attributes(body[_ROUTE.size :])).get(_OIF))
+        if index is not None:
+            return Way(index, local=_ROUTE.unpack_from(body)[7] == _LOCAL)
+    return None
+
+
+def _ask(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
+    """The bodies of all messages of an answer."""
+    with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
+        kernel.settimeout(_WAIT_S)
+        flags = _REQUEST | (_DUMP if dump else 0)
+        kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, flags, 1, 0) + body)
+        while True:
+            answer = kernel.recv(_ANSWER_BYTES)
+            for answered, content in messages(answer):
+                if answered in (_DONE, _ERROR):
+                    return
+                yield content
+            if not dump:
+                return
+
+
+def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
+    """(type, body) of each message in a buffer of netlink(7)."""
+    at = 0
+    while at + _HEADER.size <= len(answer):
+        length, kind, *_ = _HEADER.unpack_from(answer, at)
+        if length < _HEADER.size:
+            return
+        yield kind, answer[at + _HEADER.size : at + length]
+        at += (length + 3) & ~3
+
+
+def _attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at + _ATTRIBUTE.size <= len(content):
+        length, kind = _ATTRIBUTE.unpack_from(content, at)
+        if length < _ATTRIBUTE.size:
+            return
+        yield kind & 0x3FFF, content[at + _ATTRIBUTE.size : at + length]
+        at += (length + 3) & ~3
+
+
+def _link(body: bytes) -> Interface:
+    _, type, index, *_ = _LINK.unpack_from(body)
+    said = dict(_attributes(body[_LINK.size :]))
+    info = dict(_attributes(said.get(_INFO, b"")))
+    # A lower one in another name space (a container's veth) has a number of that space.
+    lower = None if _NETNS in said else _number(said.get(_LOWER))
+    return Interface(index, _text(said.get(_IFNAME)), type, _text(info.get(_KIND)), lower, _number(said.get(_MASTER)))
+
+
+def _reaches(body: bytes) -> set[int]:
+    said = dict(_attributes(body[_ROUTE.size :]))
+    destination = said.get(_DST, b"")
+    if _ROUTE.unpack_from(body)[7] != _UNICAST or (len(destination) == 16 and destination[0] >= 0xFE):
+        return set()
+    if (index := _number(said.get(_OIF))) is not None:
+        return {index}
+    found, hops = set(), said.get(_MULTIPATH, b"")
+    while len(hops) >= _HOP.size:
+        length, _, _, index = _HOP.unpack_from(hops)
+        found.add(index)
+        hops = hops[max(length, _HOP.size) :]
+    return found
+
+
+def _number(content: bytes | None) -> int | None:
+    return struct.unpack("=I", content)[0] if content and len(content) == 4 else None
+
+
+def _text(content: bytes | None) -> str:
+    return (content or b"").rstrip(b"\0").decode(errors="replace")

@@ -1,0 +1,160 @@
+"""The way from this node to the servers of a mount: which interfaces and ports carry it, each byte counted once.
+
+Too few would take what came another way for what a cache served; so where the servers are not known one by one, all
+interfaces that reach anybody are counted, and what is not ours has to be deducted.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.core.filesystems import servers
+
+from . import netlink, traffic
+from .mount import Mount
+from .netlink import Interface, Way
+
+# A client that talks to the one server which its source names, and to no other.
+_ONE_SERVER = frozenset({"nfs", "cifs", "smb3", "smbfs", "fuse.sshfs", "fuse.fuse-nfs"})
+# Their data takes no interface of the kernel's network.
+_PAST_THE_NETWORK = {
+    "virtiofs": "it is memory that the virtual machine shares with its host",
+    "vboxsf": "it is memory that the virtual machine shares with its host",
+    "prl_fs": "it is memory that the virtual machine shares with its host",
+    "wekafs": "its client drives the network card itself (DPDK)",
+    "dvs": "its client uses the interconnect past the kernel",
+}
+# What has no card of its own: its bytes leave by another interface, or do not leave this node.
+_TUNNELS = frozenset({"tun", "wireguard", "vxlan", "geneve", "gre", "gretap", "ip6gre", "ipip", "sit", "ip6tnl", "vti"})
+RESOLVE_S = 2.0
+
+
+@dataclass(frozen=True)
+class NodeNetwork:
+    """What is there: interfaces by index, those that reach others, InfiniBand and RoCE ports with counters, and over
+    which interface an address is reached."""
+
+    links: Mapping[int, Interface]
+    routed: frozenset[int]
+    ports: tuple[str, ...]
+    way_to: Callable[[str], Way | None]
+
+
+@dataclass(frozen=True)
+class Route:
+    """``interfaces`` and ``ports`` whose counters are summed; ``why`` nothing can be told from them, '' if it can."""
+
+    interfaces: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
+    why: str = ""
+
+
+def here() -> NodeNetwork:
+    """The network of this process's name space."""
+    return NodeNetwork(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
+
+
+def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
+    """The route to the servers of a network mount; ``also`` are those that hold its data, as far as it told them."""
+    if why := _PAST_THE_NETWORK.get(found.type) or _virtual(found):
+        return Route(why=why)
+    hosts = _hosts(found, also)
+    ways = {host: [way for one in addresses(host) if (way := network.way_to(one))] for host in hosts}
+    ours = [host for host, several in ways.items() if any(_is_here(way, network) for way in several)]
+    if ours:
+        return Route(why=f"a server runs on this node ({ours[0]})")
+    reached = {way.index for several in ways.values() for way in several}
+    if _by_rdma(found):
+        return Route(ports=network.ports, why="" if network.ports else "RDMA passes the kernel, and no port counts it")
+    exact = all(ways.values()) and bool(also or (ways and found.type in _ONE_SERVER))
+    indexes = once(reached if exact else reached | network.routed, network.links)
+    ports = () if exact else network.ports
+    if ports:  # IP over InfiniBand is in the ports' counters
+        indexes = {index for index in indexes if network.links[index].type != netlink.INFINIBAND}
+    if not indexes and not ports:
+        return Route(why="no interface of this node has a route to others")
+    return Route(tuple(sorted(network.links[index].name for index in indexes)), ports)
+
+
+def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
+    """The interfaces without those whose bytes another one of them counts, too: a bond and not its parts, the hardware
+    and not its VLANs, no tunnel and no bridge of virtual ports beside what leaves the node."""
+    known = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
+    parts = {index for index in known if links[index].master in known}
+    upper = {index for index in known if _lies_on(links[index], known, links)}
+    left = known - parts - upper
+    strong = {index for index in left if not _is_inside(links[index], links)}
+    return strong or left
+
+
+def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
+    """Whether it is a VLAN (or the like) on one of the others, or on what lies on one. A veth's other end is none."""
+    seen = set()
+    while link.kind != "veth" and link.lower is not None and link.lower not in seen:
+        if link.lower in others:
+            return True
+        seen.add(link.lower)
+        if link.lower not in links:
+            return False
+        link = links[link.lower]
+    return False
+
+
+def _is_inside(link: Interface, links: Mapping[int, Interface]) -> bool:
+    if link.kind == "bridge":
+        return all(part.kind for part in links.values() if part.master == link.index)
+    return link.kind in _TUNNELS
+
+
+def _is_here(way: Way, network: NodeNetwork) -> bool:
+    link = network.links.get(way.index)
+    return way.local or (link is not None and link.type == netlink.LOOPBACK)
+
+
+def _hosts(found: Mount, also: Sequence[str]) -> list[str]:
+    """Hosts or addresses; what the mount resolved itself comes first, and needs no name server."""
+    resolved = _options(found).get("addr")
+    named = [resolved] if resolved else servers(found.type, found.source, found.super_options)
+    return list(dict.fromkeys(host.partition("@")[0] for host in [*named, *also]))
+
+
+def _options(found: Mount) -> dict[str, str]:
+    words = f"{found.options},{found.super_options}".split(",")
+    return dict(word.partition("=")[::2] for word in words)
+
+
+def _virtual(found: Mount) -> str:
+    if found.type == "9p" and _options(found).get("trans") == "virtio":
+        return _PAST_THE_NETWORK["virtiofs"]
+    if any(name.startswith("compress") and value not in ("no", "none", "0") for name, value in _options(found).items()):
+        return "its client compresses what it sends"
+    return ""
+
+
+def _by_rdma(found: Mount) -> bool:
+    options = _options(found)
+    return "@o2ib" in found.source or "rdma" in (options.get("proto"), options.get("transport"), options.get("trans"))
+
+
+def addresses(host: str) -> list[str]:
+    """The addresses of a host. A name server that does not answer is not waited for."""
+    try:
+        return [str(ipaddress.ip_address(host))]
+    except ValueError:
+        pass
+    found: list[str] = []
+
+    def resolve() -> None:
+        try:
+            found.extend(str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+        except OSError:
+            return
+
+    asking = threading.Thread(target=resolve, daemon=True)
+    asking.start()
+    asking.join(RESOLVE_S)
+    return list(dict.fromkeys(found))

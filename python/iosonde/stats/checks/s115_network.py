@@ -1,0 +1,152 @@
+"""S115: not all of it went over the network
+
+What it says
+    Of a file system with servers elsewhere: fewer bytes came over the network
+    than were read, so a cache of the client had the rest; or fewer were sent
+    than were written, so the client still held the rest when the clock
+    stopped; or hardly a packet went for each create, open or stat, so the
+    client answered by itself. Writes and metadata are said for information.
+
+How we know
+    In every phase each node counts the bytes on its interfaces (and RDMA
+    ports) that lead to the servers: before the clock runs, while it runs, and
+    in the flush after. What came while nobody did anything is deducted.
+    Expected are the bytes that were read, and those that were written as often
+    as the client sends each. Below 90 % of it this is said; of metadata below
+    one packet for two operations. Of commands the bytes are those that the
+    tool prints.
+
+When it is wrong
+    When files have holes, which some protocols do not send, or the client
+    compresses what it sends and does not say so in its mount options. When a
+    warm cache is what you want to measure: this then says how warm it was. It
+    says nothing of the servers' caches.
+
+What to do
+    Remount before the reads (--before-reads), turn the client's own cache off
+    (Gluster: performance.quick-read; ceph-fuse: client_oc), read from other
+    nodes than those that wrote, or read more than the cache holds. Of writes:
+    look at the numbers with fsync inside. Else say that it was the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredPhase
+from iosonde.core.types import Finding, Severity
+from iosonde.core.units import format_size
+from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE
+
+from ..overview import wire
+from . import SHOWN, Subject, some
+
+CODE = "S115"
+NEEDS_RUNS = True
+# What came before the clock ran is worth a word from this share of what was read.
+_EARLY = 0.3
+# A question and its answer are two packets.
+_QUIET = 0.5
+
+# By operation.
+Phases = Mapping[str, Sequence[StoredPhase]]
+
+
+def check(subject: Subject) -> list[Finding]:
+    """One finding about reads, one about writes, one about metadata."""
+    cached, held, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
+    for phase in wire.phases(subject.runs):
+        if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
+            cached.setdefault(_name(phase), []).append(phase)
+        if phase.network.get("writes") == BUFFERED:
+            held.setdefault(_name(phase), []).append(phase)
+        if _is_quiet(phase):
+            quiet.setdefault(_name(phase), []).append(phase)
+    return [*_cached(cached), *_held(held), *_quiet(quiet)]
+
+
+def _cached(of: Phases) -> Iterator[Finding]:
+    every = [phase for several in of.values() for phase in several]
+    if every:
+        yield Finding(
+            CODE,
+            Severity.WARNING,
+            f"a cache of the client served {some(list(of))}: {_range(every, 'share_received')} of what was read came "
+            f"over the network{_early(every)}",
+            {"operations": _evidence(of, "share_received")},
+            "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
+        )
+
+
+def _held(of: Phases) -> Iterator[Finding]:
+    every = [phase for several in of.values() for phase in several]
+    if every:
+        yield Finding(
+            CODE,
+            Severity.INFO,
+            f"the client still held data of {some(list(of))} when the clock stopped: {_range(every, 'share_sent')} of "
+            f"what was written had been sent{_flushed(every)}",
+            {"operations": _evidence(of, "share_sent")},
+            "take the numbers with fsync inside for what the servers can do",
+        )
+
+
+def _quiet(of: Phases) -> Iterator[Finding]:
+    if of:
+        most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
+        yield Finding(
+            CODE,
+            Severity.INFO,
+            f"the client answered {some(list(of))} by itself: at most {most:.2g} packets an operation went over the "
+            "network",
+            {"operations": _evidence(of, "packets_per_operation")},
+            "take these rates for the client's, and no server's",
+        )
+
+
+def _is_quiet(phase: StoredPhase) -> bool:
+    """Whether metadata was asked for, and hardly a packet was sent."""
+    packets, moved = phase.network.get("packets_per_operation"), sum(one["bytes"] for one in phase.totals.values())
+    return packets is not None and packets < _QUIET and not moved
+
+
+def _range(phases: Sequence[StoredPhase], name: str) -> str:
+    shares = [float(phase.network[name]) for phase in phases]
+    low, high = wire.whole_percent(min(shares)), wire.whole_percent(max(shares))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _early(phases: Sequence[StoredPhase]) -> str:
+    """Looking at a file may bring it into the client."""
+    came = sum(_bytes(phase.network, PREPARING, "received_bytes") for phase in phases)
+    expected = sum(float(phase.network["expected_received_bytes"]) for phase in phases)
+    return f" ({format_size(int(came))} before the clock ran)" if came > _EARLY * expected else ""
+
+
+def _flushed(phases: Sequence[StoredPhase]) -> str:
+    """A client may keep what it holds even when it is told to write out (syncfs does not reach all of them)."""
+    later = sum(_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
+    rest = sum(
+        (1.0 - phase.network["share_sent"]) * phase.network["expected_sent_bytes"]
+        for phase in phases
+        if FLUSH in phase.network
+    )
+    if not rest:
+        return ""
+    return f"; {format_size(int(later))} of {format_size(int(rest))} went with the flush after it"
+
+
+def _name(phase: StoredPhase) -> str:
+    """A step by the tool that was run in it."""
+    return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
+
+
+def _bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
+    return int((network.get(part) or {}).get(direction, 0))
+
+
+def _evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
+    """Operation → the lowest share and the highest."""
+    shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
+    return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:SHOWN]}

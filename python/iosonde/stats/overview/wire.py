@@ -1,0 +1,59 @@
+"""What came over the network, in words: of reads, of writes, and why it is not known.
+
+Counters are exact, and no sample: the share is that of all trials together, its range that of single phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.wire import UNKNOWN
+
+SERVERS = "It says nothing of the servers' caches."
+
+
+def phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
+    """The phases of which somebody counted what went over the network."""
+    for run in runs:
+        yield from (phase for phase in run.phases if phase.network and phase.is_step)
+
+
+def words(runs: Sequence[StoredRun]) -> str:
+    """One sentence or more about all runs; '' where the target has no server, or nobody counted."""
+    said = []
+    if text := _shares(runs, "received"):
+        said.append(f"{text} of what was read came over the network.")
+    if text := _shares(runs, "sent"):
+        said.append(f"{text} of what was written had been sent when the clock stopped.")
+    known = [*said, SERVERS] if said else []
+    if why := unknown(runs):
+        known.append(f"What went over the network is not known{' of all phases' if said else ''}: {why}.")
+    return " ".join(known)
+
+
+def unknown(runs: Sequence[StoredRun]) -> str:
+    """The first reason why it is not known what went over the network; '' where it is."""
+    return next((str(phase.network["why"]) for phase in phases(runs) if _is_unknown(phase.network)), "")
+
+
+def _is_unknown(network: Mapping[str, Any]) -> bool:
+    return UNKNOWN in (network.get("reads"), network.get("writes"))
+
+
+def _shares(runs: Sequence[StoredRun], direction: str) -> str:
+    """``92 % (80 to 100 % by phase)``. More than all is headers and messages, and makes up for no other phase."""
+    of = [phase.network for phase in phases(runs) if phase.network.get(f"share_{direction}") is not None]
+    if not of:
+        return ""
+    shares = [min(1.0, float(one[f"share_{direction}"])) for one in of]
+    expected = [float(one[f"expected_{direction}_bytes"]) for one in of]
+    whole = sum(share * size for share, size in zip(shares, expected, strict=True)) / sum(expected)
+    low, high = whole_percent(min(shares)), whole_percent(max(shares))
+    return whole_percent(whole) + ("" if low == high else f" ({low.removesuffix(' %')} to {high} by phase)")
+
+
+def whole_percent(share: float) -> str:
+    """``92 %``; 99.9 % is not all."""
+    return f"{int(100 * share + 1e-9)} %"

@@ -1,0 +1,298 @@
+"""What a node's counters say of a phase: how much of what was moved went over the network, and what follows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from iosonde.core.wire import METRICS
+from iosonde.importers import registry
+from iosonde.importers.text import Text
+from iosonde.measure import items, spool
+from iosonde.measure.collect import assemble, commands, tool_bytes, wire
+from iosonde.measure.collect.tool_bytes import Moved
+from iosonde.measure.rank import mounted
+from iosonde.measure.rank.wire import Meter
+from iosonde.measure.spec import NativeStep
+from iosonde.ranks.machine.route import Route
+from iosonde.ranks.machine.traffic import NetworkCounts
+
+MIB = 2**20
+FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
+
+
+def part(received=0, sent=0, packets=0, loopback=0, seconds=1.0):
+    counted = {"received_bytes": received, "sent_bytes": sent, "received_packets": packets, "sent_packets": packets}
+    return counted | {"loopback_bytes": loopback, "seconds": seconds}
+
+
+def counted(why="", idle=None, **parts):
+    about = {"interfaces": ["eth0"], "ports": [], "why": why}
+    return about if why else {**about, "idle": idle or part(seconds=0.1), **parts}
+
+
+READ = Moved(10 * MIB, 0, 10)
+
+
+@pytest.mark.parametrize(
+    ("timed", "moved", "state", "share"),
+    [
+        (part(received=10 * MIB), READ, "came", 1.0),
+        (part(received=9.2 * MIB), READ, "came", 0.92),
+        (part(received=8 * MIB), READ, "served-by-cache", 0.8),
+        (part(received=0), READ, "served-by-cache", 0.0),
+        # Much more than was asked for may hide a cache, and so may messages about small files.
+        (part(received=20 * MIB), READ, "unclear", 2.0),
+        (part(received=MIB), Moved(MIB, 0, 256), "unclear", 1.0),
+        (part(received=MIB // 2), Moved(MIB, 0, 256), "served-by-cache", 0.5),
+        # How many operations a tool made is not known.
+        (part(received=10 * MIB), Moved(10 * MIB, 0), "unclear", 1.0),
+        (part(received=9000), Moved(9000, 0, 9), "", None),
+    ],
+)  # fmt: skip
+def test_what_came_is_held_against_what_was_read(timed, moved, state, share):
+    said = wire.judged([counted(timed=timed)], moved, 1.0)
+    assert (said["reads"], said["share_received"], said["why"]) == (state, share and pytest.approx(share), "")
+
+
+@pytest.mark.parametrize(
+    ("sent", "copies", "state", "share"),
+    [(10, 1.0, "sent", 1.0), (10, 2.0, "buffered", 0.5), (20, 2.0, "sent", 1.0), (15, 1.5, "sent", 1.0)],
+)
+def test_a_write_is_sent_as_often_as_the_client_copies(sent, copies, state, share):
+    said = wire.judged([counted(timed=part(sent=sent * MIB))], Moved(0, 10 * MIB, 10), copies)
+    assert (said["writes"], said["share_sent"], said["reads"]) == (state, pytest.approx(share), "")
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (counted(why="RDMA"), "RDMA"),
+        (counted(timed=part(received=-5)), "a counter was set back"),
+        (counted(), "the counters were not read to the end"),
+        (counted(timed=part(received=10 * MIB, loopback=2 * MIB)),
+         "2 MiB went over loopback: a server runs on a node of ours"),
+        (counted(idle=part(received=MIB, seconds=0.1), timed=part(received=12 * MIB, seconds=0.2)),
+         "others used the network (10.0 MiB/s before we began)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_is_unknown_with_the_reason(found, why):
+    said = wire.judged([found], READ, 1.0)
+    assert (said["reads"], said["share_received"], said["why"]) == ("unknown", None, why)
+
+
+def test_a_little_traffic_of_others_is_deducted():
+    """20 KB in 0.1 s before, 1 s of measuring: 200 KB are not ours."""
+    found = counted(idle=part(received=20_000, seconds=0.1), timed=part(received=10 * MIB + 200_000))
+    assert wire.judged([found], READ, 1.0)["share_received"] == pytest.approx(1.0)
+
+
+def test_of_what_the_first_node_wrote_the_others_count():
+    """N-to-1: its own cache may have it, and it is shown apart."""
+    of = {0: counted(timed=part(received=0)), 2: counted(timed=part(received=10 * MIB, packets=30))}
+    found = wire.of_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0, 20, away=True)
+    assert (found["reads"], found["share_received"]) == ("came", pytest.approx(1.0))
+    assert [(one["node"], one["reads"]) for one in found["nodes"]] == [(0, "served-by-cache"), (1, "came")]
+    assert found["packets_per_operation"] == 60 / 20
+    both = wire.of_phase(of, {0: READ, 1: READ}, [0, 0, 1, 1], 1.0)
+    assert (both["reads"], both["share_received"]) == ("served-by-cache", pytest.approx(0.5))
+    assert wire.of_phase({}, {0: READ}, [0], 1.0) is None
+
+
+def test_rows_are_of_each_part_of_the_whole_and_of_each_node():
+    parts = {"preparing": part(received=1), "timed": part(received=2, sent=3), "flush": part(sent=4)}
+    network = wire.of_phase({0: counted(**parts), 1: counted(**parts)}, {}, [0, 1], 1.0, operations=2)
+    rows = {(row.metric, row.rank): (row.value, row.unit) for row in wire.rows("w", network, 5)}
+    assert {metric for metric, _ in rows} == set(METRICS)
+    assert rows["network_sent_flush", None] == (8.0, "bytes")
+    assert rows["network_received", 1] == (2.0, "bytes")
+    assert wire.rows("w", None) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "reads", "after"),
+    [
+        ("cold-requested", "came", "cold-verified"),
+        ("cold-requested", "served-by-cache", "served-by-cache"),
+        ("cold-requested", "unclear", "cold-requested"),
+        ("cold-verified", "unknown", "cold-verified"),
+        ("cold-verified", "served-by-cache", "served-by-cache"),
+        ("warm", "served-by-cache", "warm"),
+        ("warm", "came", "warm"),
+    ],
+)  # fmt: skip
+def test_the_wire_says_what_the_cache_was(before, reads, after):
+    assert wire.cache_state(before, {"reads": reads}) == after
+    assert wire.cache_state(before, None) == before
+
+
+@pytest.mark.parametrize(
+    ("said", "copies"),
+    [
+        ({"copies": 3, "copied_by": "client"}, 3.0),
+        ({"copies": 3, "copied_by": "servers"}, 1.0),
+        ({"copies": 1, "copied_by": "client", "data_parts": 2, "parity_parts": 1}, 1.5),
+        ({}, 1.0),
+        (None, 1.0),
+    ],
+)  # fmt: skip
+def test_how_often_a_client_sends_each_byte(said, copies):
+    assert wire.copies_sent(said) == copies
+
+
+class Counters:
+    """Counters that stand at the next of these values each time they are read."""
+
+    def __init__(self, *received):
+        self._left = list(received)
+
+    def __call__(self, route):
+        received = self._left.pop(0)
+        return NetworkCounts(received, 2 * received, 1, 1), NetworkCounts(received, 0, 0, 0)
+
+
+def quiet():
+    return SimpleNamespace(wait_for_all=lambda: None), SimpleNamespace(enter=lambda *_: None)
+
+
+def test_a_meter_counts_the_parts_of_a_phase_apart(tmp_path):
+    meter = Meter(tmp_path, 3, Route(("eth0",)), Counters(5, 7, 8, 10, 20, 30, 31, 31, 40))
+    meter.idle(*quiet())
+    for frame, parts in ((0, ("preparing", "timed", "flush")), (1, ("preparing", "timed"))):
+        for name in parts:
+            meter.ends(name)
+        meter.keep(frame)
+    found = spool.read_wire(tmp_path)
+    assert {name: found[0][3][name]["received_bytes"] for name in ("idle", "preparing", "timed", "flush")} == {
+        "idle": 1, "preparing": 2, "timed": 10, "flush": 10,
+    }  # fmt: skip
+    assert found[0][3]["timed"]["sent_bytes"] == 20
+    assert found[0][3]["timed"]["loopback_bytes"] == 10
+    assert found[1][3]["preparing"]["received_bytes"] == 1
+    assert "flush" not in found[1][3]
+    assert found[0][3]["idle"]["seconds"] >= 0.1
+
+
+def test_a_meter_that_cannot_count_leaves_the_reason_and_reads_nothing(tmp_path):
+    for found in (Route(why="RDMA"), None):
+        meter = Meter(tmp_path, 0, found, Counters())
+        meter.idle(*quiet())
+        meter.ends("timed")
+        meter.keep(0)
+    assert spool.read_wire(tmp_path) == {0: {0: {"interfaces": [], "ports": [], "why": "RDMA"}}}
+
+
+def test_what_was_counted_travels_with_the_rest_and_a_torn_line_is_left_out(tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir(), there.mkdir()
+    spool.write_wire(here, 4, 1, {"why": ""})
+    with spool.wire_of(here, 4).open("a") as file:
+        file.write('{"frame": 2, "wh')
+    for piece in spool.pieces(here, 4):
+        spool.put(there, piece)
+    assert spool.read_wire(there) == {1: {4: {"why": ""}}}
+    spool.drop(there, 4)
+    assert spool.read_wire(there) == {}
+
+
+def rank_phase(phase, kinds, **more):
+    totals = [{"kind": assemble.kind_names().index(kind), "count": count, "bytes": size, "errors": 0,
+               "sum_duration_ns": 1, "first_start_ns": 1, "last_end_ns": 10**9}
+              for kind, (count, size) in kinds.items()]  # fmt: skip
+    return spool.RankPhase(0, phase, 1, 10**9, "count", False, totals, [], **more)
+
+
+@pytest.mark.parametrize(
+    ("received", "state", "client_cache"),
+    [(MIB, "cold-verified", "cold-verified"), (0, "served-by-cache", "served-by-cache"),
+     (None, "cold-requested", "cold-requested")],
+)  # fmt: skip
+def test_the_run_has_what_came_as_a_fact_and_as_rows_and_its_cache_follows(tmp_path, received, state, client_cache):
+    """One rank writes a file and reads it."""
+    phases = [{"name": name, "files": "f", "steps": [step, {"kind": kind, "transfer_size": MIB, "count": 1}]}
+              for name, kind, step in (("write_it", "write", "create"), ("read_it", "read", "open"))]  # fmt: skip
+    item = items.items((), (NativeStep("phases", {"phases": phases}),), (), {})
+    parts = items.layout(item, 0, 1, 0)
+    looked = {"state": "cold-requested", "resident_bytes": 0, "bytes": MIB}
+    spool.write(tmp_path, rank_phase(0, {"create": (1, 0), "write": (1, MIB)}))
+    spool.write(tmp_path, rank_phase(1, {"open": (1, 0), "read": (1, MIB)}, cache=looked))
+    if received is not None:
+        spool.write_wire(tmp_path, 0, 0, counted(timed=part(sent=MIB // 4), flush=part(sent=3 * MIB // 4)))
+        spool.write_wire(tmp_path, 0, 1, counted(timed=part(received=received)))
+    found = assemble.collect(assemble.SpooledTrial(tmp_path, 1, {}, 0), parts)
+    wrote, read = found.phases
+    assert (read["cache"]["state"], found.client_cache) == (state, client_cache)
+    rows = {(row.operation, row.metric): row.value for row in found.observations if row.rank is None}
+    if received is None:
+        assert wrote["network"] is read["network"] is None
+        assert not any(metric.startswith("network") for _, metric in rows)
+    else:
+        assert (wrote["network"]["writes"], wrote["network"]["share_sent"]) == ("buffered", 0.25)
+        assert rows["write_buffered_it", "network_sent_flush"] == 3 * MIB // 4
+        assert rows["read_it", "network_received"] == received
+        assert json.dumps(found.phases)
+
+
+COMMAND = {
+    "kind": items.COMMAND,
+    "stage": items.STEP,
+    "on": "single",
+    "label": "step-01",
+    "command": "ior -o ${TARGET}/f",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "yes"),
+    [({}, True), ({"command": "ior -o /mnt/g/f"}, True), ({"command": "ior -o /tmp/f"}, False),
+     ({"on": "servers"}, False), ({"stage": items.SET_UP}, False)],
+)  # fmt: skip
+def test_a_command_is_judged_only_where_it_works_on_the_target(more, yes):
+    assert commands.on_target(COMMAND | more, "/mnt/g") is yes
+    assert not commands.on_target(COMMAND | {"command": "true"}, "")
+
+
+def test_a_command_that_read_what_it_had_just_written():
+    """IOR on Gluster: 64 MiB written over the link, and read at 3 GiB/s from the page cache."""
+    of = {0: counted(timed=part(received=300_000, sent=67 * MIB))}
+    network = wire.of_command(of, Moved(64 * MIB, 64 * MIB), [0], 1)
+    assert (network["reads"], network["writes"]) == ("served-by-cache", "sent")
+    nobody = wire.of_command(of, None, [0], 1)
+    assert (nobody["reads"], nobody["writes"], nobody["share_received"]) == ("", "", None)
+
+
+@pytest.mark.parametrize(
+    ("file", "read", "written"),
+    [
+        ("ior/gen-ior400-fpp-3reps.txt", 96 * MIB, 96 * MIB),  # 3 iterations of 32 MiB
+        ("ior/gen-ior410-readonly.txt", 32 * MIB, 0),
+        ("ior/gen-ior410-json-3reps.json", 96 * MIB, 96 * MIB),
+        ("fio/gen-fio333-json-seqwrite-2jobs.json", 0, 32 * MIB),  # two jobs, no row of both
+        ("fio/gen-fio333-normal-and-json.txt", 16 * MIB, 0),
+        ("iozone/gen-v489-directio-ext4.txt", 8 * MIB, 8 * MIB),  # read, reread, write, rewrite of 4 MiB
+        ("iozone/gen-v489-t2-threads-cpu.txt", 131072, 16 * MIB),  # where a process ended the others: the least
+    ],
+)  # fmt: skip
+def test_how_much_a_tool_says_it_moved(file, read, written):
+    path = FIXTURES / file
+    found = tool_bytes.moved(registry.understand(Text(path.read_bytes(), path.name), None).runs)
+    assert found is not None
+    assert found.read == pytest.approx(read, rel=0.01)
+    assert found.written == pytest.approx(written, rel=0.01)
+
+
+@pytest.mark.parametrize("file", ["iozone/gen-v489-mixed-t4-pct.txt", "mdtest/gen-mdtest410-3iter.txt"])
+def test_what_is_both_or_says_nothing_is_not_guessed(file):
+    path = FIXTURES / file
+    assert tool_bytes.moved(registry.understand(Text(path.read_bytes(), path.name), None).runs) is None
+    assert commands.moved({}) is None
+
+
+def test_a_mount_is_known_by_an_id_that_is_given_once(tmp_path, monkeypatch):
+    assert mounted.here(tmp_path) == mounted.here(tmp_path)
+    assert mounted.here(Path("/proc"))[0] != mounted.here(Path("/sys"))[0]
+    monkeypatch.setattr(mounted, "_unique", lambda _: "")  # before Linux 6.8
+    assert mounted.here(Path("/proc"))[0].isdigit()

@@ -1,0 +1,169 @@
+"""Which counters are those of the route to the servers: every byte once, and a reason where none is."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from iosonde.ranks.machine import netlink, route, traffic
+from iosonde.ranks.machine.mount import Mount
+from iosonde.ranks.machine.netlink import INFINIBAND, LOOPBACK, Interface, Way
+
+LO, ETH0, ETH1 = Interface(1, "lo", LOOPBACK), Interface(2, "eth0"), Interface(3, "eth1")
+BOND = Interface(4, "bond0", kind="bond")
+PART = Interface(5, "eth2", master=4)
+VLAN = Interface(6, "eth0.7", kind="vlan", lower=2)
+ON_BOND = Interface(7, "bond0.7", kind="vlan", lower=4)
+TUNNEL, DOCKER = Interface(8, "wg0", kind="wireguard"), Interface(9, "docker0", kind="bridge")
+IN_DOCKER = Interface(10, "veth1", kind="veth", master=9)
+BRIDGE, IN_BRIDGE = Interface(11, "br0", kind="bridge"), Interface(12, "eth3", master=11)
+VETH = Interface(13, "eth0", kind="veth", lower=2)
+IPOIB = Interface(14, "ib0", INFINIBAND)
+EVERY = (LO, ETH0, ETH1, BOND, PART, VLAN, ON_BOND, TUNNEL, DOCKER, IN_DOCKER, BRIDGE, IN_BRIDGE, IPOIB)
+LINKS = {link.index: link for link in EVERY}
+
+
+@pytest.mark.parametrize(
+    ("some", "counted"),
+    [
+        ((LO, ETH0, ETH1), (ETH0, ETH1)),
+        ((BOND, PART), (BOND,)),
+        ((ETH0, VLAN), (ETH0,)),
+        ((VLAN,), (VLAN,)),
+        ((BOND, ON_BOND, PART), (BOND,)),
+        ((ETH0, TUNNEL, DOCKER), (ETH0,)),
+        ((TUNNEL,), (TUNNEL,)),
+        ((BRIDGE, ETH1), (BRIDGE, ETH1)),
+        ((DOCKER,), (DOCKER,)),
+    ],
+)  # fmt: skip
+def test_no_byte_is_counted_twice(some, counted):
+    assert route.once([link.index for link in some], LINKS) == {link.index for link in counted}
+
+
+def test_the_other_end_of_a_veth_pair_is_no_lower_interface():
+    links = {2: ETH0, 13: VETH}
+    assert route.once([2, 13], links) == {2, 13}
+
+
+def mounted(kind, source, options=""):
+    return Mount("/mnt/x", kind, source, "rw", options, (0, 50), "/")
+
+
+def network(routed=(2, 3), ports=(), ways=None):
+    ways = {"10.0.0.1": Way(2), "10.0.0.2": Way(3), "10.0.0.9": Way(1, local=True)} if ways is None else ways
+    return route.NodeNetwork(LINKS, frozenset(routed), ports, ways.get)
+
+
+@pytest.mark.parametrize(
+    ("found", "also", "more", "interfaces", "ports"),
+    [
+        # One server: its route alone. Of many, of which the source names one: all that reach anybody.
+        (mounted("nfs", "10.0.0.1:/x"), (), {}, ("eth0",), ()),
+        (mounted("nfs", "server:/x", "vers=3,addr=10.0.0.2"), (), {}, ("eth1",), ()),
+        (mounted("nfs4", "10.0.0.1:/x"), (), {}, ("eth0", "eth1"), ()),
+        (mounted("fuse.glusterfs", "10.0.0.1:/v"), (), {}, ("eth0", "eth1"), ()),
+        (mounted("fuse.ceph-fuse", "ceph-fuse"), (), {}, ("eth0", "eth1"), ()),
+        (mounted("fuse.glusterfs", "10.0.0.1:/v"), ("10.0.0.1",), {}, ("eth0",), ()),
+        # A server to which no way is known may be reached by any.
+        (mounted("fuse.glusterfs", "10.0.0.1:/v"), ("10.0.0.77",), {}, ("eth0", "eth1"), ()),
+        # RDMA: ports, and IP over InfiniBand is in them.
+        (mounted("nfs", "10.0.0.1:/x", "proto=rdma,port=20049"), (), {"ports": ("mlx5_0/1",)}, (), ("mlx5_0/1",)),
+        (mounted("beegfs", "beegfs_nodev"), (), {"routed": (2, 14), "ports": ("mlx5_0/1",)}, ("eth0",), ("mlx5_0/1",)),
+        (mounted("nfs", "10.0.0.3:/x"), (), {"ports": ("mlx5_0/1",), "ways": {"10.0.0.3": Way(14)}}, ("ib0",), ()),
+    ],
+)  # fmt: skip
+def test_the_interfaces_that_lead_to_the_servers(found, also, more, interfaces, ports):
+    assert route.to_servers(found, network(**more), also) == route.Route(interfaces, ports)
+
+
+@pytest.mark.parametrize(
+    ("found", "more", "why"),
+    [
+        (mounted("nfs", "10.0.0.9:/x"), {}, "a server runs on this node (10.0.0.9)"),
+        (mounted("fuse.glusterfs", "10.0.0.9:/v"), {}, "a server runs on this node (10.0.0.9)"),
+        (mounted("lustre", "10.0.0.1@o2ib:/scratch"), {}, "RDMA passes the kernel, and no port counts it"),
+        (mounted("wekafs", "w1/default"), {}, "its client drives the network card itself (DPDK)"),
+        (mounted("9p", "share", "trans=virtio"), {}, "it is memory that the virtual machine shares with its host"),
+        (mounted("fuse.sshfs", "10.0.0.1:/x", "compression=yes"), {}, "its client compresses what it sends"),
+        (mounted("fuse", "mfs#10.0.0.50:9421"), {"routed": ()}, "no interface of this node has a route to others"),
+    ],
+)  # fmt: skip
+def test_where_nothing_can_be_told_there_is_a_reason(found, more, why):
+    assert route.to_servers(found, network(**more)) == route.Route(why=why)
+
+
+def test_a_server_among_those_that_hold_the_data_may_be_this_node():
+    found = route.to_servers(mounted("fuse.glusterfs", "10.0.0.1:/v"), network(), ("10.0.0.9",))
+    assert found.why == "a server runs on this node (10.0.0.9)"
+
+
+def test_a_name_that_nobody_resolves_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(route, "RESOLVE_S", 0.01)
+    monkeypatch.setattr(route.socket, "getaddrinfo", lambda *_, **__: route.threading.Event().wait(0.2) or [])
+    assert route.addresses("no-such-host.example") == []
+    assert route.addresses("10.0.0.1") == ["10.0.0.1"]
+
+
+def message(kind, body):
+    return struct.pack("=IHHII", 16 + len(body), kind, 0, 1, 0) + body
+
+
+def attribute(kind, content):
+    return struct.pack("=HH", 4 + len(content), kind) + content + b"\0" * (-len(content) % 4)
+
+
+def number(value):
+    return struct.pack("=I", value)
+
+
+def test_links_and_routes_as_the_kernel_says_them(monkeypatch):
+    """The kinds of messages, made by hand after linux/rtnetlink.h: a VLAN, a veth whose peer is in another name space,
+    routes to a network, to two hops at once, to ourselves, and to link-local addresses."""
+    head = struct.pack("=BxHiII", 0, 1, 6, 1, 0)
+    vlan = head + attribute(3, b"eth0.7\0") + attribute(5, number(2)) + attribute(18, attribute(1, b"vlan\0"))
+    head = struct.pack("=BxHiII", 0, 1, 9, 1, 0)
+    veth = head + attribute(3, b"eth9\0") + attribute(5, number(2)) + attribute(37, number(0))
+    veth += attribute(18, attribute(1, b"veth\0"))
+
+    def route_of(type, *attributes):
+        return struct.pack("=BBBBBBBBI", 2, 0, 0, 0, 254, 0, 0, type, 0) + b"".join(attributes)
+
+    hops = b"".join(struct.pack("=HBBi", 8, 0, 0, index) for index in (3, 4))
+    routes = [
+        route_of(1, attribute(1, b"\x0a\0\0\0"), attribute(4, number(2))),
+        route_of(1, attribute(9, hops)),
+        route_of(2, attribute(4, number(1))),
+        route_of(1, attribute(1, b"\xfe\x80" + b"\0" * 14), attribute(4, number(8))),
+    ]
+    answers = {18: [vlan, veth], 26: routes}
+    for kind, bodies in answers.items():
+        whole = b"".join(message(16, body) for body in bodies) + message(3, number(0))
+        assert [body for answered, body in netlink.messages(whole) if answered == 16] == bodies, kind
+    monkeypatch.setattr(netlink, "_ask", lambda kind, *_, **__: answers[kind])
+    assert netlink.links() == {6: Interface(6, "eth0.7", 1, "vlan", 2), 9: Interface(9, "eth9", 1, "veth", None)}
+    assert netlink.routed() == {2, 3, 4}
+    assert netlink.way_to("10.0.0.1") == Way(2)
+
+
+def test_this_machine_has_a_loopback_that_leads_to_itself():
+    here = netlink.links()
+    assert [link.name for link in here.values() if link.type == LOOPBACK] == ["lo"]
+    assert netlink.way_to("127.0.0.1") == Way(1, local=True)
+    assert netlink.way_to("no address") is None
+    assert "lo" in traffic.interfaces()
+
+
+def test_counters_of_interfaces_and_ports(tmp_path):
+    (tmp_path / "dev").write_text(
+        "Inter-|   Receive | Transmit\n face |bytes packets ...\n  eth0: 500 7 0 0 0 0 0 0 10 3 0 0 0 0 0 0\n"
+    )
+    assert traffic.interfaces(tmp_path / "dev") == {"eth0": traffic.NetworkCounts(500, 10, 7, 3)}
+    for name, values in (("mlx5_0", {"port_rcv_data": 100, "port_xmit_data": 25, "port_rcv_packets": 3}), ("eth", {})):
+        folder = tmp_path / "ib" / name / "ports" / "1" / "counters"
+        folder.mkdir(parents=True)
+        for file, value in values.items():
+            (folder / file).write_text(f"{value}\n")
+    # Words of four bytes; a port without counters is none.
+    assert traffic.ports(tmp_path / "ib") == {"mlx5_0/1": traffic.NetworkCounts(400, 100, 3, 0)}

@@ -1,0 +1,80 @@
+"""What is said of what came over the network: a finding where it was not all, a sentence, and what is unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.core.stored import StoredRun
+from iosonde.stats import checks
+from iosonde.stats.overview import wire
+
+MIB = 2**20
+
+
+def phase(operation="read_it", reads="", writes="", received=None, sent=None, **more):
+    network = {
+        "reads": reads, "writes": writes, "why": "", "packets_per_operation": None,
+        "share_received": received, "expected_received_bytes": 4 * MIB if received is not None else 0,
+        "share_sent": sent, "expected_sent_bytes": 4 * MIB if sent is not None else 0,
+    }  # fmt: skip
+    rest = {name: more.pop(name) for name in ("cache", "totals", "tools", "command") if name in more}
+    return {"index": 0, "name": operation, "operation": operation, "network": network | more} | rest
+
+
+def runs(*phases):
+    return [StoredRun({"id": "a", "missing": [], "phases": list(phases)})]
+
+
+def said(*phases):
+    return [(found.severity, found.sentence) for found in checks.run(checks.Subject([], 0.95, runs(*phases)), ["S115"])]
+
+
+SERVED = {"reads": "served-by-cache", "received": 0.08}
+
+
+def test_reads_that_did_not_come_over_the_network_are_a_warning():
+    assert said(phase(reads="came", received=1.0), phase(reads="unclear", received=1.2)) == []
+    assert said(phase(**SERVED), phase("other", reads="served-by-cache", received=0.31)) == [
+        ("warning", "a cache of the client served read_it, other: 8 to 31 % of what was read came over the network")
+    ]
+    ((_, sentence),) = said(phase(**SERVED, preparing={"received_bytes": 3 * MIB}))
+    assert sentence.endswith("(3 MiB before the clock ran)")
+    ((_, sentence),) = said(phase("step-01", **SERVED, tools=["ior"], command="ior"))
+    assert sentence.startswith("a cache of the client served ior (step-01): 8 %")
+
+
+def test_a_cache_that_was_asked_to_be_warm_is_no_finding():
+    assert said(phase(**SERVED, cache={"state": "warm"})) == []
+
+
+def test_what_the_client_still_held_is_said_with_what_the_flush_sent():
+    held = {"writes": "buffered", "sent": 0.5}
+    first = "the client still held data of write_it when the clock stopped: 50 % of what was written had been sent"
+    assert said(phase("write_it", **held)) == [("info", first)]
+    assert said(phase("write_it", **held, flush={"sent_bytes": MIB})) == [
+        ("info", f"{first}; 1 MiB of 2 MiB went with the flush after it")
+    ]
+
+
+@pytest.mark.parametrize(("packets", "moved", "many"), [(0.0, 0, 1), (2.0, 0, 0), (None, 0, 0), (0.0, 9, 0)])
+def test_metadata_that_the_client_answered_by_itself(packets, moved, many):
+    found = said(phase("open", packets_per_operation=packets, totals={"open": {"count": 9, "bytes": moved}}))
+    assert found == many * [
+        ("info", "the client answered open by itself: at most 0 packets an operation went over the network")
+    ]
+
+
+def test_the_sentence_is_of_all_bytes_and_names_the_range_and_the_servers():
+    assert wire.words(runs({"index": 0, "name": "read"})) == ""
+    assert wire.words(runs(phase(reads="came", received=1.05))) == (
+        "100 % of what was read came over the network. It says nothing of the servers' caches."
+    )
+    # What is too much in one phase makes up for nothing in another.
+    both = wire.words(runs(phase(reads="unclear", received=1.4), phase(reads="served-by-cache", received=0.5)))
+    assert both.startswith("75 % (50 to 100 % by phase) of what was read came over the network.")
+    assert wire.words(runs(phase(reads="came", received=0.999))).startswith("99 %")
+
+
+def test_what_is_not_known_is_said_with_its_reason():
+    assert wire.words(runs(phase(reads="unknown", why="RDMA"))) == ("What went over the network is not known: RDMA.")
+    assert wire.unknown(runs(phase(reads="came", received=1.0))) == ""
