@@ -13,9 +13,9 @@ from .words import (
     LearningOptions,
     Names,
     Setting,
-    asked,
     checked,
     names,
+    one_experiment,
     one_of,
     open,
     takes,
@@ -69,7 +69,7 @@ def fit(
     from iosonde.report.fit_plots import fit_plot
     from iosonde.report.text.fit import lines
 
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     made = answer(source, wanted, _learning(families, options), names(constraints, "constraints"))
     if output is not None:
         replace_file(Path(output), made.model_text().encode())
@@ -180,7 +180,7 @@ def validate(
     from iosonde.report.fit_plots import validation_plot
     from iosonde.report.text.validate import lines
 
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     folding = Folding(options["inverse"], options["split"], options["leave_out"])
     return Result(answer(source, wanted, _learning(families, options), folding, curve), lines, validation_plot)
 
@@ -206,10 +206,11 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
         One row.
     """
     from iosonde.answers.held_out import held_out as answer
+    from iosonde.answers.model_file import example
     from iosonde.report.text.validate import held_out_lines
 
     fitted = _model(model)
-    source, wanted = asked(data, None, None, options)
+    source, wanted = one_experiment(data, None, None, options, list(example(fitted)))
     return Result(answer(fitted, source, wanted.level), held_out_lines)
 
 
@@ -256,7 +257,8 @@ def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[A
     from iosonde.report.figures.depth import figure
     from iosonde.report.text.advise import lines
 
-    source, wanted = asked(data, response, None, options)
+    cells = () if options["given"] is None else (*names(choose, "choose"), *names(options["given"], "given"))
+    source, wanted = one_experiment(data, response, None, options, cells)
     if options["better"] is not None:
         one_of(options["better"], ("higher", "lower"), "better")
     within(options["depth"], 0, 12, "depth")

@@ -97,7 +97,7 @@ def responses(source: Source, asked: Asked) -> list[Response]:
         found = _of_table(source, asked)
     else:
         found = list(_of_store(source, asked))
-    return [one.on(asked.on) for one in found] if asked.on else found
+    return [one.on(source.apart(asked.on)) for one in found] if asked.on else found
 
 
 def one_response(source: Source, asked: Asked) -> Response:
@@ -144,7 +144,7 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
 
 def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
-    by = asked.on or source.known.names
+    by = source.apart(asked.on) or source.known.names
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)

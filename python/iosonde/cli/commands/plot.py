@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, open_data, split_names
+from iosonde.cli.options.data import clock_option, one_experiment, open_data, split_names
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import show, talk
 from iosonde.core.errors import DataError, InputError
@@ -130,7 +130,8 @@ def _factors(data: str, place: Place, level: float, given: dict[str, Any]) -> No
         raise InputError("--on names no factor", "write --on nodes,fs")
     names = [*split_names(given["response"]), *split_names(given["metric"])]
     asked = Asked(tuple(names), tuple(on), given["clock"], level)
-    made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
+    source = one_experiment(open_data(data, given["where"], given["experiment"]), on)
+    made = answers.plot.factors.panels(source, asked, given["together"])
     figure = report.figures.factors.factors_figure(made.items, made.columns)
     for why in made.left:
         talk(f"not drawn: {why}")
