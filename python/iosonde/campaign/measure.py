@@ -87,12 +87,16 @@ def measure(
         bench = replace(_bench(store, wanted, ready, experiment, hands.caller), on_tick=on_tick)
         benches = _of_targets(bench, wanted, ready, workspaces)
         probes = hardware.stored(map(StoredRun, store.runs()))
+        # A campaign that goes on would find what it set itself; of several targets one says nothing of the others.
+        look = not resumed and len(benches) == 1
 
         def one(which: Trial) -> Run:
+            nonlocal look
             hands.stop.check()
             run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
             with targets.said(name):
-                return attached(trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s), probes, level)
+                bench, look = replace(benches[name], look=look), False
+                return attached(trial.run(bench, which, run_id, wanted.spec.trial_timeout_s), probes, level)
 
         def clear(made: Run) -> None:
             name = wanted.spec.target_name(made.factors)

@@ -10,6 +10,7 @@ from typing import Any
 from .types import FactorValue, Finding, Severity
 
 FILESYSTEM, TARGET = "filesystem", "target"
+FOUND = "settings_found"
 
 
 def plain(column: str) -> str:
@@ -210,6 +211,12 @@ class StoredRun:
     def facts(self) -> Mapping[str, Any]:
         """What the machine was like, and how it was measured."""
         return self.document.get("facts") or {}
+
+    @property
+    def found(self) -> Mapping[str, str]:
+        """Factor → what the system said of it before the first trial of the experiment set anything; empty for later
+        trials, and where it was not read."""
+        return self.facts.get(FOUND) or {}
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -35,7 +35,9 @@ def entitled(rows: Table, called: dict[str, str]) -> Table:
         return rows
     column = rows.columns[EXPERIMENT]
     values = np.array([called.get(one, one) for one in column.values], dtype=object)
-    return replace(rows, columns={**rows.columns, EXPERIMENT: replace(column, values=values, order=(*called.values(),))})
+    return replace(
+        rows, columns={**rows.columns, EXPERIMENT: replace(column, values=values, order=(*called.values(),))}
+    )
 
 
 def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str]) -> list[tuple[str, str, Any]]:

@@ -27,7 +27,7 @@ class Assignment:
     """One trial. ``root`` is its directory on the target, ``items`` are what is done in order (see ``items``),
     ``values`` what placeholders of the trial stand for, ``hosts`` the nodes' addresses as the launcher knows them
     (empty: their host names), ``directory`` where commands run; ``outside`` are the names of launchers' variables that
-    were there before ours.
+    were there before ours; ``look``: read what factors are before any is set.
     """
 
     root: str
@@ -44,6 +44,7 @@ class Assignment:
     directory: str = ""
     outside: list[str] = field(default_factory=list)
     only_collect: bool = False
+    look: bool = False
 
     @property
     def regime(self) -> CacheRegime:

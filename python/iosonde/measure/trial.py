@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from iosonde.core.errors import TargetFaultError
 from iosonde.core.filesystems import NETWORK_TYPES
 from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.stored import FOUND
 from iosonde.core.types import Run, Trial
 from iosonde.ranks import leftovers, watchdog
 from iosonde.ranks.forked import ForkedRanks
@@ -58,7 +59,8 @@ class Bench:
     nodes (a resume on other nodes has another number). ``workspace`` is None where commands alone are run and there is
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
     is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
-    makes the rank of trials that have one, on this host.
+    makes the rank of trials that have one, on this host. ``look``: nothing was set yet, so what is read is what the
+    system had before.
     """
 
     experiment: str
@@ -79,6 +81,7 @@ class Bench:
     allocation: int = 0
     remember: Path | None = None
     forked: ForkedRanks | None = None
+    look: bool = False
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -146,7 +149,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "clocks": {key: places.get(key) for key in ("offset_ns", "error_ns", "drift_ns", "at_ns")},
             "loads": places.get("loads", []),
             "bound": places.get("bound"),
-        },
+        }
+        | ({FOUND: places["found"]} if places.get("found") else {}),
         operations=collected.operations,
         phases=collected.phases,
         missing=missing,
@@ -265,6 +269,7 @@ def _assignment(bench: Bench, trial: Trial, root: Path | None, folder: Path) -> 
         hosts=list(bench.launcher.addresses(nodes)),
         directory=os.getcwd(),
         outside=mpi_jobs.variables_here(),
+        look=bench.look,
     )
 
 

@@ -58,6 +58,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         write_hosts(beats, hosts)
     with Heartbeat(beats, ranks.rank, relays=relays) as heart:
         bound = binding.bind(ranks)  # after the heartbeat's thread has started: that one may run anywhere
+        found = controls.found(assignment, ranks, heart)
         faults = controls.prepare(assignment, ranks, heart) or _target_unseen(assignment, ranks, heart)
         if assignment.root and not faults:  # a mount that failed is said by its own sentence
             trial_root.check_visible(assignment.root)
@@ -67,7 +68,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect(folder, ranks)
         if ranks.rank == 0:
-            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads}
+            about = {"bound": bound, "finished": finished, "faults": faults, "loads": loads, "found": found}
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
