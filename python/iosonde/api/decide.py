@@ -24,7 +24,7 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised
+    from iosonde.answers.advise import Advised, AdvisedEach
     from iosonde.answers.candidates import Learning
     from iosonde.answers.fit import Fitted
     from iosonde.answers.held_out import HeldOut
@@ -228,7 +228,9 @@ class AdviseOptions(DataOptions, total=False):
 
 
 @takes(AdviseOptions)
-def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[AdviseOptions]) -> Result[Advised]:
+def advise(
+    data: Any, choose: Names, response: Names = None, **options: Unpack[AdviseOptions]
+) -> Result[Advised | AdvisedEach]:
     """The best setting of ``choose`` for each workload, and what choosing it gains where it was not learned.
 
     Parameters
@@ -241,16 +243,17 @@ def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[A
     **options
         ``given``: columns that describe the workload; of a store by default its others. ``better``: ``"higher"`` or
         ``"lower"``; by default as of the response. ``current``: the setting in use, as ``{"stripe_count": 4}``: the
-        gain is then over it. ``workload``: what to set for this one, the ``--for`` of the command. ``depth``: at most
-        so many questions; ``full``: all of them, not only those that are worth it; ``unweighted``: every instance
-        counts alike. ``against``: new trials (DATA), which the promise is held against. And ``where``, ``metric``,
-        ``clock``, ``experiment``, ``level``.
+        gain is then over it; by default what a campaign found before it set anything. ``workload``: what to set for
+        this one, the ``--for`` of the command. ``depth``: at most so many questions; ``full``: all of them, not only
+        those that are worth it; ``unweighted``: every instance counts alike. ``against``: new trials (DATA), which the
+        promise is held against. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
-    Result[Advised]
-        One row a setting, as a default for everything. ``.answer.files("romio", {})`` are the rules as files of a
-        system; ``.plot()`` draws the loss by the depth of the tree.
+    Result[Advised | AdvisedEach]
+        One row a setting, as a default for everything; of a store with several operations, of each.
+        ``.answer.files("romio", {})`` are the rules as files of a system; ``.plot()`` draws the loss by the depth of
+        the tree; both of one response.
     """
     from iosonde.answers.advise import Advising
     from iosonde.answers.advise import advise as answer

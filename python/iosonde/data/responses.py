@@ -115,6 +115,18 @@ def one_response(source: Source, asked: Asked) -> Response:
     raise InputError(f"{what} has {len(found)} responses: {shown}{more}", "choose one with --response")
 
 
+def one_of_each(source: Source, asked: Asked) -> list[Response]:
+    """A response for each operation of a store: of several metrics its headline, if it has one; of a table the only
+    response. Raises InputError, DataError."""
+    if source.store is None:
+        return [one_response(source, asked)]
+    by_operation: dict[str, list[Response]] = {}
+    for one in responses(source, asked):
+        by_operation.setdefault(one.operation or one.title, []).append(one)
+    chosen = [(several, _headline(several) if len(several) > 1 else None) for several in by_operation.values()]
+    return [one for several, first in chosen for one in ([first] if first else several)]
+
+
 def _headline(found: Sequence[Response]) -> Response | None:
     """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
     if len({one.operation for one in found}) != 1 or not found[0].operation:
