@@ -21,7 +21,7 @@ from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
-from .answer import Answer
+from .answer import Answer, of_each
 from .caveats import caveats, of_ratios
 from .learned import set_factors
 
@@ -115,6 +115,11 @@ class AdvisedEach(Answer):
     def records(self) -> list[dict[str, Any]]:
         """One row a setting of each response."""
         return [{"response": one.advice.instances.response, **row} for one in self.items for row in one.records()]
+
+    @property
+    def sentence(self) -> str:
+        """What is advised on each."""
+        return of_each([(one.advice.instances.response, one.sentence) for one in self.items])
 
     @property
     def advice(self) -> Advice:

@@ -65,13 +65,13 @@ def share_gain(made: Instances, what: Rows, weights: Array, level: float, seen: 
     contrast = (one_hot(made, what) - weights) * share
     values = contrast.sum(axis=1)
     slopes = contrast - values[:, None] * one_hot(made, share.argmax(axis=1))
-    found = by_noise(made, values, slopes, level, seen).within(-1.0, 1.0)
+    found = by_noise(made, values, slopes, level, seen)
     # Of a difference that is 0 its first-order interval holds too little; that of the logarithms, which are what is
     # normal here, says whether it may be.
     slopes = one_hot(made, what) - weights
     logs = by_noise(made, (_logs(made) * slopes).sum(axis=1), slopes, level)
     assert found.low is not None and logs.low is not None
-    return replace(found, low=min(found.low, logs.low)) if logs.low <= 0 else found
+    return (replace(found, low=min(found.low, logs.low)) if logs.low <= 0 else found).within(-1.0, 1.0)
 
 
 def absolute_gain(made: Instances, what: Rows, over: Rows, level: float, seen: Estimate) -> Estimate:

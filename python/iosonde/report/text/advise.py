@@ -81,7 +81,7 @@ def _defaults(made: Advice) -> Iterator[str]:
     scale, unit = human_scale(max(d.abs for d in made.defaults), made.instances.unit)
     rows = []
     for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
-        now = " (in use)" if d.setting == made.current else ""
+        now = " (now)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append([d.setting + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
                      significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
-from iosonde.core.units import percent
+from iosonde.core.units import percent, significant
 
 from ..estimate.scaling import verdict
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
 
+_SMALL = 0.1  # an efficiency
 _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 
 def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
-    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency)) if part)
+    return " ".join(part for part in (_precision(rows, units), _scaling(efficiency, units)) if part)
 
 
 def relative_half_width(estimate: Estimate) -> float | None:
@@ -46,7 +48,7 @@ def _precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
 
-def _scaling(efficiency: Sequence[Efficiency]) -> str:
+def _scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
     if not efficiency:
         return ""
     size = max(item.size for item in efficiency)
@@ -58,10 +60,10 @@ def _scaling(efficiency: Sequence[Efficiency]) -> str:
     best = max(told, key=lambda item: item.efficiency.value or 0.0)
     worst = min(told, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
-        text = f"On {size:g} {factor} {_what(best)} has an efficiency of {_estimate(best)}: {_said(best)}"
+        text = f"On {size:g} {factor} {_what(best, here, units)} has an efficiency of {_estimate(best)}: {_said(best)}"
     else:
-        text = f"On {size:g} {factor} {_what(best)} scales best (efficiency {_estimate(best)})"
-        text += f", {_what(worst)} worst ({_estimate(worst)}: {_said(worst)})"
+        text = f"On {size:g} {factor} {_what(best, here, units)} scales best (efficiency {_estimate(best)})"
+        text += f", {_what(worst, here, units)} worst ({_estimate(worst)}: {_said(worst)})"
     unsure = len(here) - len(told)
     return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
 
@@ -70,11 +72,21 @@ def _said(item: Efficiency) -> str:
     return verdict(item.efficiency, item.size, item.base)
 
 
-def _what(item: Efficiency) -> str:
-    return item.operation or item.metric
+def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
+    """The operation, with its metric and its setting where others differ in these alone."""
+    alike = [one for one in among if one.operation == item.operation]
+    names = [item.operation, item.metric if len({one.metric for one in alike}) > 1 or not item.operation else ""]
+    varying = {name: level for name, level in item.by.items() if any(one.by.get(name) != level for one in alike)}
+    what = " ".join(name for name in names if name)
+    return f"{what} at {setting_text(varying, units)}" if varying else what
 
 
 def _estimate(item: Efficiency) -> str:
     e = item.efficiency
-    value = "?" if e.value is None else f"{e.value:.2f}"
-    return value if e.low is None or e.high is None else f"{value}, {e.low:.2f} to {e.high:.2f}"
+    value = "?" if e.value is None else _number(e.value)
+    return value if e.low is None or e.high is None else f"{value}, {_number(e.low)} to {_number(e.high)}"
+
+
+def _number(x: float) -> str:
+    """Two decimals; two digits of what these would hide."""
+    return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else significant(x, 2)
