@@ -255,7 +255,7 @@ def _gain(made: Instances, crossed: Crossed, pair: tuple[str, str], at: Mapping[
 
     def share(name: str) -> Estimate:
         seen = mean(crossed.share[name], level)
-        return of_repeats(made, at[name], seen) if crossed.by_repeat else of_instances(seen)
+        return of_repeats(made, at[name], seen) if crossed.by_repeat else of_instances(seen, crossed.share[name])
 
     gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
     if crossed.by_repeat and what == "default":
@@ -300,8 +300,9 @@ def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level:
     held = share[np.arange(len(share)), advised]
     estimate = None
     if crossed is not None:
-        lost = crossed.mean(crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth], level)
-        estimate = cut(lost) if crossed.by_repeat else of_instances(lost)
+        values = crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth]
+        lost = crossed.mean(values, level)
+        estimate = cut(lost) if crossed.by_repeat else of_instances(lost, values)
     return Depth(depth, float(1 - held.mean()), estimate, float(held.min()))
 
 

@@ -15,15 +15,21 @@ from iosonde.core.types import Estimate
 from .advise_defaults import best_of
 from .instances import Instances
 
+Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 
-def of_instances(made: Estimate) -> Estimate:
-    """A mean share with its interval on the scale of log-odds (Newcombe 2001, The American Statistician 55, 200–202):
-    there it is symmetric, and no end lies beyond 0 or 1. ``made`` is the mean with its t interval."""
+def of_instances(made: Estimate, values: Array) -> Estimate:
+    """The mean of ``values``, shares of instances, which ``made`` is with its t interval.
+
+    Values from 0 to 1 are skewed near an end: the interval is on the scale of log-odds (Newcombe 2001, The American
+    Statistician 55, 200–202), where no end lies beyond. Values that noise carries beyond are nearly normal: it is
+    Student's, cut to what can be, which takes nothing from its coverage (Mandelkern 2002, Statistical Science 17,
+    149–172)."""
     p = made.value
     assert p is not None
-    if made.high is None or not 0.0 < p < 1.0:
+    bounded = values.min() >= 0.0 and values.max() <= 1.0
+    if made.high is None or not bounded or not 0.0 < p < 1.0:
         return cut(made)
     half = (made.high - p) / (p * (1.0 - p))
     odds = math.log(p / (1.0 - p))
