@@ -206,7 +206,7 @@ def test_of_experiments_with_other_factors_the_newest_is_drawn(tmp_path):
             operations=None, phases=[],
         ))  # fmt: skip
     made = settings_plot(open_data(str(tmp_path / "store")), Asked())
-    assert made.x.factor == "depth" and made.notes[0].startswith("Of 2 experiments the last, y, as the others")
+    assert made.x.factor == "depth" and made.notes[0].startswith("of 2 experiments the last, y, as the others")
 
 
 def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):

@@ -34,7 +34,8 @@ def counts(made: TimeModel) -> dict[str, int]:
 
 
 def test_experiment_and_conditions_choose_the_operations(recorded):
-    assert counts(time_model(open_data(recorded), Asked(), OPERATION)) == {"write_large": 1600}
+    every = counts(time_model(open_data(recorded), Asked(), OPERATION))
+    assert every == {"write_large, experiment=w": 1200, "write_large, experiment=v": 400}
     made = time_model(open_data(recorded, (), "v"), Asked(), OPERATION)
     assert counts(made) == {"write_large": 400} and made.groups[0].lost.n == 1
     by_run = time_model(open_data(recorded, (), "w"), Asked(), OPERATION, ["run"])

@@ -67,7 +67,7 @@ def test_what_is_opened_can_be_narrowed(results):
         assert iosonde.summary(iosonde.open(data, where=where), response, by).to_dict() == at_once
     one = iosonde.open(results, experiment="x")
     assert iosonde.summary(one, experiment="x").to_dict() == iosonde.summary(one).to_dict()
-    with pytest.raises(iosonde.IosondeError, match="opened for the experiment x, not y"):
+    with pytest.raises(iosonde.IosondeError, match="there is no experiment y"):
         iosonde.summary(one, experiment="y")
 
 

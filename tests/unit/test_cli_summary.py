@@ -157,6 +157,15 @@ def test_the_sentence_claims_only_what_the_trials_tell(tmp_path):
     assert "more trials are needed" in wild and wild.endswith("What 2 nodes add cannot be told from these trials.")
 
 
+def test_the_sentence_on_scaling_names_the_setting_and_no_efficiency_is_0_that_is_none(tmp_path):
+    speed = {(1, "a"): 1.0, (2, "a"): 2.0, (1, "b"): 1000.0, (2, "b"): 6.0}
+    rows = [f"{k},{fs},{v * factor}" for (k, fs), factor in speed.items() for v in (99, 100, 101, 100)]
+    (tmp_path / "t.csv").write_text("\n".join(["nodes,fs,rate (op/s)", *rows]) + "\n")
+    said = as_json(str(tmp_path / "t.csv"), "--response", "rate", "--by", "nodes,fs")["sentence"]
+    assert "at fs=a scales best (efficiency 1.00, " in said
+    assert "at fs=b worst (0.0030, 0.0030 to 0.0030: slower than on fewer)" in said
+
+
 def test_other_clocks_are_other_metrics(measured):
     assert {g["metric"] for g in as_json(measured, "--clock", "sum_of_ranks")["groups"]} == {
         "rate_sum_of_ranks", "bandwidth_sum_of_ranks",

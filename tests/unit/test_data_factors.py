@@ -17,7 +17,7 @@ from iosonde.answers.regress import regress
 from iosonde.answers.summary import store_overview
 from iosonde.answers.validate import validate
 from iosonde.cli.commands import check, rank, summary
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import Asked
 from iosonde.data.responses import one_response, responses
@@ -42,6 +42,15 @@ def trial(number: int, value: float, experiment: str = "e", facts=None, repetiti
     rows = [Observation("write", "bandwidth_last_done", value + i, "bytes/s", None, i) for i in range(repetitions)]
     return Run(f"{experiment}-{number:04d}", experiment, "test", f"2026-11-22T10:{number:02d}:00Z", 1.0,
                {"nodes": 1, **factors, "repetition": 0, "block": 0}, rows, facts=facts or {})  # fmt: skip
+
+
+def test_a_value_that_is_no_number_is_named_by_its_run_and_metric(tmp_path):
+    place = stored(tmp_path / "s", [trial(i, math.nan if i == 3 else 100.0 + i, n=i % 2) for i in range(8)], "n")
+    with pytest.raises(DataError) as refused:
+        summary.command.main([place], standalone_mode=False)
+    assert "run e-0003, write bandwidth_last_done, column 'value': 'nan' is not a number" in str(refused.value)
+    assert refused.value.hint == "leave the run out: --where 'run!=e-0003'"
+    summary.command.main([place, "--where", "run!=e-0003"], standalone_mode=False)
 
 
 def overview(place: str, **asked):

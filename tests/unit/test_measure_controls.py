@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.core.errors import SystemFaultError
+from iosonde.core.level_text import same_level
 from iosonde.measure.rank import controls, mounted
 from iosonde.measure.spec import CACHE_DROP, CacheRegime, CommandStep, Control
 
@@ -24,12 +25,12 @@ from steps_bench import printed, run
      ("none", "", False)],
 )  # fmt: skip
 def test_what_the_system_says_is_the_level_or_it_is_not(level, said, same):
-    assert controls.same(level, said) is same
+    assert same_level(level, said) is same
 
 
 @given(st.one_of(st.integers(), st.text(min_size=1).filter(str.strip), st.floats(allow_nan=False)))
 def test_every_level_is_itself(level):
-    assert controls.same(level, f" {level}\n")
+    assert same_level(level, f" {level}\n")
 
 
 def test_a_level_is_set_read_back_and_seen_by_the_steps(tmp_path):

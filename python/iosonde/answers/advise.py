@@ -8,22 +8,23 @@ from typing import Any
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.where import matching_rows
-from iosonde.core.words import counted, percent, percent_interval, points, ratio
+from iosonde.core.words import counted, percent, ratio
 from iosonde.data.asked import Asked
-from iosonde.data.responses import Response, one_response
+from iosonde.data.in_use import in_use
+from iosonde.data.responses import Response, one_of_each, one_response
 from iosonde.data.source import Source
-from iosonde.explain.advise import Advice, Gain, Wish
+from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
 from iosonde.explain.advise_trial import KEPT, LESS, MORE, UNTOLD, Tried, against
+from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
-from .answer import Answer
+from .answer import Answer, of_each
 from .caveats import caveats, of_ratios
 from .learned import set_factors
 
-_UNASKED = "no question is worth asking"
 _VERDICTS = {
     KEPT: "The advice, tried, brought what it said",
     LESS: "The advice, tried, brought less than it said",
@@ -100,21 +101,74 @@ class Advised(Answer):
         return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
 
 
+@dataclass(frozen=True)
+class AdvisedEach(Answer):
+    """Advice on several responses of a store; ``left`` says of which there is none, and why."""
+
+    items: tuple[Advised, ...]
+    left: tuple[str, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde advise --json`` of several responses."""
+        return {"advice": [one.content() for one in self.items], "left_out": list(self.left)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a setting of each response."""
+        return [{"response": one.advice.instances.response, **row} for one in self.items for row in one.records()]
+
+    @property
+    def sentence(self) -> str:
+        """What is advised on each."""
+        return of_each([(one.advice.instances.response, one.sentence) for one in self.items])
+
+    @property
+    def advice(self) -> Advice:
+        """Where one is needed. Raises InputError."""
+        names = ", ".join(f"'{one.advice.instances.response}'" for one in self.items)
+        raise InputError(f"the advice is on {len(self.items)} responses", f"name one with --response: {names}")
+
+    def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
+        """Of one response alone: raises InputError."""
+        raise AssertionError(self.advice)
+
+
 def advise(
     source: Source, asked: Asked, how: Advising, workload: Mapping[str, str] | None = None, new: Source | None = None
-) -> Advised:
-    """Advice from the trials of DATA; for one ``workload``, or held against ``new`` trials. Raises InputError,
-    DataError."""
+) -> Advised | AdvisedEach:
+    """Advice from the trials of DATA, of a store on every operation that is asked for; for one ``workload``, or held
+    against ``new`` trials. Raises InputError, DataError."""
     if workload is not None and new is not None:
         raise InputError("--for asks for one workload, --against compares all", "give one of the two")
     if source.store is None and not asked.response:
         raise InputError("--response is missing", f"columns: {', '.join(source.table.names)}")
-    response = _response(source, asked, (*how.choose, *(how.given or ())))
-    given = how.given if how.given is not None else _other_factors(source, asked, response, how.choose)
-    made = advice_of(response, replace(how, given=tuple(given)), asked.level)
+    made, left = list[Advised](), list[DataError]()
+    for response in one_of_each(source, replace(asked, on=(*how.choose, *(how.given or ())))):
+        try:
+            made.append(_advised(source, response, asked, how, workload, new))
+        except DataError as error:
+            left.append(error)
+    if not made:
+        raise left[0] if left else DataError(f"{source.name} holds no rows", "give a table with measurements")
+    return made[0] if len(made) == 1 and not left else AdvisedEach(tuple(made), tuple(one.message for one in left))
+
+
+def _advised(
+    source: Source, response: Response, asked: Asked, how: Advising, workload: Mapping[str, str] | None,
+    new: Source | None,
+) -> Advised:  # fmt: skip
+    if not len(response.rows):
+        raise DataError(f"{source.name} holds no rows", "give a table with measurements")
+    named = replace(asked, response=(response.title,)) if source.store is not None else asked
+    given = how.given if how.given is not None else _other_factors(source, named, response, how.choose)
+    how = replace(how, given=source.apart((*how.choose, *given))[len(how.choose) :])
+    current, said = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    made = advice_of(response, replace(how, current=current), asked.level)
+    made = replace(made, warnings=(*([said] if said else []), *made.warnings))
     case = None if workload is None else _case(made, workload, source)
-    tried = None if new is None else against(made, _response(new, asked, (*how.choose, *given)).rows)
-    return Advised(made, case, tried)
+    if new is None:
+        return Advised(made, case)
+    again = one_response(new, replace(named, on=(*how.choose, *(how.given or ()))))
+    return Advised(made, case, against(made, again.rows))
 
 
 def advice_of(response: Response, how: Advising, level: float) -> Advice:
@@ -123,13 +177,6 @@ def advice_of(response: Response, how: Advising, level: float) -> Advice:
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
     made = advised(response.rows, response.title, how.choose, how.given or (), level, wish)
     return replace(made, warnings=(*caveats(response), *of_ratios(response), *made.warnings))
-
-
-def _response(source: Source, asked: Asked, names: Sequence[str]) -> Response:
-    response = one_response(source, replace(asked, on=tuple(names)))
-    if not len(response.rows):
-        raise DataError(f"{source.name} holds no rows", "give a table with measurements")
-    return response
 
 
 def _other_factors(source: Source, asked: Asked, response: Response, choose: Sequence[str]) -> list[str]:
@@ -165,46 +212,3 @@ def _number(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def sentence_of(made: Advice) -> str:
-    """What is advised, with its gain; or that nothing is, and why."""
-    gain = made.gain
-    if gain is None:
-        return "No advice: a single trial of few instances leaves nothing to measure a gain on."
-    if made.kind == "nothing":
-        if made.current == made.best_default:
-            return (
-                f"Stay with {made.current}: no other default is better, and rules gain nothing that can be told from 0."
-            )
-        if made.current is not None:
-            return f"No advice: the gain over {gain.over} is {points(gain.share)} of the best, which may be nothing."
-        over = points(made.over_random) if made.over_random else "~"
-        if not _asked(gain):
-            return (
-                f"No advice: {_UNASKED}, and {gain.over} gains {over} over a setting at random, which may be nothing."
-            )
-        return (
-            f"No advice: rules gain {points(gain.share)} of the best over {gain.over}, and {gain.over} {over} over a "
-            "setting at random; both may be nothing."
-        )
-    falls = (
-        "" if gain.possible is None else f"; choosing for each instance alone gives {percent_interval(gain.possible)}"
-    )
-    if made.kind == "default" and made.current is None:
-        rules = _UNASKED if not _asked(gain) else f"rules gain {points(gain.share)} over it, which may be nothing"
-        over = "" if made.over_random is None else f", {points(made.over_random)} over a setting at random"
-        all_of = f"Advice: {made.best_default} for everything: {percent_interval(gain.reference)} of the best"
-        return f"{all_of}{over}{falls}; {rules}."
-    what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{made.best_default} for everything"
-    return (
-        f"Advice: {what}: {percent_interval(gain.advised)} of the best possible where it was not learned, against "
-        f"{percent_interval(gain.reference)} for {gain.over}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
-        f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
-        f"{percent(gain.reference_lowest)}."
-    )
-
-
-def _asked(gain: Gain) -> bool:
-    """Whether rules were worth trying in any part of the cross-validation."""
-    return bool(gain.share.value) or gain.share.low != gain.share.high

@@ -118,8 +118,9 @@ def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
 def _names(source: Source, asked: Asked, experiment: Experiment) -> list[Name]:
     """What a summary of the clock shows."""
     rows = source.trials(asked.choice).rows
-    columns = [rows.columns[name].values for name in ("experiment", "operation", "metric", "unit")]
-    found = {(str(o), str(m), str(u)): None for e, o, m, u in zip(*columns, strict=True) if e == experiment.id}
+    runs = {run.id for run in source.runs if run.experiment == experiment.id}
+    columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
+    found = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
     return list(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 
@@ -29,6 +29,11 @@ class Answer(ABC):
     def problem(self) -> bool:
         """Whether it found what its command exists to find (exit code 1)."""
         return False
+
+
+def of_each(sentences: Sequence[tuple[str, str]]) -> str:
+    """One sentence as it is; of several each with what it is about: (what, sentence)."""
+    return sentences[0][1] if len(sentences) == 1 else " ".join(f"{what}: {said}" for what, said in sentences)
 
 
 def finite(value: Any) -> Any:

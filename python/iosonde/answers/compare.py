@@ -15,8 +15,9 @@ from iosonde.core.table import Table
 from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.choice import texts
+from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import responses
-from iosonde.data.source import Source
+from iosonde.data.source import Source, by_itself
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
@@ -66,6 +67,15 @@ def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
         return _Found((SidePair(ComparedPart({}, Table({}), ""), a, b),), "it is given as A")
     if sides.other is not None:
         return _of_two(source, sides.other, asked, sides)
+    if sides.group == EXPERIMENT:
+        return _of_groups(source, asked, sides)
+    group = (sides.group,) if sides.by and sides.group else ()
+    source, note = by_itself(source, (*sides.by, *group))
+    found = _alone(source, asked, sides)
+    return replace(found, warnings=(note, *found.warnings)) if note else found
+
+
+def _alone(source: Source, asked: Asked, sides: Sides) -> _Found:
     if source.store is None and sides.group is None:
         why = "it is given first" if sides.a is None else "it is given as A"
         return _Found(tuple(_of_columns(source, asked, sides)), why)
@@ -73,10 +83,12 @@ def _found(source: Source | None, asked: Asked, sides: Sides) -> _Found:
 
 
 def _of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> _Found:
+    (a, of_a), (b, of_b) = (by_itself(one, sides.by) for one in (a, b))
     made = of_two(a, b, asked, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in made.parts for pair in pairs_of(part, made.names, own))
-    return _Found(pairs, "it is given first", made.left_out, made.warnings)
+    notes = (f"{name}: {note}" for name, note in zip(made.names, (of_a, of_b), strict=True) if note)
+    return _Found(pairs, "it is given first", made.left_out, (*notes, *made.warnings))
 
 
 def _of_groups(source: Source, asked: Asked, sides: Sides) -> _Found:

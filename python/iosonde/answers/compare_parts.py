@@ -84,7 +84,7 @@ def of_store(source: Source, asked: Asked, sides: Sides) -> Iterator[ComparedPar
     twins = [known.confounded.get(name) for name in own]
     nested = with_group(source, sides.group)
     others = tuple(name for name in known.names if name not in (*own, *twins, *nested))
-    settings = sides.by or others
+    settings = tuple(name for name in source.apart((*sides.by, *own)) if name not in own) if sides.by else others
     adjust = () if sides.pair or sides.published else tuple(name for name in others if name not in settings)
     adjust = adjust if sides.adjust is None else sides.adjust
     found = responses(source, replace(asked, on=(*sides.by, *own)))

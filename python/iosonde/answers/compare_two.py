@@ -18,6 +18,7 @@ from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles, stored
 from iosonde.data.asked import Asked
+from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
@@ -43,6 +44,8 @@ def of_two(a: Source, b: Source, asked: Asked, sides: Sides) -> Two:
     if sides.group is not None or sides.levels or sides.published:
         raise InputError("two DATA are A and B themselves", "leave --group, its levels and published sides out")
     names = names_of(a, b)
+    if several := next((name for name, one in zip(names, (a, b), strict=True) if EXPERIMENT in one.known.names), None):
+        raise InputError(f"{several} holds several experiments, and none is one of the other's", "--experiment last")
     known, other = _known(a, b, names, asked)
     of_a, of_b = (_responses(source, asked) for source in (a, b))
     left_out = [f"{name} alone has {some(gone)}"

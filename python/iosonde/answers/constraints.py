@@ -50,7 +50,7 @@ def of_experiments(source: Source, examples: Examples) -> tuple[list[str], list[
     not taken over). A factor that the model has not stands as its value, where all runs have the same."""
     if source.store is None:
         return [], []
-    ids = set(source.table.columns["experiment"].values) if "experiment" in source.table.columns else set()
+    ids = {run.experiment for run in source.runs}
     taken: dict[str, None] = {}
     left: dict[str, None] = {}
     for experiment in source.experiments:

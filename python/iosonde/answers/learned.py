@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Role
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, one_response
@@ -27,7 +27,9 @@ def learned(source: Source, asked: Asked) -> Learned:
     if source.store is None:
         refuse_unnamed(source, asked)
     response = one_response(source, asked).with_scattered()
-    names = list(asked.on) or [name for name in set_factors(response) if _varies(response, name)]
+    names = list(source.apart(asked.on)) or [name for name in set_factors(response) if _varies(response, name)]
+    if not names:
+        raise DataError(f"{response.title}: no factor has two levels", "what never varies explains nothing")
     found = examples(response.rows, response.title, names)
     units = source.units() if source.store is not None else {}
     features = tuple(replace(one, unit=one.unit or units.get(one.name, "")) for one in found.features)

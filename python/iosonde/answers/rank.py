@@ -15,7 +15,7 @@ from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 
-from .answer import Answer
+from .answer import Answer, of_each
 from .caveats import caveats
 
 _MANY_ROWS = 20_000  # more take seconds
@@ -35,6 +35,11 @@ class Rankings(Answer):
         if self.single and len(self.rankings) == 1:
             return self.rankings[0].to_json()
         return {"rankings": [ranking.to_json() for ranking in self.rankings]}
+
+    @property
+    def sentence(self) -> str:
+        """Which factors matter, of each response."""
+        return of_each([(ranking.response, ranking.sentence) for ranking in self.rankings])
 
     def records(self) -> list[dict[str, Any]]:
         """One row a factor."""

@@ -107,7 +107,7 @@ def explained(
     if own & set(columns):
         raise InputError(f"'{response.title}' is both the response and a predictor", "leave it out of --on")
     response = response.with_scattered() if lines else response
-    terms = list(asked.on) or response.names
+    terms = list(source.apart(asked.on)) or response.names
     if not terms:
         raise InputError(f"{source.name} has no factor that varies", "name predictors with --on")
     return response, terms

@@ -87,6 +87,7 @@ def _rows(source: Source, asked: Wanted) -> tuple[Table, Sequence[str], Sequence
     """(the rows that are trials, the columns that are responses, what makes the cells). A store's ``value`` must be of
     one operation and metric, unless terms or cells tell them apart."""
     rows = source.trials().rows
+    asked = asked if asked.by is None else replace(asked, by=source.apart(asked.by))
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
     named = Asked(asked.response, asked.by or (), asked.clock, asked.level, asked.metric)
     if not columns.issuperset(asked.response):

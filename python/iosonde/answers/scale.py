@@ -145,7 +145,7 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     chosen = every if len(every) == 1 else [one for one in every if is_rate(one.unit) or how.of_time]
     if not chosen:
         raise DataError("no rate is left", "the conditions leave no metric that is work per time")
-    settings = how.by
+    settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
     apart, said = without_the_writer(source.runs) if how.on in ("nodes", "ranks") else (set[str](), "")

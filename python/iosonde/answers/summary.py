@@ -80,6 +80,7 @@ def pilot_of(source: Source) -> int | None:
 
 def _of_columns(source: Source, asked: Asked, by: Sequence[str]) -> Overview:
     """Columns as they are; computed ones under their own name. Rows of single ranks only where they are asked for."""
+    by = source.apart(by)
     of_ranks = source.store is not None and ("rank" in by or any(one[0] == "rank" for one in source.where))
     if of_ranks:
         return overview.of_table(source.table, asked.response, by, asked.level)

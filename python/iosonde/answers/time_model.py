@@ -126,6 +126,7 @@ def time_model(source: Source | None, asked: Asked, operation: OneOperation, by:
         if not sizes:
             raise InputError("--size is missing", "write it like 256KiB")
     elif known and source.store is not None and not asked.response:
+        by = source.apart(by)
         groups, notes = _of_store(source, found, asked.level, by)
     elif known:
         groups = [_of_rows(name, times.classify(found, sizes_, seconds), asked.level)
@@ -194,6 +195,7 @@ def _groups(source: Source, asked: Asked, by: Sequence[str]) -> list[tuple[str, 
         if len(given) != 1:
             known = f"columns: {', '.join(source.table.names)}"
             raise InputError(f"{option} {'names several columns' if given else 'is missing'}", known)
+    by = [name for name in source.apart((*asked.on, *by)) if name not in asked.on]
     response = one_response(source, replace(asked, on=(*asked.on, *by)))
     table, on = response.rows, response.rows.column(asked.on[0])
     seconds = response.values * _scale(response)

@@ -57,7 +57,7 @@ def summary(data: Any, response: Names = None, by: Names = None, **options: Unpa
     from iosonde.answers.summary import summary as answer
     from iosonde.report.text.summary import lines
 
-    source, wanted = one_experiment(data, response, by, options)
+    source, wanted = one_experiment(data, response, None, options, by, alike=False)
     return Result(answer(source, wanted, names(by, "by")), lines)
 
 
@@ -89,7 +89,7 @@ def check(
     from iosonde.answers.check import check as answer
     from iosonde.report.text.check import lines
 
-    source, wanted = one_experiment(data, response, by, options)
+    source, wanted = one_experiment(data, response, None, options, by, alike=False)
     limit = None if bound is None else carried(str(bound), "bound")
     return Result(answer(source, wanted, names(by, "by"), limit), lines)
 
@@ -118,7 +118,7 @@ def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack
     from iosonde.answers.check import noise as answer
     from iosonde.report.text.noise import lines
 
-    source, wanted = one_experiment(data, response, by, options)
+    source, wanted = one_experiment(data, response, None, options, by, alike=False)
     return Result(answer(source, wanted, names(by, "by")), lines)
 
 

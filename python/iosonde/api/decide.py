@@ -13,9 +13,9 @@ from .words import (
     LearningOptions,
     Names,
     Setting,
-    asked,
     checked,
     names,
+    one_experiment,
     one_of,
     open,
     takes,
@@ -24,7 +24,7 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised
+    from iosonde.answers.advise import Advised, AdvisedEach
     from iosonde.answers.candidates import Learning
     from iosonde.answers.fit import Fitted
     from iosonde.answers.held_out import HeldOut
@@ -69,7 +69,7 @@ def fit(
     from iosonde.report.fit_plots import fit_plot
     from iosonde.report.text.fit import lines
 
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     made = answer(source, wanted, _learning(families, options), names(constraints, "constraints"))
     if output is not None:
         replace_file(Path(output), made.model_text().encode())
@@ -180,7 +180,7 @@ def validate(
     from iosonde.report.fit_plots import validation_plot
     from iosonde.report.text.validate import lines
 
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     folding = Folding(options["inverse"], options["split"], options["leave_out"])
     return Result(answer(source, wanted, _learning(families, options), folding, curve), lines, validation_plot)
 
@@ -206,10 +206,11 @@ def held_out(model: str | Path | Result[Fitted], data: Any, **options: Unpack[Da
         One row.
     """
     from iosonde.answers.held_out import held_out as answer
+    from iosonde.answers.model_file import example
     from iosonde.report.text.validate import held_out_lines
 
     fitted = _model(model)
-    source, wanted = asked(data, None, None, options)
+    source, wanted = one_experiment(data, None, None, options, list(example(fitted)))
     return Result(answer(fitted, source, wanted.level), held_out_lines)
 
 
@@ -227,7 +228,9 @@ class AdviseOptions(DataOptions, total=False):
 
 
 @takes(AdviseOptions)
-def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[AdviseOptions]) -> Result[Advised]:
+def advise(
+    data: Any, choose: Names, response: Names = None, **options: Unpack[AdviseOptions]
+) -> Result[Advised | AdvisedEach]:
     """The best setting of ``choose`` for each workload, and what choosing it gains where it was not learned.
 
     Parameters
@@ -240,23 +243,25 @@ def advise(data: Any, choose: Names, response: Names = None, **options: Unpack[A
     **options
         ``given``: columns that describe the workload; of a store by default its others. ``better``: ``"higher"`` or
         ``"lower"``; by default as of the response. ``current``: the setting in use, as ``{"stripe_count": 4}``: the
-        gain is then over it. ``workload``: what to set for this one, the ``--for`` of the command. ``depth``: at most
-        so many questions; ``full``: all of them, not only those that are worth it; ``unweighted``: every instance
-        counts alike. ``against``: new trials (DATA), which the promise is held against. And ``where``, ``metric``,
-        ``clock``, ``experiment``, ``level``.
+        gain is then over it; by default what a campaign found before it set anything. ``workload``: what to set for
+        this one, the ``--for`` of the command. ``depth``: at most so many questions; ``full``: all of them, not only
+        those that are worth it; ``unweighted``: every instance counts alike. ``against``: new trials (DATA), which the
+        promise is held against. And ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
     Returns
     -------
-    Result[Advised]
-        One row a setting, as a default for everything. ``.answer.files("romio", {})`` are the rules as files of a
-        system; ``.plot()`` draws the loss by the depth of the tree.
+    Result[Advised | AdvisedEach]
+        One row a setting, as a default for everything; of a store with several operations, of each.
+        ``.answer.files("romio", {})`` are the rules as files of a system; ``.plot()`` draws the loss by the depth of
+        the tree; both of one response.
     """
     from iosonde.answers.advise import Advising
     from iosonde.answers.advise import advise as answer
     from iosonde.report.figures.depth import figure
     from iosonde.report.text.advise import lines
 
-    source, wanted = asked(data, response, None, options)
+    cells = () if options["given"] is None else (*names(choose, "choose"), *names(options["given"], "given"))
+    source, wanted = one_experiment(data, response, None, options, cells)
     if options["better"] is not None:
         one_of(options["better"], ("higher", "lower"), "better")
     within(options["depth"], 0, 12, "depth")

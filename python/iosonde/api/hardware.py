@@ -12,7 +12,20 @@ from iosonde.core.system_words import FLAGS, READS
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 from .result import Result
-from .words import DataOptions, Names, asked, checked, level_text, names, nothing, one_of, takes, warn, within
+from .words import (
+    DataOptions,
+    Names,
+    asked,
+    checked,
+    level_text,
+    names,
+    nothing,
+    one_experiment,
+    one_of,
+    takes,
+    warn,
+    within,
+)
 
 if TYPE_CHECKING:
     from iosonde.answers.bound import Bounds
@@ -204,7 +217,7 @@ def time_model(
     from iosonde.answers.time_model import time_model as answer
     from iosonde.report.text import time_model as text
 
-    source, wanted = asked(data, response, on, options) if data is not None else nothing(options)
+    source, wanted = one_experiment(data, response, on, options, by) if data is not None else nothing(options)
     state = one_of(options["state"], ("prepared", "sequential"), "state")
     operation = OneOperation(
         _parts(dict(options)), state, names(options["only"], "only"),

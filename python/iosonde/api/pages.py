@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE, Asked
-from iosonde.data.source import Source, narrowed
+from iosonde.data.source import Source, by_itself, narrowed
 
 from .words import Names, Setting, checked, level_text, names, one_of, open, takes, texts, warn
 
@@ -204,9 +204,11 @@ def _factors(data: Any, on: tuple[str, ...], options: PlotOptions, level: float)
     from iosonde.answers.plot.factors import panels
     from iosonde.report.figures.factors import factors_figure
 
-    source = open(data, options["where"], options["experiment"])
+    data, note = by_itself(open(data, options["where"], options["experiment"]), on, alike=True)
     asked = Asked(_responses(options), on, options["clock"], level)
-    made = panels(source, asked, options["together"])
+    made = panels(data, asked, options["together"])
+    if note:
+        warn(note)
     for why in made.left:
         warn(f"not drawn: {why}")
     return factors_figure(made.items, made.columns)

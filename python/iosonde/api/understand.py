@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from iosonde.data.asked import Asked
 
 from .result import Result
-from .words import DataOptions, Names, Setting, asked, checked, levels_of, names, open, takes, texts, within
+from .words import DataOptions, Names, Setting, checked, levels_of, names, one_experiment, open, takes, texts, within
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
@@ -58,8 +58,9 @@ def rank(
     from iosonde.report.figures.importance import figure
     from iosonde.report.text.rank import lines
 
-    source, wanted = asked(data, response, on, options)
     together = {name: names(several, "blocks") for name, several in (blocks or {}).items()}
+    cells = [name for several in together.values() for name in several]
+    source, wanted = one_experiment(data, response, on, options, cells)
     return Result(answer(source, wanted, Ranked(names(fixed, "fixed"), together)), lines, figure)
 
 
@@ -137,7 +138,7 @@ def regress(
     predicted = AtPoints([texts(point, "at") for point in points], new, robust)
     if isinstance(data, Mapping):
         return Result(of_sums(data, checked(options["level"]), predicted), lines, figure)
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     return Result(answer(source, wanted, predicted), lines, figure)
 
 
@@ -173,7 +174,7 @@ def anova(
     from iosonde.answers.anova import anova as answer
     from iosonde.report.text.anova import lines
 
-    source, wanted = asked(data, response, on, options)
+    source, wanted = one_experiment(data, response, on, options)
     return Result(answer(source, wanted, SumsOfSquares(block, kind, names(contrasts, "contrasts"))), lines)
 
 
@@ -223,7 +224,7 @@ def scale(
     from iosonde.report.figures.scaling import figure
     from iosonde.report.text.scale import lines
 
-    source, wanted = asked(data, response, None, options)
+    source, wanted = one_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
     if options["bootstrap"]:
         within(options["bootstrap"], 100, 100_000, "bootstrap")
     size = None if options["as_stations"] is None else str(options["as_stations"])

@@ -118,10 +118,13 @@ def asked(data: Any, response: Names, on: Names, options: DataOptions) -> tuple[
     return source, Asked(names(response, "response"), names(on, "on"), options["clock"], level, metric)
 
 
-def one_experiment(data: Any, response: Names, by: Names, options: DataOptions) -> tuple[Source, Asked]:
-    """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell."""
-    opened, wanted = asked(data, response, None, options)
-    source, note = by_itself(opened, options["experiment"], names(by, "by"))
+def one_experiment(
+    data: Any, response: Names, on: Names, options: DataOptions, cells: Names = None, alike: bool = True
+) -> tuple[Source, Asked]:
+    """As ``asked``; of a store the last experiment alone, which is said, where several would be in one cell of ``on``
+    and ``cells``; as ``by_itself``."""
+    opened, wanted = asked(data, response, on, options)
+    source, note = by_itself(opened, (*wanted.on, *names(cells, "by")), alike)
     if note:
         warn(note)
     return source, wanted

@@ -13,7 +13,7 @@ from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.pair_rule import pair_rule
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import LEVELS_FOUND, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
 from iosonde.core.units import format_seconds
 from iosonde.importers import registry
@@ -114,7 +114,7 @@ def measure(
         pace = Pace(partial(forecast, wanted), measured_trials(store, wanted), say)
         forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
         with forked, restore.kept(_settings(store, wanted, ready, experiment), say) as found:
-            known = {"levels_found": found} if found else {}
+            known = {LEVELS_FOUND: found} if found else {}
             benches = {name: replace(one, facts=one.facts | known) for name, one in benches.items()}
             ended = _trials(store, Steps(one, clear, pace), experiment, done, rules, progress)
     except BaseException as error:

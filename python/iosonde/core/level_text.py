@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from .column_units import split_unit
+from .errors import InputError
 from .table import Cell, show
+from .types import FactorValue, level_text
 from .units import format_size, parse_size, typed_sizes
 
 
@@ -28,6 +30,20 @@ def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
     """``t=4 KiB``, ``nodes=2``; the unit in a column's name is that of the text."""
     return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={level_shown(level, units.get(name, ''))}"
             for name, level in by.items()]  # fmt: skip
+
+
+def same_level(level: FactorValue, said: str) -> bool:
+    """Whether what somebody wrote, or a system said, is the level: as text, as a number, or as a size (4MiB is
+    4194304)."""
+    wanted, found = level_text(level).strip(), said.strip()
+    if wanted == found:
+        return True
+    for read in (float, parse_size):
+        try:
+            return read(wanted) == read(found)
+        except (ValueError, InputError):
+            continue
+    return False
 
 
 def setting_text(by: Mapping[str, Cell], units: Mapping[str, str]) -> str:

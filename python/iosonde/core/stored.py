@@ -10,6 +10,7 @@ from typing import Any
 from .types import FactorValue, Finding, Severity
 
 FILESYSTEM, TARGET = "filesystem", "target"
+LEVELS_FOUND = "levels_found"
 
 
 def plain(column: str) -> str:
@@ -230,6 +231,13 @@ class StoredRun:
     def facts(self) -> Mapping[str, Any]:
         """What the machine was like, and how it was measured."""
         return self.document.get("facts") or {}
+
+    @property
+    def found(self) -> Mapping[str, str]:
+        """Factor → what the system said of it before the campaign set anything; without those that were not read, and
+        that were not the same on all nodes."""
+        read: Mapping[str, Sequence[str]] = self.facts.get(LEVELS_FOUND) or {}
+        return {factor: nodes[0] for factor, nodes in read.items() if len(set(nodes)) == 1}
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from iosonde.core.units import typed_sizes
 
 Cell = float | int | str | None
 _BYTES = ("bytes", "B")
+_OF_RUN = ("run", "operation", "metric")
 _LARGEST = 1e140  # sums of a million squares stay finite
 
 
@@ -122,12 +123,12 @@ class Table:
                 return np.full(len(self), np.nan)
             row = next((i for i, value in enumerate(column.values) if not is_number(value)), 0)
             raise DataError(f"{self.place(row)}, column '{column.name}': {_not_a_number(column.values[row])}",
-                            _cure(column.values[row]))  # fmt: skip
+                            self._cure(column, row))  # fmt: skip
         values = column.values.astype(float)
         if np.any(np.isinf(values)):
             row = int(np.flatnonzero(np.isinf(values))[0])
             raise DataError(f"{self.place(row)}, column '{column.name}': the value is infinite",
-                            "leave the cell empty if the value is missing")  # fmt: skip
+                            self._cure(column, row))  # fmt: skip
         size = np.abs(values)
         extreme = (size > _LARGEST) | ((size < 1 / _LARGEST) & (size > 0))
         if np.any(extreme):
@@ -152,12 +153,26 @@ class Table:
         ]
 
     def place(self, row: int) -> str:
-        """Where a row came from, for a message."""
+        """Where a row came from, for a message: of a store its run, operation and metric."""
+        if self._of_runs:
+            run, operation, metric = (self.columns[name].values[row] for name in _OF_RUN)
+            return f"{self.source}, run {run}, {operation} {metric}"
         at = f"line {self.lines[row]}" if self.lines is not None else f"row {row + 1}"
         return f"{self.source}, {at}" if self.source else at
 
+    @property
+    def _of_runs(self) -> bool:
+        """Whether it is of a store, in which no row has a number."""
+        return self.lines is None and all(name in self.columns for name in _OF_RUN)
+
     def _where(self) -> str:
         return f"{self.source}: " if self.source else ""
+
+    def _cure(self, column: Column, row: int) -> str:
+        """What to do with a cell that is no number."""
+        if self._of_runs:
+            return f"leave the run out: --where 'run!={self.columns['run'].values[row]}'"
+        return _cure(column.values[row])
 
     def _nearest(self, name: str) -> str:
         candidates = list(dict.fromkeys([*self.columns, *(c.label for c in self.columns.values())]))

@@ -1,26 +1,59 @@
-"""Which experiment of a store is meant: one by its id, the last, or all; never several in one cell unasked."""
+"""Which experiment of a store is meant: one by its id or name, the last, or all; never several in one cell."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from iosonde.core.hardware import SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
+from iosonde.core.types import Experiment
 
 if TYPE_CHECKING:
     from iosonde.store import Store
 
 LAST, ALL = "last", "all"
-_COLUMN = "experiment"
+EXPERIMENT = "experiment"  # the column
+
+
+def titles(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """Id → what people call it: its name, with the id where several have that name; an import is called by its id."""
+    names = {one.id: one.name if one.settings and one.name else one.id for one in experiments}
+    several = Counter(names.values())
+    return {key: f"{name} ({key})" if several[name] > 1 else name for key, name in names.items()}
+
+
+def entitled(rows: Table, called: dict[str, str]) -> Table:
+    """With the ``titles`` of the experiments in the place of their ids, in their order."""
+    if EXPERIMENT not in rows.columns:
+        return rows
+    column = rows.columns[EXPERIMENT]
+    values = np.array([called.get(one, one) for one in column.values], dtype=object)
+    return replace(
+        rows, columns={**rows.columns, EXPERIMENT: replace(column, values=values, order=(*called.values(),))}
+    )
+
+
+def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str]) -> list[tuple[str, str, Any]]:
+    """The conditions with the id in the place of a title."""
+    ids = {title: key for key, title in called.items()}
+    return [(name, op, ids.get(value, value) if name == EXPERIMENT else value) for name, op, value in conditions]
 
 
 def of_word(store: Store, word: str | None) -> str | None:
-    """The id that ``--experiment`` means; None is all of them. Raises InputError for an id that is not there."""
-    if word in (None, ALL, LAST) and word not in {one.id for one in store.experiments()}:
+    """The id that ``--experiment`` means; None is all of them. Raises InputError for one that is not there."""
+    called = titles(store.experiments())
+    if word in (None, ALL, LAST) and word not in called:
         ids = measured([StoredRun(document) for document in store.runs()]) if word == LAST else []
         return ids[-1] if ids else None
+    if word not in called:
+        word = next((key for key, title in called.items() if title == word), word)
     store.check_experiment(word)
     return word
 
@@ -32,14 +65,17 @@ def measured(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def mixed(rows: Table, cells: Sequence[str]) -> bool:
-    """Whether rows of several experiments would be one cell of one operation and metric."""
-    if _COLUMN not in rows.columns or _COLUMN in cells:
+    """Whether rows of several experiments would be one cell of one operation and metric. ``cells``: columns, or terms
+    over them, as ``log2(size)``."""
+    if EXPERIMENT not in rows.columns or len(set(rows.columns[EXPERIMENT].values)) < 2:
         return False
-    names = [name for name in dict.fromkeys(("operation", "metric", *cells)) if name in rows.columns]
-    return len(rows.groups(names)) < len(rows.groups([*names, _COLUMN]))
+    named = {word for term in cells for word in (term, *re.findall(r"\w+", term))}
+    own = [name for name, column in rows.columns.items() if name in named or column.label in named]
+    names = [name for name in dict.fromkeys(("operation", "metric", *own)) if name in rows.columns]
+    return EXPERIMENT not in names and len(rows.groups(names)) < len(rows.groups([*names, EXPERIMENT]))
 
 
-def note(ids: Sequence[str], shown: str) -> str:
+def note(ids: Sequence[str], shown: str, why: str = "") -> str:
     """What is said where one of several was taken."""
     which = "the last" if shown == ids[-1] else "this one"
-    return f"of {len(ids)} experiments {which}, {shown}: --experiment ID|all"
+    return f"of {len(ids)} experiments {which}, {shown}{why}: --experiment ID|all"

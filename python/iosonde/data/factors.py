@@ -8,7 +8,7 @@ with the first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,10 @@ class KnownFactors:
     def names(self) -> list[str]:
         """The columns."""
         return [factor.name for factor in self.factors]
+
+    def with_column(self, rows: Table, name: str) -> KnownFactors:
+        """With a column that nobody declared."""
+        return replace(self, factors=(*self.factors, _factor(rows, name, Factor(name))))
 
 
 def of_runs(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> KnownFactors:

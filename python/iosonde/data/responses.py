@@ -97,7 +97,7 @@ def responses(source: Source, asked: Asked) -> list[Response]:
         found = _of_table(source, asked)
     else:
         found = list(_of_store(source, asked))
-    return [one.on(asked.on) for one in found] if asked.on else found
+    return [one.on(source.apart(asked.on)) for one in found] if asked.on else found
 
 
 def one_response(source: Source, asked: Asked) -> Response:
@@ -113,6 +113,18 @@ def one_response(source: Source, asked: Asked) -> Response:
     more = f" and {len(found) - 6} more" if len(found) > 6 else ""
     what = f"'{asked.response[0]}'" if asked.response else "DATA"
     raise InputError(f"{what} has {len(found)} responses: {shown}{more}", "choose one with --response")
+
+
+def one_of_each(source: Source, asked: Asked) -> list[Response]:
+    """A response for each operation of a store: of several metrics its headline, if it has one; of a table the only
+    response. Raises InputError, DataError."""
+    if source.store is None:
+        return [one_response(source, asked)]
+    by_operation: dict[str, list[Response]] = {}
+    for one in responses(source, asked):
+        by_operation.setdefault(one.operation or one.title, []).append(one)
+    chosen = [(several, _headline(several) if len(several) > 1 else None) for several in by_operation.values()]
+    return [one for several, first in chosen for one in ([first] if first else several)]
 
 
 def _headline(found: Sequence[Response]) -> Response | None:
@@ -144,7 +156,7 @@ def _of_store(source: Source, asked: Asked) -> Iterator[Response]:
 
 def _metrics(source: Source, asked: Asked, choice: MetricChoice, made: stored.Trials) -> Iterator[Response]:
     """A response for each operation and metric of these trials."""
-    by = asked.on or source.known.names
+    by = source.apart(asked.on) or source.known.names
     single = all(run.imported for run in source.runs) and _one_run_each(made.rows, by)
     for (operation, metric), places in made.rows.groups(["operation", "metric"]):
         places = np.sort(places)

@@ -32,7 +32,8 @@ Conditions = Sequence[tuple[str, str, Any]]
 class Source:
     """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
 
-    ``store`` is None for a table. ``damage``: what the store says of its files.
+    ``store`` is None for a table. ``experiment``: the id of the only one; ``every``: all of them were asked for.
+    ``damage``: what the store says of its files.
     """
 
     table: Table
@@ -41,6 +42,7 @@ class Source:
     experiment: str | None = None
     where: tuple[tuple[str, str, Any], ...] = ()
     damage: tuple[Finding, ...] = ()
+    every: bool = False
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -71,14 +73,21 @@ class Source:
 
     @cached_property
     def known(self) -> factors.KnownFactors:
-        """The factors of a store that vary over its complete runs; none of a table, whose user names them."""
+        """The factors of a store that vary over its complete runs, and the experiment where several would share a cell;
+        none of a table, whose user names them."""
         if self.store is None:
             return factors.KnownFactors((), {})
         # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
         whole = self.table.take(stored.whole_rows(self.table))
         rows = whole if len(whole) else self.table
         shown = set(rows.columns["run"].values) if "run" in rows.columns else set()
-        return factors.of_runs(rows, [run for run in self.runs if run.id in shown], self.experiments)
+        found = factors.of_runs(rows, [run for run in self.runs if run.id in shown], self.experiments)
+        return found.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, found.names) else found
+
+    def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """The columns (or terms) that make cells, and the experiment where several would share one."""
+        apart = self.store is None or not cells or not experiments.mixed(self.table, cells)
+        return tuple(cells) if apart else (*cells, experiments.EXPERIMENT)
 
     def trials(self, choice: MetricChoice = EVERY) -> stored.Trials:
         """One row for each trial; of a store, each trial, operation and metric of the choice, by time.
@@ -163,32 +172,51 @@ def _of_file(path: Path, name: str, conditions: Conditions) -> Source:
 
 def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
     """What was opened, with further conditions. Raises InputError, DataError."""
-    if source.store is not None and experiment in (experiments.LAST, experiments.ALL):
-        experiment = experiments.of_word(source.store, experiment)
+    word = experiment
+    if source.store is not None:
+        experiment = experiments.of_word(source.store, word)
+    every = source.every or word == experiments.ALL
     if not where and experiment in (None, source.experiment):
-        return source
+        return replace(source, every=every)
     conditions = (*source.where, *parse_where(where))
     if source.store is None:
         return replace(source, table=tables.filtered(source.table, conditions), where=conditions)
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(f"{source.name} was opened for the experiment {source.experiment}, not {experiment}",
                          "open it again")  # fmt: skip
-    return _of_store(source.store, conditions, experiment or source.experiment)
+    return replace(_of_store(source.store, conditions, experiment or source.experiment), every=every)
 
 
-def by_itself(source: Source, word: str | None, cells: Sequence[str] = ()) -> tuple[Source, str]:
-    """The last experiment of a store alone, where nobody said which (``word``) and several would be in one cell, with a
-    line that says so. ``cells``: the columns that make them, by default the known factors."""
-    if source.store is None or word is not None or source.experiment is not None:
+def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
+    """The last experiment of a store alone, where nobody said which and several would be in one cell, with a line that
+    says so. ``cells``: the columns that make them, or terms over them; by default the known factors. ``alike``: also
+    where they did not have the same factors, as one answer needs."""
+    if source.store is None or source.every or source.experiment is not None:
         return source, ""
     ids = experiments.measured(source.runs)
-    if len(ids) < 2 or not experiments.mixed(source.table, tuple(cells) or source.known.names):
+    shared = len(ids) > 1 and _shared(source, cells)
+    other = len(ids) > 1 and not shared and alike and _lacking(source, cells or source.known.names)
+    if not shared and not other:
         return source, ""
-    return narrowed(source, (), ids[-1]), experiments.note(ids, ids[-1])
+    why = ", as the others have other factors" if other else ""
+    return narrowed(source, (), ids[-1]), experiments.note(ids, ids[-1], why)
+
+
+def _shared(source: Source, cells: Sequence[str]) -> bool:
+    """Whether several experiments are in one cell."""
+    return experiments.mixed(source.table, cells) if cells else experiments.EXPERIMENT in source.known.names
+
+
+def _lacking(source: Source, names: Sequence[str]) -> bool:
+    """Whether trials lack some of these columns."""
+    rows = source.table.take(stored.whole_rows(source.table))
+    return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
 
 def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
     data, experiment = str(store.path), experiments.of_word(store, word)
+    called = experiments.titles(store.experiments())
+    conditions = experiments.with_ids(conditions, called)
     # The file system and the target are facts of runs, and can be asked for like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}
@@ -196,9 +224,10 @@ def _of_store(store: Store, conditions: Conditions, word: str | None) -> Source:
     asked = [one for one in conditions if one not in ours]
     results = tables.of_arrow(store.results(experiment=experiment, where=asked), data)
     table = stored.with_places(results, runs, always=[column for column, _, _ in ours])
-    table = stored.as_declared(table, store.experiments(), runs)
+    table = experiments.entitled(stored.as_declared(table, store.experiments(), runs), called)
     damage = tuple(store.problems(contents=False))
-    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage)
+    every = experiment is None and word == experiments.ALL
+    return Source(tables.filtered(table, ours), data, store, experiment, tuple(conditions), damage, every)
 
 
 def _of_runs(where: Conditions) -> list[tuple[str, str, Any]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.errors import InputError
 from iosonde.core.table import Cell, Table
@@ -20,10 +21,15 @@ from .advise_defaults import Default, best_of, defaults, shares, winners
 from .advise_effects import Effect, effects
 from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth, tied
 from .advise_needs import Needs, needs
+from .advise_noise import absolute_gain, one_hot, ratio_gain, share_gain
 from .advise_parts import FEW, by_repeat, geometric, mean_estimate
-from .advise_tree import choices, cut
+from .advise_shares import best_settings, cut, of_instances, of_repeats
+from .advise_tree import choices
+from .advise_tree import cut as pruned
 from .instances import Instances, instances
 from .rules import Rule, rules
+
+Rows = npt.NDArray[np.intp]
 
 # What is advised: rules by workload, one default for all, or nothing.
 RULES, DEFAULT, NOTHING = "rules", "default", "nothing"
@@ -171,11 +177,13 @@ def advise(
     tree = learn(made, values, rows, learner)
     stop, best = pick_depth(made, values, rows, learner), int(share.mean(axis=0).argmax())
     crossed = cross_fit(made, learner, best, now)
-    random = None if crossed is None else crossed.gain("chosen", "random", _wide(made, level))
-    kind, gain = _decide(made, crossed, random, stop, best, now, level)
+    random = None if crossed is None else _over_random(made, crossed, best, _wide(made, level))
+    at = {"advice": choices(tree, made.x, stop), "default": np.full(len(made), best), "possible": best_settings(made)}
+    at |= {} if now is None else {"current": np.full(len(made), now)}
+    kind, gain = (NOTHING, None) if crossed is None else _decide(made, crossed, random, at, level)
     tried = _tried(made, gain, random, now)
     keys = [made.key(row) for row in range(len(made))]
-    advised = cut(tree, stop if kind == RULES else 0)
+    advised = pruned(tree, stop if kind == RULES else 0)
     return Advice(
         made, level, table_of, winners(table_of, lower), made.names[best], _equal(made, share, best, level),
         effects(made, level),
@@ -187,19 +195,19 @@ def advise(
     )  # fmt: skip
 
 
-def _decide(made: Instances, crossed: Crossed | None, random: Estimate | None, stop: int, best: int, now: int | None,
-            level: float) -> tuple[str, Gain | None]:  # fmt: skip
-    """What to advise, and its gain: over the setting in use, or where none is told the rules' over the best default."""
-    if crossed is None:
-        return NOTHING, None
-    of_rules = _gain(made, crossed, "advice", "default", made.names[best], level)
-    worth = stop > 0 and _sure(of_rules.share)
-    if now is None:
+def _decide(
+    made: Instances, crossed: Crossed, random: Estimate | None, at: Mapping[str, Rows], level: float
+) -> tuple[str, Gain | None]:
+    """What to advise, and its gain: over the setting in use, or where none is told the rules' over the best default.
+    ``at``: what → the setting that it chooses for each instance."""
+    of_rules = _gain(made, crossed, ("advice", "default"), at, level)
+    worth = _sure(of_rules.share) and bool((at["advice"] != at["default"]).any())
+    if "current" not in at:
         return (RULES if worth else DEFAULT if _sure(random) else NOTHING), of_rules
     # One setting among several was chosen to beat the one in use: as many intervals as settings.
     what = "advice" if worth else "default"
-    over = _gain(made, crossed, what, "current", made.names[now], _wide(made, level))
-    if not _sure(over.share) or (what == "default" and best == now):
+    over = _gain(made, crossed, (what, "current"), at, _wide(made, level))
+    if not _sure(over.share) or (what == "default" and at["default"][0] == at["current"][0]):
         return NOTHING, over
     return (RULES if worth else DEFAULT), over
 
@@ -237,28 +245,36 @@ def _setting(made: Instances, wanted: Mapping[str, str]) -> int:
     )
 
 
-def _gain(made: Instances, crossed: Crossed, what: str, over: str, name: str, level: float) -> Gain:
+def _gain(made: Instances, crossed: Crossed, pair: tuple[str, str], at: Mapping[str, Rows], level: float) -> Gain:
+    """Of the first of the ``pair`` over the second. ``at``: what → the setting that is chosen for each instance."""
+    what, over = pair
     sign = -1.0 if made.lower else 1.0
     logs = sign * (crossed.logs[what] - crossed.logs[over])
     absolute = sign * (crossed.values[what] - crossed.values[over])
     mean = crossed.mean
-    possible = crossed.share.get("possible")
-    return Gain(name, crossed.gain(what, over, level), geometric(mean(logs, level)), mean(absolute, level),
-                _share(crossed, crossed.share[what], level), _share(crossed, crossed.share[over], level),
-                None if possible is None else _share(crossed, possible, level), crossed.lowest[what],
+
+    def share(name: str) -> Estimate:
+        seen = mean(crossed.share[name], level)
+        return of_repeats(made, at[name], seen) if crossed.by_repeat else of_instances(seen, crossed.share[name])
+
+    gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
+    if crossed.by_repeat and what == "default":
+        sides = at[what], at[over]
+        gains = (share_gain(made, sides[0], one_hot(made, sides[1]), level, gains[0]),
+                 ratio_gain(made, *sides, level, gains[1]), absolute_gain(made, *sides, level, gains[2]))  # fmt: skip
+    return Gain(made.names[at[over][0]], gains[0], geometric(gains[1]), gains[2], share(what), share(over),
+                share("possible") if "possible" in crossed.share else None, crossed.lowest[what],
                 crossed.lowest[over],
                 () if crossed.by_repeat else tuple(logs.tolist()))  # fmt: skip
 
 
-def _share(crossed: Crossed, values: Any, level: float) -> Estimate:
-    """The mean of shares of the best, which is none below 0 or above 1: what noise carries beyond is cut, and said."""
-    made = crossed.mean(values, level)
-    assert made.value is not None
-    if 0.0 <= made.value <= 1.0:
-        return made.within(0.0, 1.0)
-    value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
-    said = f"by noise the mean is {made.value:.4g}; a share is from 0 to 1, and it is cut there"
-    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, said))
+def _over_random(made: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
+    """What the best default adds to the share of the best over the mean of all settings."""
+    seen = crossed.gain("chosen", "random", level)
+    if not crossed.by_repeat:
+        return seen
+    even = np.full(made.values.shape, 1 / len(made.settings))
+    return share_gain(made, np.full(len(made), best), even, level, seen)
 
 
 def _wide(made: Instances, level: float) -> float:
@@ -284,7 +300,9 @@ def _depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, level:
     held = share[np.arange(len(share)), advised]
     estimate = None
     if crossed is not None:
-        estimate = crossed.mean(crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth], level)
+        values = crossed.share.get("possible", 1.0) - crossed.by_depth[:, depth]
+        lost = crossed.mean(values, level)
+        estimate = cut(lost) if crossed.by_repeat else of_instances(lost, values)
     return Depth(depth, float(1 - held.mean()), estimate, float(held.min()))
 
 

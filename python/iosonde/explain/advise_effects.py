@@ -2,21 +2,26 @@
 
 A pair is one instance and one value of the other chosen columns; an instance's pairs are averaged first, for they are
 no independent evidence. Ratios are geometric means of speed; with several levels the intervals hold together
-(Bonferroni).
+(Bonferroni). Of too few instances to hold any out the interval is of these alone, from the noise of their repeats.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_parts import geometric, mean_estimate
+from .advise_noise import by_noise, known
+from .advise_parts import by_repeat, geometric, mean_estimate
 from .instances import Instances
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,12 @@ class Effect:
         """Plain values."""
         return {"column": self.column, "level": self.level, "other": self.other, "ratio": self.ratio.to_json(),
                 "low_case": self.low_case, "high_case": self.high_case}  # fmt: skip
+
+
+def told(found: Sequence[Effect]) -> Effect | None:
+    """The largest effect that is told from none."""
+    sure = [one for one in found if one.ratio.low is not None and one.ratio.low > 1]
+    return max(sure, key=lambda one: one.ratio.value or 0.0, default=None)
 
 
 def effects(made: Instances, level: float) -> tuple[Effect, ...]:
@@ -57,7 +68,18 @@ def effects(made: Instances, level: float) -> tuple[Effect, ...]:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
             found.append(
-                Effect(column, best, other, geometric(mean_estimate(ratios, wide, made.group)),
+                Effect(column, best, other, geometric(_mean(made, ratios, pairs, wide)),
                        float(np.exp(ratios.min())), float(np.exp(ratios.max())))
             )  # fmt: skip
     return tuple(found)
+
+
+def _mean(made: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
+    """The mean log ratio: over instances, or where these are few of these, by the pooled noise of trials."""
+    if not by_repeat(made) or not known(made):
+        return mean_estimate(ratios, level, made.group)
+    slopes = np.zeros_like(made.values)
+    for better, other in pairs:
+        slopes[:, better] += 1 / len(pairs)
+        slopes[:, other] -= 1 / len(pairs)
+    return by_noise(made, ratios, slopes, level)

@@ -48,8 +48,8 @@ class Crossed:
     ``share`` (of the best), ``logs`` and ``values`` are of ``advice`` (the tree), ``default`` (the best default of all
     trials), ``chosen`` (that of the learning part), ``random`` (the mean of all settings), ``possible`` (what was best
     in the other repeats; absent without repeats) and ``current`` (the setting in use; absent if not told).
-    ``lowest`` is the worst case of each: the lowest share of an instance in any partition. ``by_depth`` is units ×
-    depths (0: the best default). ``group`` numbers what is independent.
+    ``lowest`` is the worst case of each: the lowest share of an instance in any partition, cut at 1. ``by_depth`` is
+    units × depths (0: the best default). ``group`` numbers what is independent.
     """
 
     share: dict[str, Array]
@@ -65,8 +65,8 @@ class Crossed:
         return mean_estimate(values, level, self.group)
 
     def gain(self, what: str, over: str, level: float) -> Estimate:
-        """The mean difference of two shares."""
-        return self.mean(self.share[what] - self.share[over], level)
+        """The mean difference of two shares, which is from -1 to 1."""
+        return self.mean(self.share[what] - self.share[over], level).within(-1.0, 1.0)
 
 
 def tied(made: Instances, level: float) -> Mask:
@@ -188,7 +188,7 @@ def _crossed(made: Instances, found: list[_Measured], depths: int, few: bool) ->
         column = np.concatenate([one.values[kind, name] for one in found])
         kinds[kind][name] = np.bincount(unit, column) / times
         if kind == "share":
-            lowest[name] = float((np.bincount(case, column)[seen] / np.bincount(case)[seen]).min())
+            lowest[name] = min(1.0, float((np.bincount(case, column)[seen] / np.bincount(case)[seen]).min()))
     by_depth = np.column_stack([kinds["share"].pop(f"depth {d}") for d in range(depths + 1)])
     group = np.arange(len(times)) if few else made.group
     return Crossed(kinds["share"], kinds["logs"], kinds["values"], lowest, by_depth, few, group)

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError, SystemFaultError
+from iosonde.core.level_text import same_level
 from iosonde.core.types import FactorValue
 from iosonde.ranks import mpi
 
 from . import placeholders
-from .rank import controls, hooks
+from .rank import hooks
 from .spec import SINGLE, Control
 
 RESULT = "levels.json"
@@ -75,11 +76,11 @@ def run(task: LevelsTask, ranks: mpi.Ranks) -> dict[str, list[NodeLevel]] | None
 def _one(control: Control, known: Mapping[str, FactorValue], wanted: str | None) -> NodeLevel:
     try:
         level = _read(control, known)
-        if wanted is None or controls.same(wanted, level):
+        if wanted is None or same_level(wanted, level):
             return NodeLevel(level)
         _call(control.set, dict(known) | {placeholders.LEVEL: wanted}, control)
         level = _read(control, known)
-        return NodeLevel(level, "" if controls.same(wanted, level) else f"the system says {level[:80] or 'nothing'}")
+        return NodeLevel(level, "" if same_level(wanted, level) else f"the system says {level[:80] or 'nothing'}")
     except IosondeError as error:
         return NodeLevel(fault=error.message)
 

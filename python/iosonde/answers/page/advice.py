@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from iosonde.answers.advise import sentence_of
 from iosonde.core.errors import IosondeError
 from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
@@ -15,6 +14,7 @@ from iosonde.data.asked import Asked
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
+from iosonde.explain.advise_words import sentence_of
 
 from .axis import metric_title
 from .content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice

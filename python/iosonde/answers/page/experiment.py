@@ -29,7 +29,8 @@ def open_chosen(
     """The experiment asked for, or the newest, opened by ``opened``. Raises InputError for DATA that is no store."""
     store = Store.open(path)
     chosen = choose(store, experiment)
-    return opened(store, where, chosen.experiment), chosen
+    # Of all of them the page shows each beside the others.
+    return opened(store, where, chosen.experiment or (experiments.ALL if experiment else None)), chosen
 
 
 def choose(store: Store, experiment: str | None) -> Chosen:

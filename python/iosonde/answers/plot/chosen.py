@@ -7,31 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from iosonde.answers.page.experiment import choose
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.data.asked import ALL, Asked
 from iosonde.data.choice import texts
+from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.responses import Response, responses
-from iosonde.data.source import Source, narrowed
+from iosonde.data.source import Source, by_itself
 
 from .headline import headlines
 from .layout import PlotRoles
 
 
-def comparable(source: Source) -> tuple[Source, str]:
-    """The same, or its newest experiment where others did not have the same factors; and a sentence about it."""
-    if source.store is None or source.experiment or not source.known.names:
-        return source, ""
-    rows = source.trials().rows
-    if not any(rows.column(name).missing.any() for name in source.known.names):
-        return source, ""
-    chosen = choose(source.store, None)
-    if not chosen.note or not (newest := narrowed(source, experiment=chosen.experiment)).runs:
-        return source, ""
-    return (
-        newest,
-        f"{chosen.note.partition(':')[0]}, as the others have other factors; --experiment chooses another one",
-    )
+def one_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
+    """As ``by_itself``, unless the experiment has a role."""
+    return (source, "") if EXPERIMENT in roles.named else by_itself(source, alike=True)
 
 
 def responses_by(source: Source, asked: Asked, roles: PlotRoles) -> list[Response]:

@@ -21,7 +21,7 @@ from iosonde.data.asked import ALL, Asked
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
-from .chosen import comparable, named_in, responses_by
+from .chosen import named_in, one_experiment, responses_by
 from .layout import PlotRoles
 from .settings import Fits, plot_of
 from .settings_plot import SettingsPlot
@@ -45,7 +45,7 @@ def percentiles_plot(source: Source, asked: Asked, roles: PlotRoles, fits: Fits 
     Raises InputError, DataError."""
     if roles.x:
         raise InputError("percentiles lie along x", "name a factor with --color or --panel")
-    source, newest = comparable(source)
+    source, newest = one_experiment(source, roles)
     every = responses_by(source, replace(asked, response=(), metric=(ALL,)), roles)
     wanted = {*asked.response, *asked.metric} - {ALL}
     found = [one for one in (*_recorded(source, every, asked.level), *_stated(every))

@@ -26,7 +26,7 @@ from iosonde.stats.overview.overview import mean_of, row_of
 from iosonde.stats.overview.story import story
 
 from .best import best_and_worst
-from .chosen import comparable, named_in, responses_by
+from .chosen import named_in, one_experiment, responses_by
 from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
@@ -60,7 +60,7 @@ def settings_plot(
 ) -> SettingsPlot:
     """The metrics that are asked for, by the factors that are known; ``asked.response`` as of every analysis. Raises
     InputError, DataError."""
-    source, newest = comparable(source)
+    source, newest = one_experiment(source, roles or PlotRoles())
     found = responses_by(source, asked, roles or PlotRoles())
     made = plot_of(source, found, asked, named_in(found, roles or PlotRoles()), fits or Fits())
     return replace(made, notes=(*([newest] if newest else []), *made.notes))

@@ -52,9 +52,10 @@ def command(
         tuple(split_names(choose)), None if given is None else tuple(split_names(given)), better,
         None if current is None else pairs_of(current, "--current"), depth, full, not unweighted,
     )  # fmt: skip
-    source = asked.open()
+    cells = () if how.given is None else (*how.choose, *how.given)
+    source = asked.open_one(*cells)
     tell("advise", source.table)
-    new = None if against is None else asked.open(against)
+    new = None if against is None else asked.open_one(*cells, data=against)
     made = answers.advise.advise(
         source, asked.asked, how, None if workload is None else pairs_of(workload, "--for"), new
     )

@@ -22,7 +22,7 @@ def command(asked: DataOptions, block: str | None, kind: int, contrasts: tuple[s
 
     Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them.
     """
-    source = asked.open()
+    source = asked.open_one()
     tell("analysis of variance", source.table)
     sums = answers.anova.SumsOfSquares(block, kind, contrasts)
     made = answers.anova.anova(source, asked.asked, sums)

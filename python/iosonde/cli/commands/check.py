@@ -25,7 +25,7 @@ def command(asked: DataOptions, bound: str | None, noise: bool) -> None:
     DATA is a store, a .csv or a .parquet. Exit code 1 if a warning or an error was found, 0 if not.
     """
     carried = None if bound is None else answers.check.carried(bound)
-    source = asked.open_one()
+    source = asked.open_one(alike=False)
     tell("check", source.table)
     if noise:
         passport = answers.check.noise(source, asked.asked, asked.by)

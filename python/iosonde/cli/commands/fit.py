@@ -37,7 +37,7 @@ def command(
     Every family is judged on rows that it has not seen. The simplest within one standard error of the best is taken.
     Beside them stand the mean of everything and the noise of repeats.
     """
-    source = asked.open()
+    source = asked.open_one()
     tell("fit", source.table)
     progress = ShareDone("fit")
     try:

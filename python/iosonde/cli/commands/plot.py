@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import clock_option, open_data, split_names
+from iosonde.cli.options.data import clock_option, one_experiment, open_data, split_names
 from iosonde.cli.options.level import checked_level
 from iosonde.cli.output import emit, show, talk
 from iosonde.core.errors import DataError, InputError
@@ -158,7 +158,8 @@ def _factors(data: str, level: float, given: dict[str, Any]) -> _Made:
         raise InputError("--on names no factor", "write --on nodes,fs")
     names = [*split_names(given["response"]), *split_names(given["metric"])]
     asked = Asked(tuple(names), tuple(on), given["clock"], level)
-    made = answers.plot.factors.panels(open_data(data, given["where"], given["experiment"]), asked, given["together"])
+    source = one_experiment(open_data(data, given["where"], given["experiment"]), on)
+    made = answers.plot.factors.panels(source, asked, given["together"])
     figure = partial(report.figures.factors.factors_figure, made.items, made.columns)
     return _Made(
         [("factors", one) for one in made.items], [("factors", figure)], [f"not drawn: {why}" for why in made.left]

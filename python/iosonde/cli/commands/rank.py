@@ -41,7 +41,8 @@ def command(
         if asked.data is None:
             raise InputError("neither DATA nor --coefficients is given", "name a store, a .csv or a .parquet")
         ranked = answers.rank.Ranked(tuple(split_names(fixed)), _blocks(block), talk)
-        made = answers.rank.rank(asked.open(), asked.asked, ranked)
+        source = asked.open_one(*(name for chosen in ranked.blocks.values() for name in chosen))
+        made = answers.rank.rank(source, asked.asked, ranked)
     if plot:
         write_figure(plot, report.figures.importance.figure(made))
     emit(made, report.text.rank.lines(made), asked.as_json)

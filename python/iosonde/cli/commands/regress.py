@@ -44,7 +44,7 @@ def command(
     else:
         if asked.data is None:
             raise InputError("neither DATA nor --sums is given", "name a store, a .csv or a .parquet")
-        source = asked.open()
+        source = asked.open_one()
         tell("least squares", source.table)
         made = answers.regress.regress(source, asked.asked, predicted)
     if plot:

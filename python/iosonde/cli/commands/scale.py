@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from iosonde import answers, report
-from iosonde.cli.options.data import DataOptions, data_options, split_names
+from iosonde.cli.options.data import DataOptions, data_options, one_experiment, split_names
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, tell, write_figure
 from iosonde.core.errors import InputError
@@ -71,9 +71,9 @@ def command(
         raise InputError("--arrivals, --operations-per-phase and --spread are for --station", "leave them out")
     if len(asked.on) > 1:
         raise InputError(f"--on names {len(asked.on)} columns", "name the one that counts nodes or ranks")
-    source = asked.open()
-    tell("scaling", source.table)
     on = asked.on[0] if asked.on else "nodes"
+    source = one_experiment(asked.open(), (on, *asked.by) if asked.by else ())
+    tell("scaling", source.table)
     growth = answers.scale.Growth(on, asked.by, of_time, sizes, bootstrap or 0, seed, as_stations)
     made = answers.scale.scale(source, asked.asked, growth)
     if plot:

@@ -27,7 +27,7 @@ def command(asked: DataOptions, every: bool) -> None:
 
 def show(asked: DataOptions, every: bool = False) -> None:
     """Print the summary of DATA; ``iosonde run`` ends with it."""
-    source = asked.open_one()
+    source = asked.open_one(alike=False)
     tell("summary", source.table)
     made = answers.summary.summary(source, asked.asked, asked.by)
     emit(made, report.text.summary.lines(made, every), asked.as_json)

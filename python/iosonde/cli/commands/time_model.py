@@ -51,7 +51,7 @@ def command(
         [parse_size(one.strip()) for one in sizes.split(",")] if sizes else [],
         [parse_seconds(one.strip()) for one in observed.split(",")] if observed else [],
     )
-    source = asked.open() if asked.data is not None else None
+    source = asked.open_one() if asked.data is not None else None
     made = answers.time_model.time_model(source, asked.asked, operation, asked.by)
     for note in () if asked.as_json else made.warnings:
         talk(f"~ {note}")

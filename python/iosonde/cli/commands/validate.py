@@ -39,10 +39,10 @@ def command(
     """
     if model_file:
         model = answers.model_file.read_model(model_file)
-        judged = answers.held_out.held_out(model, asked.open(), asked.level)
+        judged = answers.held_out.held_out(model, asked.open_one(*answers.model_file.example(model)), asked.level)
         emit(judged, report.text.validate.held_out_lines(judged), asked.as_json)
         return
-    source = asked.open()
+    source = asked.open_one()
     tell("validate", source.table)
     folding = answers.validate.Folding(inverse, share, leave_out)
     made = answers.validate.validate(source, asked.asked, how, folding, curve)

@@ -50,14 +50,20 @@ class DataOptions:
         DataError."""
         return open_data(str(data or self.data), self.where, self.experiment)
 
-    def open_one(self) -> Source:
-        """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one."""
-        from iosonde.data.source import by_itself
+    def open_one(self, *cells: str, data: str | None = None, alike: bool = True) -> Source:
+        """DATA as ``open`` has it; of a store the last experiment alone, which is said, where several would be one cell
+        of ``--on``, ``--by`` and these columns; as ``by_itself``."""
+        return one_experiment(self.open(data), (*self.on, *self.by, *cells), alike)
 
-        source, note = by_itself(self.open(), self.experiment, self.by)
-        if note:
-            talk(note)
-        return source
+
+def one_experiment(source: Source, cells: Sequence[str] = (), alike: bool = True) -> Source:
+    """Of a store the last experiment alone where several would be in one cell, which is said; as ``by_itself``."""
+    from iosonde.data.source import by_itself
+
+    source, note = by_itself(source, cells, alike)
+    if note:
+        talk(note)
+    return source
 
 
 def open_data(data: str | Store, where: Sequence[str] = (), experiment: str | None = None) -> Source:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from iosonde.core.errors import InputError, IosondeError, SystemFaultError
+from iosonde.core.errors import IosondeError, SystemFaultError
+from iosonde.core.level_text import same_level
 from iosonde.core.types import FactorValue, level_text
-from iosonde.core.units import parse_size
 from iosonde.measure import placeholders
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, CACHE_REMOUNT, SINGLE, CacheRegime, Control
@@ -66,26 +66,22 @@ def apply(control: Control, known: dict[str, FactorValue]) -> None:
     if control.set:
         hooks.run(placeholders.fill(control.set, names), environment, f"factor {control.factor}: the command")
     if control.read:
-        said = hooks.run(placeholders.fill(control.read, names), environment, f"factor {control.factor}: the command")
-        if not same(level, said):
+        said = _said(control, names, environment)
+        if not same_level(level, said):
             raise SystemFaultError(
                 f"factor {control.factor}: level {level_text(level)} did not take, the system says "
-                f"{said.strip()[:80] or 'nothing'}",
+                f"{said[:80] or 'nothing'}",
                 "try the command that sets it by hand, and look at what the one that reads it prints",
             )
 
 
-def same(level: FactorValue, said: str) -> bool:
-    """Whether what a command printed is the level: as text, as a number, or as a size (4MiB is 4194304)."""
-    wanted, found = level_text(level).strip(), said.strip()
-    if wanted == found:
-        return True
-    for read in (float, parse_size):
-        try:
-            return read(wanted) == read(found)
-        except (ValueError, InputError):
-            continue
-    return False
+def _said(control: Control, names: dict[str, FactorValue], environment: dict[str, str]) -> str:
+    """What the command that reads it prints; '' where there is none."""
+    if not control.read:
+        return ""
+    placeholders.check_plain(control.read, names, f"factor {control.factor}")
+    read = placeholders.fill(control.read, names)
+    return hooks.run(read, environment, f"factor {control.factor}: the command").strip()
 
 
 def between_trials(regime: CacheRegime, known: dict[str, FactorValue]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
 from .aliases import Alias
@@ -52,12 +53,20 @@ class FactorRank:
     adjusted_within: VariancePart | None = None
     aliases: tuple[Alias, ...] = ()
 
+    @property
+    def change(self) -> tuple[Cell, Cell] | None:
+        """From which level to which the slope of a category goes; None of a number, which rises."""
+        ends = self.effects.levels if self.slope and self.effects else ()
+        named = len(ends) == 2 and not all(isinstance(end.low, (int, float)) for end in ends)
+        return (ends[0].low, ends[1].low) if named else None
+
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         none = {f"{a}{b}": None for a in ("coefficient", "standardised") for b in ("", "_low", "_high")}
         content: dict[str, Any] = {"name": self.name, "unit": self.unit or None, **self.over_all.to_json(),
                                    "p": self.p, "zero_line": self.zero_line, "interacts": self.interacts,
-                                   **(self.slope.to_json() if self.slope else none), "fixed": self.fixed}  # fmt: skip
+                                   **(self.slope.to_json() if self.slope else none), "fixed": self.fixed,
+                                   "change": None if self.change is None else list(self.change)}  # fmt: skip
         if self.shapley is not None:
             content |= self.shapley.flat("shapley")
         if self.adjusted is not None:

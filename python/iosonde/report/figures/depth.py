@@ -11,12 +11,12 @@ from .figure import Figure
 from .vocabulary import BLUE, MUTED, VERMILION, Row, ends, flat, interval, layer, legend, names, number, short, view
 
 if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised
+    from iosonde.answers.advise import Advised, AdvisedEach
 
 _LEARNED, _CROSSED = "learned from", "cross-validation"
 
 
-def figure(answer: Advised) -> Figure:
+def figure(answer: Advised | AdvisedEach) -> Figure:
     """Of the advice that was learned."""
     made = answer.advice
     losses, crossed = [one.loss for one in made.depths], [one.crossed for one in made.depths]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from iosonde.answers.advise import Advised, AdvisedEach
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
 
 from .layout import WIDTH, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised
     from iosonde.explain.advise import Advice
     from iosonde.explain.advise_trial import Tried
 
@@ -21,15 +21,28 @@ _WORDS = {
 }  # fmt: skip
 
 
-def lines(answer: Advised) -> Iterator[str]:
-    """The lines of the text: of new trials or of one workload, where these were asked about."""
-    if answer.tried is not None:
+def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
+    """The lines of the text: of new trials or of one workload, where these were asked about; of several responses
+    what is advised on each."""
+    if isinstance(answer, AdvisedEach):
+        yield from _each(answer)
+    elif answer.tried is not None:
         yield from _trial_lines(answer.advice, answer.tried)
         yield from wrapped(answer.sentence)
     elif answer.case is not None:
         yield from wrapped(answer.sentence)
     else:
         yield from _whole(answer)
+
+
+def _each(answer: AdvisedEach) -> Iterator[str]:
+    said = dict.fromkeys(text for one in answer.items for text in one.advice.warnings)
+    for one in answer.items:
+        yield from wrapped(f"{one.advice.instances.response}: {one.sentence}")
+        yield ""
+    for text in (*said, *answer.left):
+        yield from wrapped(f"~ {text}", "  ")
+    yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' says more of one.")
 
 
 def _whole(answer: Advised) -> Iterator[str]:
@@ -68,7 +81,7 @@ def _defaults(made: Advice) -> Iterator[str]:
     scale, unit = human_scale(max(d.abs for d in made.defaults), made.instances.unit)
     rows = []
     for d in sorted(made.defaults, key=lambda d: -d.rel_arith):
-        now = " (in use)" if d.setting == made.current else ""
+        now = " (now)" if d.setting == made.current else ""
         counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append([d.setting + now, *counts, percent(d.rel_arith), percent(d.rel_harm), percent(d.lowest),
                      significant(d.abs / scale, 4), significant(d.loss / scale, 4)])  # fmt: skip

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from iosonde.core.level_text import level_shown
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 
@@ -200,12 +201,14 @@ def _slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
 
 
 def direction(factor: FactorRank) -> str:
-    """What more of the factor does to the response, by the sign of the coefficient; ``~``: its interval holds 0."""
+    """What more of the factor does to the response, or what a change of its level does (``off → on lowers``), by the
+    sign of the coefficient; ``~``: its interval holds 0."""
     assert factor.slope is not None
     raw = factor.slope.raw
+    change = f"{' → '.join(level_shown(end, factor.unit) for end in factor.change)} " if factor.change else ""
     if raw.low is not None and raw.high is not None and raw.low <= 0 <= raw.high:
-        return "~"
-    return "raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none"
+        return f"{change}~"
+    return change + ("raises" if (raw.value or 0) > 0 else "lowers" if (raw.value or 0) < 0 else "none")
 
 
 def _named(level: Level) -> str:

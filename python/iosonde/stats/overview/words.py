@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
-from iosonde.core.units import percent
+from iosonde.core.units import percent, significant
 
 from ..estimate.scaling import verdict
 
 if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
 
+_SMALL = 0.1  # an efficiency
 _WIDE = 0.25  # a half-width above this share of the mean tells little
 
 
@@ -72,15 +73,23 @@ def _said(item: Efficiency) -> str:
 
 
 def _what(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
-    """The operation, with what tells it from others of that name: its metric, its setting."""
-    name = item.operation or item.metric
-    same = [one for one in among if (one.operation or one.metric) == name]
-    if item.operation and len({one.metric for one in same}) > 1:
-        name += f" {item.metric.replace('_', ' ')}"
-    return f"{name} at {setting_text(item.by, units)}" if item.by and len(same) > 1 else name
+    """The operation, with its metric and its setting where others differ in these alone."""
+    alike = [one for one in among if one.operation == item.operation]
+    names = [
+        item.operation,
+        item.metric.replace("_", " ") if len({one.metric for one in alike}) > 1 or not item.operation else "",
+    ]
+    varying = {name: level for name, level in item.by.items() if any(one.by.get(name) != level for one in alike)}
+    what = " ".join(name for name in names if name)
+    return f"{what} at {setting_text(varying, units)}" if varying else what
 
 
 def _estimate(item: Efficiency) -> str:
     e = item.efficiency
-    value = "?" if e.value is None else f"{e.value:.2f}"
-    return value if e.low is None or e.high is None else f"{value}, {e.low:.2f} to {e.high:.2f}"
+    value = "?" if e.value is None else _number(e.value)
+    return value if e.low is None or e.high is None else f"{value}, {_number(e.low)} to {_number(e.high)}"
+
+
+def _number(x: float) -> str:
+    """Two decimals; two digits of what these would hide."""
+    return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else significant(x, 2)

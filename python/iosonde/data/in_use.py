@@ -1,0 +1,33 @@
+"""The setting that a system had before a campaign set anything, as its experiment read it (``read:`` of a factor)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iosonde.core.level_text import same_level
+from iosonde.core.stored import StoredRun, plain
+from iosonde.core.table import Table
+
+from .source import Source
+
+
+def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
+    """Column → the level of ``rows`` that was in use, for these columns; None where that is not known of all, or is no
+    level that was measured. And what is to be said of it; '' where nothing is known."""
+    found = [run.found for one in source.experiments for run in _runs(source, one.id) if run.found]
+    columns = [rows.column(name) for name in names]
+    read = {tuple(one.get(plain(column.name)) for column in columns) for one in found}
+    if len(read) != 1 or None in (states := read.pop()):
+        return None, ""
+    shown = ",".join(f"{column.name}={state}" for column, state in zip(columns, states, strict=True))
+    own = [column.name for column in columns]
+    for levels, _ in rows.groups(own):
+        if all(same_level(level, str(state)) for level, state in zip(levels, states, strict=True)):
+            said = f"in use is {shown}, as read before the first trial set anything: --current says another"
+            return dict(zip(own, map(str, levels), strict=True)), said
+    return None, f"the system had {shown} before the campaign, which was not measured: the gain is not over it"
+
+
+def _runs(source: Source, experiment: str) -> list[StoredRun]:
+    assert source.store is not None
+    return [StoredRun(document) for document in source.store.runs(experiment=experiment)]

@@ -1,0 +1,80 @@
+"""What is known of few instances by the noise of their repeats, pooled over all cells.
+
+Where no instance can be held out, a gain holds for these instances alone. Its interval then follows from the spread of
+trials within cells, which all cells tell together: four repeats of four settings have twelve degrees of freedom for
+it, and their four rounds three. Who picks the best of several settings asks for as many intervals as settings
+(Bonferroni), which pays for the choice.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .advise_defaults import shares
+from .instances import Instances
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+def known(made: Instances) -> bool:
+    """Whether cells have repeats."""
+    return bool(made.log_df.sum())
+
+
+def by_noise(made: Instances, values: Array, slopes: Array, level: float, seen: Estimate | None = None) -> Estimate:
+    """The mean of ``values``, one an instance, with the t interval of its first-order variance: ``slopes`` (instances ×
+    settings) are its derivatives by the log mean of each cell (delta method). Of ``seen``, which was measured where
+    nothing was chosen, the value, which the interval is made to hold. Raises nothing; needs ``known``."""
+    from iosonde.stats.estimate.distributions import t_critical
+
+    df = float(made.log_df.sum())
+    variance = float((made.noise() ** 2 * (slopes**2 / made.trials).sum(axis=1)).sum())
+    mean, half = float(values.mean()), t_critical(level, df) * math.sqrt(variance) / len(made)
+    if seen is None or seen.value is None:
+        return Estimate(mean, mean - half, mean + half, level, int(made.trials[slopes != 0].sum()))
+    low, high = min(mean - half, seen.value), max(mean + half, seen.value)
+    return replace(seen, low=low, high=high, level=level, warnings=())
+
+
+def one_hot(made: Instances, at: Rows) -> Array:
+    """Instances × settings: 1 at the setting of each instance."""
+    return np.asarray(np.eye(len(made.settings))[at])
+
+
+def _logs(made: Instances) -> Array:
+    """Of speeds."""
+    return np.asarray(np.log(made.values) * (-1.0 if made.lower else 1.0))
+
+
+def ratio_gain(made: Instances, what: Rows, over: Rows, level: float, seen: Estimate) -> Estimate:
+    """The mean log ratio of speeds of two settings of each instance."""
+    slopes = one_hot(made, what) - one_hot(made, over)
+    return by_noise(made, (_logs(made) * slopes).sum(axis=1), slopes, level, seen)
+
+
+def share_gain(made: Instances, what: Rows, weights: Array, level: float, seen: Estimate) -> Estimate:
+    """What a setting adds to the share of the best over others with these ``weights`` (instances × settings)."""
+    share = shares(made.values, made.lower)
+    contrast = (one_hot(made, what) - weights) * share
+    values = contrast.sum(axis=1)
+    slopes = contrast - values[:, None] * one_hot(made, share.argmax(axis=1))
+    found = by_noise(made, values, slopes, level, seen)
+    # Of a difference that is 0 its first-order interval holds too little; that of the logarithms, which are what is
+    # normal here, says whether it may be.
+    slopes = one_hot(made, what) - weights
+    logs = by_noise(made, (_logs(made) * slopes).sum(axis=1), slopes, level)
+    assert found.low is not None and logs.low is not None
+    return (replace(found, low=min(found.low, logs.low)) if logs.low <= 0 else found).within(-1.0, 1.0)
+
+
+def absolute_gain(made: Instances, what: Rows, over: Rows, level: float, seen: Estimate) -> Estimate:
+    """The mean difference in the response's unit; for a time what is saved."""
+    slopes = (one_hot(made, what) - one_hot(made, over)) * made.values * (-1.0 if made.lower else 1.0)
+    return by_noise(made, slopes.sum(axis=1), slopes, level, seen)

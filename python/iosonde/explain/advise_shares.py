@@ -1,0 +1,78 @@
+"""Intervals of shares of the best possible, which are from 0 to 1: an interval that was computed as if they were not
+reaches beyond, and holds the truth too rarely where most shares are near 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.types import Estimate
+
+from .advise_defaults import best_of
+from .instances import Instances
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+def of_instances(made: Estimate, values: Array) -> Estimate:
+    """The mean of ``values``, shares of instances, which ``made`` is with its t interval.
+
+    Values from 0 to 1 are skewed near an end: the interval is on the scale of log-odds (Newcombe 2001, The American
+    Statistician 55, 200–202), where no end lies beyond. Values that noise carries beyond are nearly normal: it is
+    Student's, cut to what can be, which takes nothing from its coverage (Mandelkern 2002, Statistical Science 17,
+    149–172)."""
+    p = made.value
+    assert p is not None
+    bounded = values.min() >= 0.0 and values.max() <= 1.0
+    if made.high is None or not bounded or not 0.0 < p < 1.0:
+        return cut(made)
+    half = (made.high - p) / (p * (1.0 - p))
+    odds = math.log(p / (1.0 - p))
+    return replace(made, low=_share_at(odds - half), high=_share_at(odds + half))
+
+
+def _share_at(odds: float) -> float:
+    return 1.0 / (1.0 + math.exp(-odds)) if odds > -700 else 0.0
+
+
+def cut(made: Estimate) -> Estimate:
+    """A share that noise carried beyond what can be, or that has no other interval: cut there, which is said."""
+    assert made.value is not None
+    if 0.0 <= made.value <= 1.0:
+        return made.within(0.0, 1.0)
+    value, low, high = (None if x is None else min(max(x, 0.0), 1.0) for x in (made.value, made.low, made.high))
+    said = f"by noise the mean is {made.value:.4g}; a share is from 0 to 1, and it is cut there"
+    return replace(made, value=value, low=low, high=high, warnings=(*made.warnings, said))
+
+
+def of_repeats(made: Instances, chosen: Sequence[int] | Rows, seen: Estimate) -> Estimate:
+    """The share that the settings ``chosen``, one for each instance, reach of the best of that instance: of ``seen``
+    the value, with the interval of multiple comparisons with the best (Hsu 1984, The Annals of Statistics 12,
+    1136–1144), constrained to what can be: no setting is better than the best, and a trial's noise, which the best and
+    the chosen one share where they are the same, does not count twice. Bonferroni over settings and instances."""
+    from iosonde.stats.estimate.distributions import t_quantile
+
+    whole = cut(seen)
+    noise, df = made.noise(), float(made.log_df.sum())
+    if not df or whole.value is None:
+        return whole
+    logs = np.log(made.values) * (-1.0 if made.lower else 1.0)
+    rows, at = np.arange(len(made)), np.asarray(chosen)
+    ahead = logs[rows, at][:, None] - logs
+    spread = np.sqrt(1 / made.trials[rows, at][:, None] + 1 / made.trials)
+    comparisons = (len(made.settings) - 1) * len(made)
+    half = t_quantile(1 - (1 - seen.level) / comparisons, df) * noise[:, None] * spread
+    half[rows, at] = 0.0  # to itself; its difference, 0, is what constrains the others
+    low, high = (float(np.exp((ahead + sign * half).min(axis=1)).mean()) for sign in (-1.0, 1.0))
+    return replace(whole, low=min(low, whole.value), high=max(high, whole.value))
+
+
+def best_settings(made: Instances) -> Rows:
+    """The best setting of each instance."""
+    at = made.values == best_of(made.values, made.lower)[:, None]
+    return np.asarray(at.argmax(axis=1))

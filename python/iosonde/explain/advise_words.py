@@ -1,0 +1,64 @@
+"""Advice in a sentence that can be quoted: what is advised, with its gain; or that nothing is, and why."""
+
+from __future__ import annotations
+
+from iosonde.core.words import counted, percent, percent_interval, points, ratio
+
+from .advise import Advice, Gain
+from .advise_effects import told
+
+_UNASKED = "no question is worth asking"
+
+
+def sentence_of(made: Advice) -> str:
+    """What is advised, with its gain; or that nothing is, and why."""
+    gain = made.gain
+    if gain is None:
+        return "No advice: a single trial of few instances leaves nothing to measure a gain on."
+    if made.kind == "nothing":
+        if made.current == made.best_default:
+            return (
+                f"Stay with {made.current}: no other default is better, and rules gain nothing that can be told from 0."
+            )
+        if made.current is not None:
+            return f"No advice: the gain over {gain.over} is {points(gain.share)} of the best, which may be nothing."
+        over = points(made.over_random) if made.over_random else "~"
+        if not _asked(gain):
+            why = f"{_UNASKED}, and {gain.over} gains {over} over a setting at random, which may be nothing"
+        else:
+            why = (
+                f"rules gain {points(gain.share)} of the best over {gain.over}, and {gain.over} {over} over a setting "
+                "at random; both may be nothing"
+            )
+        return f"No advice: {why}.{_clear(made)}"
+    falls = (
+        "" if gain.possible is None else f"; choosing for each instance alone gives {percent_interval(gain.possible)}"
+    )
+    if made.kind == "default" and made.current is None:
+        rules = _UNASKED if not _asked(gain) else f"rules gain {points(gain.share)} over it, which may be nothing"
+        over = "" if made.over_random is None else f", {points(made.over_random)} over a setting at random"
+        all_of = f"Advice: {made.best_default} for everything: {percent_interval(gain.reference)} of the best"
+        return f"{all_of}{over}{falls}; {rules}."
+    what = f"{counted(len(made.rules), 'rule')}" if made.kind == "rules" else f"{made.best_default} for everything"
+    return (
+        f"Advice: {what}: {percent_interval(gain.advised)} of the best possible where it was not learned, against "
+        f"{percent_interval(gain.reference)} for {gain.over}: {points(gain.share)}, {ratio(gain.ratio)} times as fast "
+        f"in the geometric mean{falls}; worst case {percent(gain.lowest)} of the best, against "
+        f"{percent(gain.reference_lowest)}."
+    )
+
+
+def _asked(gain: Gain) -> bool:
+    """Whether rules were worth trying in any part of the cross-validation."""
+    return bool(gain.share.value) or gain.share.low != gain.share.high
+
+
+def _clear(made: Advice) -> str:
+    """What is clear although a setting at random may be as good as the best default: one level over another."""
+    one = told(made.effects)
+    if one is None:
+        return ""
+    return (
+        f" But {one.column}={one.level} alone is {ratio(one.ratio)} times as fast as {one.column}={one.other}: say "
+        "with --current what is in use, and the advice is over that."
+    )
