@@ -18,6 +18,7 @@ import sys
 import threading
 import traceback
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -25,11 +26,13 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from advised_sample import options
 from click.testing import CliRunner
 from stats_sample import store
 
 import iosonde
 from iosonde.cli.group import cli
+from rank_sample import rows as rank_rows
 
 CP = Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv"
 
@@ -277,3 +280,22 @@ def test_a_published_side_may_have_any_name():
     side = {"mean": 177.1, "sd": 14.2, "n": 8}
     made = iosonde.compare(a_summary=side | {"name": "UFS, 1997"}, b_summary=side | {"name": "NFS"})
     assert "UFS, 1997" in str(made)
+
+
+def test_every_ranking_has_its_sentence(tmp_path):
+    (tmp_path / "runs.csv").write_text("\n".join(rank_rows()) + "\n")
+    one = iosonde.rank(tmp_path / "runs.csv", "write", on=["network", "servers"]).answer
+    assert one.sentence == one.rankings[0].sentence and one.sentence.startswith("network first")
+    two = replace(one, rankings=(one.rankings[0], replace(one.rankings[0], response="other")))
+    assert two.sentence == f"{one.rankings[0].response}: {one.sentence} other: {one.sentence}"
+
+
+def test_advice_on_a_store_is_on_each_operation_over_what_was_in_use(tmp_path):
+    place = options(tmp_path / "s", {"write_behind": "off", "cache": "64"})
+    every = iosonde.advise(place, ["write_behind", "cache"])
+    assert every.answer.sentence.startswith("write bandwidth_last_done: ")
+    assert set(every.to_frame()["response"]) == {"write bandwidth_last_done", "read bandwidth_last_done"}
+    with pytest.raises(iosonde.IosondeError, match="the advice is on 2 responses"):
+        every.plot()
+    one = iosonde.advise(place, ["write_behind", "cache"], "write").answer.advice
+    assert one.current == "off/64" and one.warnings[0].startswith("in use is write_behind=off")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
-import iosonde
 from iosonde.cli.commands.rank import command
 from iosonde.core.errors import DataError, InputError
 from rank_sample import rows
@@ -106,13 +104,6 @@ def test_the_effect_of_names_says_from_which_level_to_which(tmp_path):
     assert re.search(r"^mode .* on → off lowers$", said(*words), re.MULTILINE)
     assert re.search(r"^size .* (~|raises)$", said(*words), re.MULTILINE)
     assert [one["change"] for one in content(*words)["factors"]] == [["on", "off"], None]
-
-
-def test_every_ranking_has_its_sentence(runs):
-    one = iosonde.rank(runs, "write", on=["network", "servers"]).answer
-    assert one.sentence == one.rankings[0].sentence and one.sentence.startswith("network first")
-    two = replace(one, rankings=(one.rankings[0], replace(one.rankings[0], response="other")))
-    assert two.sentence == f"{one.rankings[0].response}: {one.sentence} other: {one.sentence}"
 
 
 def test_without_response_every_measured_column_is_ranked(runs):
