@@ -109,6 +109,18 @@ def test_reading_a_store_does_not_import_pandas(tmp_path):
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True)
 
 
+def test_reading_results_starts_no_thread(tmp_path):
+    """One of Arrow's that holds a Python file when the interpreter ends aborts it, once in some hundred times."""
+    stats_sample.store(tmp_path / "s", repetitions=2)
+    code = (
+        "import os, sys; from iosonde.store import Store; s = Store.open(sys.argv[1]); t = '/proc/self/task';"
+        "import pyarrow.parquet; before = set(os.listdir(t)); s.results(); [s.run(run['id']) for run in s.runs()];"
+        "new = set(os.listdir(t)) - before;"
+        "assert not [one for one in new if 'jemalloc' not in open(f'{t}/{one}/comm').read()], new"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], check=True)
+
+
 def test_a_document_is_read_once_and_again_when_it_is_another_file(tmp_path, monkeypatch):
     store = stats_sample.store(tmp_path / "s", repetitions=2)
     read = []

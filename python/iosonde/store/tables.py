@@ -74,10 +74,14 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
 
 
 def read_results(file: Any) -> pa.Table:
-    """The table in a results.parquet."""
+    """The table in a results.parquet.
+
+    By this thread alone: threads cost a small file more than they bring; and one of Arrow's that reads ahead may still
+    hold a Python file when the interpreter ends, which then aborts ("terminate called without an active exception").
+    """
     import pyarrow.parquet as pq
 
-    return pq.ParquetFile(file).read(use_threads=False)  # small: threads cost more than they bring
+    return pq.ParquetFile(file, pre_buffer=False).read(use_threads=False)
 
 
 def observations_of(table: pa.Table) -> list[Observation]:
