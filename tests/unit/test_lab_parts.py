@@ -111,9 +111,9 @@ def test_what_needs_root_says_so(root, monkeypatch):
 # Commands
 
 
-def test_a_command_that_fails_says_where_and_its_last_word():
-    with pytest.raises(tools.LabError, match="server1: sh -c .*: no space"):
-        tools.run(["sh", "-c", "echo first >&2; echo no space >&2; exit 3"], where="server1")
+def test_a_command_that_fails_says_which_and_its_last_word():
+    with pytest.raises(tools.LabError, match="sh -c .*: no space"):
+        tools.run(["sh", "-c", "echo first >&2; echo no space >&2; exit 3"])
     with pytest.raises(tools.LabError, match="exit code 4"):
         tools.run(["sh", "-c", "exit 4"])
     with pytest.raises(tools.LabError, match="No such file"):
