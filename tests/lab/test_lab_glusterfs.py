@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
+from pathlib import Path
 
 import pytest
 from lab_here import iosonde
@@ -283,3 +285,17 @@ def test_clients_measure_it_and_the_store_names_what_it_is(copies, tmp_path):
     shown = json.loads(iosonde("show", tmp_path / "store", "--json").stdout)
     assert len(shown["runs"]) == 2 and all(one["complete"] for one in shown["runs"])
     assert copies.clients[0].run("ls", str(copies.mount_point)).count("iosonde-") == 0
+
+
+def test_an_experiment_sets_options_and_remounts_as_the_page_shows(copies, tmp_path):
+    """K-33, K-53: set and read back before each trial, and a new mount, which iosonde sees in the mount table."""
+    page = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
+    file = tmp_path / "experiment.yaml"
+    file.write_text(re.search(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1])
+    before = copies.clients[0].processes("glusterfs")
+    done = iosonde("lab", "run", "--lab", "copies", file, "--repetitions", "1", "--store", tmp_path / "s", limit_s=300)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(iosonde("show", tmp_path / "s", "--json").stdout)
+    assert sorted(one["factors"]["write_behind"] for one in shown["runs"]) == ["off", "on"]
+    assert all(one["complete"] for one in shown["runs"])
+    assert not set(before) & set(copies.clients[0].processes("glusterfs"))
