@@ -28,6 +28,11 @@ class Possible:
     live: dict[str, str]
     missing: tuple[str, ...]
 
+    @property
+    def how_to_install(self) -> str:
+        """The commands that bring what is missing."""
+        return tools.installing(self.missing)
+
 
 @dataclass(frozen=True)
 class LabListing:

@@ -6,12 +6,14 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from iosonde.core.errors import InputError, SystemFaultError
 
 LIMIT_S = 60.0
+OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount: the one command that no package of Debian's has
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {
     "unshare": "util-linux", "nsenter": "util-linux", "losetup": "util-linux", "ip": "iproute2", "tc": "iproute2",
@@ -50,13 +52,22 @@ def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:
     wanted = {**ALWAYS, **(dict(commands) if isinstance(commands, Mapping) else {})}
     missing = {command: package for command, package in wanted.items() if not found(command)}
     if missing:
-        packages = " ".join(dict.fromkeys(missing.values()))
-        raise InputError(f"missing: {', '.join(missing)}", f"install with: apt install {packages}")
+        raise InputError(f"missing: {', '.join(missing)}", f"install with: {installing(missing.values())}")
+
+
+def installing(packages: Iterable[str]) -> str:
+    """The commands, as words, that bring these packages."""
+    wanted = dict.fromkeys(packages)
+    built = wanted.pop(OUR_NFS_CLIENT, "") is None
+    words = [f"apt install {' '.join(wanted)}"] * bool(wanted) + ["make lab-deps in a checkout"] * built
+    return " and ".join(words)
 
 
 def found(command: str) -> bool:
-    """Whether a command is here; those of administrators are not on every user's PATH."""
-    return bool(shutil.which(command) or shutil.which(command, path="/usr/sbin:/sbin:/usr/local/sbin"))
+    """Whether a command, or a file by its path, is here; commands of administrators are not on every user's PATH, and
+    ours lie beside this Python."""
+    beside = f"{Path(sys.executable).parent}:/usr/sbin:/sbin:/usr/local/sbin"
+    return os.path.exists(command) or bool(shutil.which(command) or shutil.which(command, path=beside))
 
 
 def shown(words: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ MODULES = {
     "local": "local",
     "glusterfs": "glusterfs",
     "moosefs": "moosefs",
+    "nfs": "nfs",
     "ceph": "ceph",
     "openafs": "openafs",
     "sshfs": "sshfs",

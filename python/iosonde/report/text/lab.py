@@ -52,7 +52,7 @@ def listing(found: LabListing) -> Iterator[str]:
         yield ""
     yield "a lab can hold"
     for one in found.possible:
-        ready = f"needs: apt install {' '.join(one.missing)}" if one.missing else "ready"
+        ready = f"needs: {one.how_to_install}" if one.missing else "ready"
         yield from _indented(f"{one.name:<12}{one.title}; {ready}", 2)
         for option, meaning in one.options.items():
             yield from _indented(f"--set {option}=…: {meaning}", 14)
