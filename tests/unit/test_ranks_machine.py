@@ -129,6 +129,26 @@ def test_cgroup_version_1_says_no_limit_with_a_huge_number(tmp_path):
     assert host.cgroup_limit_bytes(root) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "group", "names"),
+    [
+        ("cgroup2 cgroup2 rw", "0::/job", ("memory.max", "memory.current", "inactive_file")),
+        ("cgroup cgroup rw,memory", "4:memory:/job",
+         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+    ],
+)  # fmt: skip
+def test_what_a_control_group_leaves_is_all_that_is_available(tmp_path, kind, group, names):
+    limit, used, cache = names
+    root = fake_cgroup(tmp_path, kind, group, {
+        f"job/{limit}": "1000000", f"job/{used}": "700000", "job/memory.stat": f"anon 5\n{cache} 300000\n",
+    })  # fmt: skip
+    for available_kib, left in ((10, 10240), (10**9, 600000)):
+        (root / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable: {available_kib} kB\n")
+        assert host.available_bytes(root) == left
+    (root / "sys/fs/cgroup/job" / used).write_text("2000000")
+    assert host.available_bytes(root) == 0
+
+
 # --- devices and networks
 
 
@@ -382,3 +402,23 @@ def test_a_host_of_a_lab_knows_what_is_true_of_its_cluster(tmp_path):
     assert emulated.lab(file) is None
     file.write_text(json.dumps({"layout": {"copies": 2}, "hosts": [{"name": "server1"}], "state": "up"}))
     assert emulated.lab(file) == {"layout": {"copies": 2}}
+
+
+def test_a_place_is_below_another_by_whatever_name():
+    mounts = mount.parse_mountinfo(
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "30 22 8:2 / /mnt/a rw - xfs /dev/sdb1 rw\n"
+        "31 22 8:2 /data /mnt/b rw - xfs /dev/sdb1 rw\n"  # mount --bind /mnt/a/data /mnt/b
+        "32 22 8:1 /home/x /mnt/c rw - ext4 /dev/sda1 rw\n"
+    )
+    below = [
+        ("/mnt/a/data/store", "/mnt/a/data"), ("/mnt/b/store", "/mnt/a/data"), ("/mnt/b/store", "/mnt/a"),
+        ("/mnt/a/data/store", "/mnt/b"), ("/mnt/b", "/mnt/a/data"), ("/mnt/c/store", "/home/x"),
+        ("/home/x/y/store", "/mnt/c/y"),
+    ]  # fmt: skip
+    apart = [
+        ("/mnt/b/store", "/mnt/a/other"), ("/mnt/a/database", "/mnt/b"), ("/home/store", "/mnt/c"),
+        ("/data/store", "/mnt/b"), ("/mnt/a", "/mnt/a/data"),
+    ]  # fmt: skip
+    assert [pair for pair in below if not mount.is_below(*pair, mounts)] == []
+    assert [pair for pair in apart if mount.is_below(*pair, mounts)] == []

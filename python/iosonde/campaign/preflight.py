@@ -18,7 +18,7 @@ from iosonde.measure.target.space import Limits, Need, QuotaFree, check_limits
 from iosonde.ranks import machine, rollcall
 from iosonde.ranks.helper import LIMIT_S
 from iosonde.ranks.launch import Launcher
-from iosonde.ranks.machine import NO_TARGET, Facts
+from iosonde.ranks.machine import NO_TARGET, Facts, mount
 
 from . import mpi_steps, targets
 from .campaign import Campaign
@@ -69,12 +69,12 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
 
 
 def _apart(campaign: Campaign, target: Path, spool: Path) -> None:
-    if _below(Path(campaign.store).resolve(), target):
+    if mount.is_below(str(Path(campaign.store).resolve()), str(target)):
         raise InputError(
             f"the store {campaign.store} lies on the target {target}",
             "give another place with --store: keeping results must not disturb what is measured",
         )
-    if _below(spool, target):
+    if mount.is_below(str(spool), str(target)):
         raise InputError(
             f"the ranks' temporary results would lie on the target: {spool}",
             "give another place with --spool, as /dev/shm: keeping results must not disturb what is measured",
@@ -137,15 +137,11 @@ def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keep
 def temporary_off(target: Path) -> None:
     """Refuse a directory for temporary files that lies on the target. Raises InputError."""
     place = Path(tempfile.gettempdir()).resolve()
-    if _below(place, target):
+    if mount.is_below(str(place), str(target)):
         raise InputError(
             f"the ranks' temporary results would lie on the target: {place}",
             "give another place with TMPDIR, as /dev/shm: keeping results must not disturb what is measured",
         )
-
-
-def _below(path: Path, target: Path) -> bool:
-    return path == target or target in path.parents
 
 
 def quota_free(facts: Facts) -> QuotaFree:

@@ -22,6 +22,7 @@ from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
 from iosonde.ranks import launch, machine, rollcall
 from iosonde.ranks.launch import Launcher, mpirun
+from iosonde.ranks.machine import mount
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import only_one
@@ -215,7 +216,7 @@ def _is_network(mount: Facts) -> bool:
 
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
     """Refuse a store or temporary files on the target, and a target that is none. Raises InputError, TargetError."""
-    if target == store or target in store.parents:
+    if mount.is_below(str(store), str(target)):
         raise InputError(f"the store {store} lies on the target {target}", "give another place with --store")
     preflight.temporary_off(target)
     _check_size(size)

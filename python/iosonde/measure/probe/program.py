@@ -118,7 +118,8 @@ def _node(assignment: ProbeAssignment, ranks: mpi.Ranks, heart: Heartbeat) -> di
     found: dict[str, Any] | None = None
     if ranks.local_rank == 0:
         heart.enter("memory copy")
-        free, cores = machine.available_bytes() or machine.memory_bytes() // 2, local.cores()
+        known, cores = machine.available_bytes(), local.cores()
+        free = machine.memory_bytes() // 2 if known is None else known
         found = {
             "rank": ranks.rank,
             "host": ranks.hosts[ranks.rank].name,

@@ -6,6 +6,8 @@ import os
 import platform
 import re
 import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import mount, reading
@@ -89,30 +91,58 @@ def memory_bytes() -> int:
     return total if limit is None else min(total, limit)
 
 
-def available_bytes() -> int | None:
-    """Memory that can be taken now without swapping; None where the kernel does not tell."""
-    return parse_meminfo(reading.text("/proc/meminfo") or "").get("MemAvailable")
+def available_bytes(root: Path = Path("/")) -> int | None:
+    """Memory that can be taken now without swapping, also within the limits of this process's control groups; None
+    where the kernel does not tell."""
+    free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
+    left = [group.free_bytes() for group in _memory_groups(root)]
+    known = [one for one in (free, *left) if one is not None]
+    return min(known, default=None)
 
 
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
     """The smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
     limit.
     """
+    return min((group.limit_bytes for group in _memory_groups(root)), default=None)
+
+
+@dataclass(frozen=True)
+class _MemoryGroup:
+    """A control group whose memory is limited. ``used`` and ``cache`` are the names of its counters."""
+
+    directory: Path
+    limit_bytes: int
+    used: str
+    cache: str
+
+    def free_bytes(self) -> int | None:
+        """Below the limit, with what the kernel gives up at once: file pages that were not used lately."""
+        used = reading.number(self.directory / self.used)
+        if used is None:
+            return None
+        counters = (line.split() for line in (reading.text(self.directory / "memory.stat") or "").splitlines())
+        cache = next((int(words[1]) for words in counters if words[0] == self.cache), 0)
+        return max(0, self.limit_bytes - max(0, used - cache))
+
+
+def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
+    """From this process's control group up to the root, those with a limit."""
     groups = reading.text(root / "proc/self/cgroup") or ""
-    limits = []
     for found in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
         if found.type == "cgroup2":
-            path, name = _group(groups, ""), "memory.max"
+            path, names = _group(groups, ""), ("memory.max", "memory.current", "inactive_file")
         elif found.type == "cgroup" and "memory" in found.super_options.split(","):
-            path, name = _group(groups, "memory"), "memory.limit_in_bytes"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            path = _group(groups, "memory")
         else:
             continue
         top = root / found.mount_point.lstrip("/")
         for directory in (Path(path), *Path(path).parents):
-            limit = reading.number(top / str(directory).lstrip("/") / name)  # "max" is no number
+            place = top / str(directory).lstrip("/")
+            limit = reading.number(place / names[0])  # "max" is no number
             if limit is not None and limit < _UNLIMITED:
-                limits.append(limit)
-    return min(limits, default=None)
+                yield _MemoryGroup(place, limit, *names[1:])
 
 
 def parse_cpuinfo(content: str) -> CpuModel:

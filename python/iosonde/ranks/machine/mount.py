@@ -66,6 +66,25 @@ def whole(found: Mount) -> str | None:
     return next((one.mount_point for one in mounts if one.device == found.device and one.root == "/"), None)
 
 
+def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool:
+    """Whether ``path`` is ``top`` or lies below it, also where a bind mount, or a second mount of the same file system,
+    gives it another name. Both are absolute, without links; neither is touched."""
+    if _is_above(top, path):
+        return True
+    known = parse_mountinfo(reading.text("/proc/self/mountinfo") or "") if mounts is None else mounts
+    one, other = (_in_file_system(known, place) for place in (path, top))
+    return one is not None and other is not None and one[0] == other[0] and _is_above(other[1], one[1])
+
+
+def _in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int], str] | None:
+    """(device, path from the root of the file system) of an absolute path."""
+    found = holding(mounts, path)
+    if found is None:
+        return None
+    inside = path[len(found.mount_point.rstrip("/")) :]
+    return found.device, (found.root.rstrip("/") + inside) or "/"
+
+
 def parse_mountinfo(content: str) -> list[Mount]:
     """All mounts in order. A line that does not look like one is left out."""
     mounts = []
