@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import subprocess
+import time
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -71,9 +72,8 @@ class _Nfs(Recipe):
         """Ready when it answers."""
         (server,) = lab.servers
         server.bind(_STATE)
-        server.shell(
-            f'mkdir -p "{_data(server)}" /run/ganesha /run/rpcbind {_STATE}/ganesha; chmod 777 "{_data(server)}"'
-        )
+        server.run("mkdir", "-p", str(_data(server)), "/run/ganesha", "/run/rpcbind", f"{_STATE}/ganesha")
+        server.run("chmod", "777", str(_data(server)))
         _file(server).write_text(_CONFIGURATION.format(path=_data(server), export=EXPORT))
         server.run("rpcbind", "-w")
         self.restart(lab, server)
@@ -115,7 +115,10 @@ class _Nfs(Recipe):
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start the daemon; clients go on where they were."""
         log = str(server.directory / "log" / "ganesha")
-        server.run(_DAEMON, "-f", str(_file(server)), "-L", log, "-p", "/run/ganesha.pid", "-N", "NIV_EVENT")
+        # What tells clients that it was started again: by itself it is the second, and two starts may be in one.
+        epoch = str(time.time_ns() // 1_000_000)
+        server.run(_DAEMON, "-f", str(_file(server)), "-L", log, "-p", "/run/ganesha.pid", "-N", "NIV_EVENT",
+                   "-E", epoch)  # fmt: skip
         lab.wait(f"{server.name} answers as an NFS server", lambda: _answers(server, server))
 
 
