@@ -190,6 +190,17 @@ def test_experiments_with_other_factors_are_not_learned_from_together(tmp_path):
     assert "of 2 experiments the last, new, as the others have other factors" in " ".join(done.stderr.split())
 
 
+def test_a_long_name_shows_both_its_ends_and_is_found_whole(tmp_path):
+    store = Store.create(tmp_path / "s")
+    command = "ior -a POSIX -t ${t} -b 4m -o /mnt/lab/f -w -r"
+    for at, name in enumerate((command, f"{command} -e")):
+        store.save_experiment(Experiment(f"e{at}", name, [Factor("nodes")], {"steps": []}, [], 1, NOW))
+        store.append(trial(0, 100.0 + at, f"e{at}"))
+    made = iosonde.summary(str(tmp_path / "s"), experiment="all").to_frame()
+    assert made["experiment"].tolist() == ["ior -a POSIX … t/lab/f -w -r", "ior -a POSIX … ab/f -w -r -e"]
+    assert means(str(tmp_path / "s"), "--experiment", command) == [100.0]
+
+
 def test_experiments_of_one_name_are_told_apart_by_their_id(tmp_path):
     store = Store.create(tmp_path / "s")
     for name in ("a1", "b2"):

@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 
 LAST, ALL = "last", "all"
 EXPERIMENT = "experiment"  # the column
+_MOST = 28  # characters of a name in a table
 
 
 def titles(experiments: Sequence[Experiment]) -> dict[str, str]:
-    """Id → what people call it: its name, with the id where several have that name; an import is called by its id."""
-    names = {one.id: one.name if one.settings and one.name else one.id for one in experiments}
+    """Id → what people call it: its name (of a long one both ends), with the id where several are called so. An import
+    is called by its id."""
+    names = {one.id: _short(one.name) if one.settings and one.name else one.id for one in experiments}
     several = Counter(names.values())
     return {key: f"{name} ({key})" if several[name] > 1 else name for key, name in names.items()}
+
+
+def _short(name: str) -> str:
+    half = _MOST // 2 - 1
+    return name if len(name) <= _MOST else f"{name[:half].rstrip()} … {name[-half:].lstrip()}"
 
 
 def entitled(rows: Table, called: dict[str, str]) -> Table:
@@ -53,7 +60,8 @@ def of_word(store: Store, word: str | None) -> str | None:
         ids = measured([StoredRun(document) for document in store.runs()]) if word == LAST else []
         return ids[-1] if ids else None
     if word not in called:
-        word = next((key for key, title in called.items() if title == word), word)
+        names = {one.name: one.id for one in store.experiments() if one.settings}
+        word = {title: key for key, title in called.items()}.get(word or "") or names.get(word or "", word)
     store.check_experiment(word)
     return word
 
