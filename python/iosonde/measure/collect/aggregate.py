@@ -65,8 +65,8 @@ def totals(
             found.observations += _whole(operation, kind, parts, len(parsed), on)
         if len(parsed) == 1:
             (executions,) = parsed.values()
-            rows = _once(executions, prefix, varying)
-            found.observations += [row for row in rows if row.rank is None and _kind(row.metric) is None]
+            every = _once(executions, prefix, varying)
+            found.observations += [row for row in every if row.rank is None and _kind(row.metric) is None]
         found.observations += _last_done(parsed, on, prefix, label, span_s, varying)
     return found
 
