@@ -93,8 +93,8 @@ def check(source: Source, asked: Asked, by: Sequence[str] = (), carried: Carried
         made = measured(source, replace(asked, on=tuple(by)))
         problems = source.store.problems()
         probes = hardware.stored(map(StoredRun, source.store.runs()))
-        runs, limit = source.runs, bound.bytes_per_s
-        examination = examine.of_store(made, asked.level, runs, limit, problems, observed, probes, source.whole)
+        content = examine.StoreContent(source.runs, problems, observed, probes, source.whole)
+        examination = examine.of_store(made, asked.level, content, bound.bytes_per_s)
         return Check(examination, made.warnings)
     table, seen = _of_table(source, asked, by)
     return Check(examine.of_table(table, asked.level, seen.responses, seen.settings, seen.ignored, bound.bytes_per_s,

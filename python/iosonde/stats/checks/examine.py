@@ -69,20 +69,26 @@ def of_table(
     return _examine(subject, responses, by, ignored)
 
 
-def of_store(
-    measured: MeasuredCells, level: float, runs: Sequence[StoredRun], bound: float | None = None,
-    problems: Sequence[Finding] = (), observed: Sequence[str] = (), probes: Sequence[StoredRun] = (),
-    whole: Table | None = None,
-) -> Examination:  # fmt: skip
-    """Everything that is suspicious in a store; ``problems`` are those of its files, ``observed`` the factors that
+@dataclass(frozen=True)
+class StoreContent:
+    """What is examined of a store besides its cells: ``problems`` are those of its files, ``observed`` the factors that
     nobody set, ``probes`` the repetitions of its probes, ``whole`` the results of its runs, of all metrics."""
-    records = None if whole is None else copies.records_of(whole)
+
+    runs: Sequence[StoredRun]
+    problems: Sequence[Finding] = ()
+    observed: Sequence[str] = ()
+    probes: Sequence[StoredRun] = ()
+    whole: Table | None = None
+
+
+def of_store(measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None) -> Examination:
+    """Everything that is suspicious in a store."""
+    records = None if content.whole is None else copies.records_of(content.whole)
     hidden = hidden_in_store(measured)
-    subject = checks.Subject(
-        measured.cells, level, runs, measured.rows, hidden, bound, observed=observed, probes=probes, records=records
-    )
+    subject = checks.Subject(measured.cells, level, content.runs, measured.rows, hidden, bound,
+                             observed=content.observed, probes=content.probes, records=records)  # fmt: skip
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
-    return _examine(subject, metrics, measured.by, (), problems)
+    return _examine(subject, metrics, measured.by, (), content.problems)
 
 
 def _examine(
