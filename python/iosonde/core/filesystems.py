@@ -9,7 +9,7 @@ from typing import Any
 NETWORK_TYPES = frozenset({
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "lustre", "ceph", "glusterfs", "beegfs", "gpfs", "orangefs",
     "pvfs2", "panfs", "wekafs", "fuse.glusterfs", "fuse.sshfs", "fuse.ceph", "fuse.moosefs", "fuse.mfs", "fuse.juicefs",
-    "fuse.s3fs", "fuse.mountpoint-s3",
+    "fuse.s3fs", "fuse.mountpoint-s3", "fuse.nfs",
 })  # fmt: skip
 
 # File systems without a disk.
@@ -17,7 +17,7 @@ MEMORY_TYPES = frozenset({"tmpfs", "ramfs"})
 
 
 # One server holds a file whole. Others spread it, or may: of them nothing is claimed.
-_WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"})
+_WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
 
 def on_own_disk(kind: str | None) -> bool:
