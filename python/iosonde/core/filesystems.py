@@ -30,7 +30,7 @@ _LOCAL_FUSE = frozenset({
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 
 # One server holds a file whole. Others spread it, or may: of them nothing is claimed.
-_WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs"})
+_WHOLE_FILES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
 # Sources that name a bucket or a configured name where others name a server.
 _BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",

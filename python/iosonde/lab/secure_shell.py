@@ -21,10 +21,12 @@ def start(lab: Lab) -> None:
     for name in ("key", "hostkey"):
         run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "iosonde-lab", "-f", str(keys / name)])
     (keys / "authorized").write_text((keys / "key.pub").read_text())
-    lab.each(lab.hosts, lambda host: _start(host, keys))
+    lab.each(lab.hosts, lambda host: start_on(lab, host))
 
 
-def _start(host: LabHost, keys: Path) -> None:
+def start_on(lab: Lab, host: LabHost) -> None:
+    """Start that of one host, with the keys of its lab. Raises LabError."""
+    keys = lab.directory / "ssh"
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
     told = {
         "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",

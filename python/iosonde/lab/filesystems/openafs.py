@@ -6,6 +6,7 @@ the administrators in its root's list of rights are replaced by everybody, and i
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 
 from iosonde.lab.hosts import LabHost
@@ -22,6 +23,8 @@ _DAEMONS = "/usr/lib/openafs"
 _ADMINISTRATORS, _EVERYBODY = (-204).to_bytes(4, "big", signed=True), (-101).to_bytes(4, "big", signed=True)
 _CACHE_KIB = 100_000
 _WAIT_S = 60.0
+# As the kernel names them, 15 characters at most.
+_PROCESSES = ("bosserver", "dafileserver", "davolserver", "salvageserver", "vlserver", "ptserver")
 
 
 class _OpenAfs(Recipe):
@@ -41,8 +44,7 @@ class _OpenAfs(Recipe):
         server.bind("/var/lib/openafs")
         server.run("mkdir", "-p", "/run/openafs", "/var/lib/openafs/db", "/var/lib/openafs/local")
         server.run("mount", "--bind", str(server.disk), _PARTITION)
-        server.run("bosserver", "-noauth")
-        lab.wait("bosserver answers", lambda: _works(server, *_bos(server, "status")))
+        _start_overseer(lab, server)
         for name in ("ptserver", "vlserver"):
             server.run(*_bos(server, "create", "-instance", name, "-type", "simple", "-cmd", f"{_DAEMONS}/{name}"))
         lab.wait("its databases have a quorum", lambda: _quorum(server), _WAIT_S)
@@ -75,6 +77,37 @@ class _OpenAfs(Recipe):
         (server,) = lab.servers
         told = server.run("rxdebug", server.address, "7000", "-version")
         return told.rpartition("OpenAFS ")[2].split()[0]
+
+    def health(self, lab: Lab) -> list[str]:
+        """Its processes as their overseer sees them."""
+        (server,) = lab.servers
+        told = _status(server)
+        if told is None:
+            return [f"{server.name}: its bosserver does not answer"]
+        return [f"{server.name}: {line.strip()}" for line in told
+                if line.startswith("Instance") and "currently running normally" not in line]  # fmt: skip
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """The overseer first, which would start the others again; file server, volume server, databases."""
+        return [int(pid) for name in _PROCESSES for pid in server.shell(f"pgrep -x {name} || :").split()]
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """Start the overseer, and with it all that ran."""
+        _start_overseer(lab, server)
+        lab.wait(f"{server.name} serves again", lambda: not self.health(lab), _WAIT_S)
+
+
+def _start_overseer(lab: Lab, server: LabHost) -> None:
+    server.run("bosserver", "-noauth")
+    lab.wait("bosserver answers", lambda: _status(server) is not None)
+
+
+def _status(server: LabHost) -> list[str] | None:
+    """What the overseer says; None where it does not answer, which bos does not take for an error."""
+    with suppress(LabError):
+        told = server.shell(f"{shlex.join(_bos(server, 'status'))} 2>&1", limit_s=20)
+        return None if "failed to contact" in told else told.splitlines()
+    return None
 
 
 def _configure(host: LabHost, server: LabHost) -> None:

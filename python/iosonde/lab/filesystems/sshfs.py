@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from iosonde.lab import secure_shell
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
+from iosonde.lab.tools import LabError
 
 from .recipe import Layout, Recipe
+
+_ANSWER_S = 5.0
 
 
 class _Sshfs(Recipe):
@@ -25,7 +29,9 @@ class _Sshfs(Recipe):
         """By its FUSE client."""
         (server,) = lab.servers
         more = ["-o", "direct_io"] if lab.description.options.get("direct_io") == "on" else []
-        client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", "allow_other", *more)
+        client.run(
+            "sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", "allow_other,reconnect", *more
+        )
 
     def layout(self, lab: Lab) -> Layout:
         """One copy on one server."""
@@ -34,6 +40,29 @@ class _Sshfs(Recipe):
     def version(self, lab: Lab) -> str:
         """Of the client."""
         return lab.clients[0].run("sshfs", "--version").splitlines()[0].split()[-1]
+
+    def health(self, lab: Lab) -> list[str]:
+        """Whether the server lets a client in: mounts connect again by themselves."""
+        (server,) = lab.servers
+        try:
+            lab.clients[0].run("ssh", server.name, "true", limit_s=_ANSWER_S)
+        except LabError:
+            return [f"{server.name} does not answer as an SSH server"]
+        return []
+
+    def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
+        """All of it on the one server."""
+        (server,) = lab.servers
+        inside = _data(server) / file.relative_to(lab.mount_point)
+        return {server.name: int(server.run("stat", "-c", "%s", str(inside)))}
+
+    def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
+        """Its sshd, with those that serve a mount each."""
+        return [int(pid) for pid in server.shell("pgrep -x sshd || :").split()]
+
+    def restart(self, lab: Lab, server: LabHost) -> None:
+        """Start its sshd again."""
+        secure_shell.start_on(lab, server)
 
 
 def _data(server: LabHost) -> Path:

@@ -69,6 +69,12 @@ class _XRootD(Recipe):
         inside = file.relative_to(lab.mount_point)
         return {server.name: _size(server, server.disk / "data" / inside) for server in lab.servers}
 
+    def health(self, lab: Lab) -> list[str]:
+        """Who does not answer: the redirector or a data server."""
+        everyone = (*lab.of_role(REDIRECTOR), *lab.servers)
+        return [f"{one.name} does not answer as an XRootD server" for one in everyone
+                if not _answers(lab.clients[0], one)]  # fmt: skip
+
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """The data server and its manager."""
         return [int(pid) for pid in server.shell("pgrep -x 'xrootd|cmsd' || :").split()]
@@ -104,6 +110,14 @@ def _accepts(client: LabHost, redirector: LabHost) -> bool:
             "xrdcp", "-f", "-s", "/etc/hostname", f"root://{redirector.name}.lab:{_PORT}//data/.probe", limit_s=5
         )
         client.run("xrdfs", f"{redirector.name}.lab:{_PORT}", "rm", "/data/.probe", limit_s=5)
+    except LabError:
+        return False
+    return True
+
+
+def _answers(client: LabHost, host: LabHost) -> bool:
+    try:
+        client.run("xrdfs", f"{host.name}.lab:{_PORT}", "query", "config", "version", limit_s=5)
     except LabError:
         return False
     return True
