@@ -28,7 +28,8 @@ PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint requirements.lock
 IOSONDE := .venv/bin/iosonde
 RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
-RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
+RUST := $(shell find rust -path rust/nfs-mount -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+NFS_MOUNT := $(shell find rust/nfs-mount -name '*.rs' -o -name Cargo.toml)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
 ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
@@ -78,14 +79,20 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
 
+# The lab's own NFS client, for kernels that have none; the product does not need it.
+.venv/bin/iosonde-nfs-mount: Cargo.toml Cargo.lock $(NFS_MOUNT) | .venv/.deps
+	@echo "building: iosonde-nfs-mount (about 60 s, once)"
+	@cargo build --quiet --locked --release --package iosonde-nfs-mount
+	@install target/release/iosonde-nfs-mount $@
+
 # Hosts are name spaces with loop disks and real servers: as root; file systems whose packages are missing are skipped.
-test-lab: .venv/.dev ## emulated clusters with real file systems on them, faults and all (as root; about 5 min)
+test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real file systems on them, faults and all (as root; about 5 min)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
-	@$(PY) -c "$$LAB_MISSING"
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_MISSING"
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab $(PYTEST_OPTIONS)
 
-lab-deps: .venv/.ok ## the Debian packages of the lab's file systems, installed by apt-get (as root)
-	@packages=$$($(PY) -c "$$LAB_PACKAGES"); test -n "$$packages" || { echo "all packages of labs are there"; exit 0; }; \
+lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the lab's file systems, installed by apt-get (as root)
+	@packages=$$(PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_PACKAGES"); test -n "$$packages" || { echo "all packages of labs are there"; exit 0; }; \
 		echo "apt-get install $$packages"; \
 		test "$$(id -u)" = 0 || { echo "missing: root, to install them; run it as root"; exit 1; }; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive \

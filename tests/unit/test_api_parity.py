@@ -132,7 +132,17 @@ def test_the_text_the_data_and_the_frame(line, made, places, capsys, recwarn):
 
 
 def test_every_command_of_an_analysis_was_compared():
-    without = {"run", "report", "plot", "store", "import", "probe", "doctor", "explain"}  # below, or in test_api.py
+    without = {
+        "run",
+        "report",
+        "plot",
+        "store",
+        "import",
+        "probe",
+        "doctor",
+        "explain",
+        "lab",
+    }  # below, or in test_api.py
     assert {line.split()[0] for line, _ in CASES} == set(COMMANDS) - without
 
 
@@ -337,7 +347,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"store"}))
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"store", "lab"}))
 def test_every_option_of_a_command_is_a_word_of_its_function(name):
     functions = FUNCTIONS.get(name, (FUNCTION_OF.get(name, name.replace("-", "_")),))
     words = {word for one in functions for word in inspect.signature(getattr(iosonde, one)).parameters}

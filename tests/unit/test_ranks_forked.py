@@ -46,9 +46,9 @@ def start(ranks, tmp_path, *words, mark="x"):
 def gone(pid):
     """Whether it ends; also one whose parent has died, and that process 1 of a container may never wait for."""
     give_up = time.monotonic() + 10
-    while processes._start_time(pid) is not None and time.monotonic() < give_up:
+    while processes.start_time(pid) is not None and time.monotonic() < give_up:
         time.sleep(0.01)
-    return processes._start_time(pid) is None
+    return processes.start_time(pid) is None
 
 
 @pytest.mark.parametrize(("word", "code"), [("well", 0), ("three", 3), ("raise", 1), ("killed", -9)])
