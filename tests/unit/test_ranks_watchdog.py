@@ -384,6 +384,25 @@ def test_heartbeats_are_read_back_and_damaged_ones_are_left_out(tmp_path):
     assert [(b.rank, b.state) for b in read_beats(tmp_path)] == [(11, "done")]
 
 
+def test_a_word_over_a_longer_one_is_read_alone_and_half_of_one_is_not_read(tmp_path):
+    long, short = (replace(beat(3, "running"), phase=name) for name in ("x" * 300, "y"))
+    last_words.write_beat(tmp_path, long)
+    last_words.write_beat(tmp_path, short)
+    assert read_beats(tmp_path) == [short]
+    content = (tmp_path / "rank-3").read_bytes()
+    (tmp_path / "rank-3").write_bytes(content[:40] + b"0" + content[41:])
+    assert read_beats(tmp_path) == []
+
+
+def test_the_eldest_of_a_family_is_who_has_no_parent_in_it():
+    child = "import os, sys; from iosonde.ranks.processes import eldest; print(eldest('t') == os.getpid(), eldest('t'))"
+    parent = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], check=True)"
+    family = {**os.environ, processes.WATCHDOG_VARIABLE: "t"}
+    for words, answer in (([child], "True"), ([parent, child], "False 0")):
+        done = subprocess.run([sys.executable, "-c", *words], env=family, capture_output=True, text=True, check=True)
+        assert done.stdout.startswith(answer)
+
+
 def test_a_rank_that_fails_is_not_done(tmp_path):
     with pytest.raises(OSError, match="broken"), Heartbeat(tmp_path, 0) as heart:
         heart.enter("read")
