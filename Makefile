@@ -28,7 +28,8 @@ PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint requirements.lock
 IOSONDE := .venv/bin/iosonde
 RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
-RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
+RUST := $(shell find rust -path rust/nfs-mount -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+NFS_MOUNT := $(shell find rust/nfs-mount -name '*.rs' -o -name Cargo.toml)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
 ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
@@ -78,6 +79,22 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 		command -v $${need%%:*} >/dev/null || echo "missing: $${need%%:*}; install it with: apt install $${need#*:}"; done
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest tests/mpi/nodes $(PYTEST_OPTIONS)
 
+# The lab's own NFS client, for kernels that have none; the product does not need it.
+.PHONY: lab-deps test-lab test-nfs-mount
+lab-deps: .venv/bin/iosonde-nfs-mount
+
+test-lab: test-nfs-mount
+
+test-nfs-mount: .venv/bin/iosonde-nfs-mount
+	@echo "testing: iosonde-nfs-mount (cargo test)"
+	@cargo test --quiet --locked --package iosonde-nfs-mount
+
+.venv/bin/iosonde-nfs-mount: Cargo.toml Cargo.lock $(NFS_MOUNT) | .venv/.deps
+	$(NEED)
+	@echo "building: iosonde-nfs-mount (about 60 s, once)"
+	@cargo build --quiet --locked --release --package iosonde-nfs-mount
+	@install target/release/iosonde-nfs-mount $@
+
 # Each campaign has name spaces of its own, so nothing of it can be left here; FUSE targets and nodes take root.
 test-faults: .venv/.dev ## 500 campaigns hit by faults at random, and what held (FAULTS_OPTIONS='--seed S'; about 35 min)
 	@test -n "$(FAULTS_OPTIONS)" || \
@@ -118,7 +135,7 @@ lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
 	@cargo clippy --version >/dev/null 2>&1 && \
-		PYO3_PYTHON="$$PWD/$(PY)" cargo clippy --quiet --locked --all-targets -- -D warnings || \
+		PYO3_PYTHON="$$PWD/$(PY)" cargo clippy --quiet --locked --workspace --all-targets -- -D warnings || \
 		{ ! cargo clippy --version >/dev/null 2>&1 && echo "not checked: clippy is not installed"; }
 
 lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirements.lock, Cargo.lock)
