@@ -89,6 +89,7 @@ test-nodes: .venv/.dev ## ranks on many nodes and 256 on one: ssh-like hosts, a 
 test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real file systems on them, faults and all (as root; about 5 min)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_MISSING"
+	@cargo test --quiet --locked --package iosonde-nfs-mount
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab $(PYTEST_OPTIONS)
 
 lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the lab's file systems, installed by apt-get (as root)
@@ -154,7 +155,7 @@ lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
 	@cargo clippy --version >/dev/null 2>&1 && \
-		PYO3_PYTHON="$$PWD/$(PY)" cargo clippy --quiet --locked --all-targets -- -D warnings || \
+		PYO3_PYTHON="$$PWD/$(PY)" cargo clippy --quiet --locked --workspace --all-targets -- -D warnings || \
 		{ ! cargo clippy --version >/dev/null 2>&1 && echo "not checked: clippy is not installed"; }
 
 lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirements.lock, Cargo.lock)

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 import short_life
 
-from iosonde.core.errors import InputError
 from iosonde.lab.filesystems import recipe_of
-from iosonde.lab.filesystems.nfs import RECIPE, kernel_has_client
+from iosonde.lab.filesystems.nfs import kernel_has_client
 from iosonde.lab.status import status
 
 MIB = 1 << 20
@@ -297,12 +296,3 @@ def test_a_synchronous_mount_loses_nothing():
         file = short_life.seen(lab, lab.clients[0]) / "f"
         assert end_of_one_that_writes_while_the_server_dies(lab, file) == "synced"
         assert file.read_bytes() == bytes(4 * MIB) + b"end"
-
-
-def test_what_it_cannot_be_is_said():
-    with pytest.raises(InputError, match="one server, not 2"):
-        RECIPE.check(2, {})
-    with pytest.raises(InputError, match="sync=yes: neither on nor off"):
-        RECIPE.check(1, {"sync": "yes"})
-    with pytest.raises(InputError, match="vers=2: no version of NFS"):
-        RECIPE.check(1, {"vers": "2"})

@@ -117,7 +117,7 @@ fn number(setting: &str, text: &str, most: u64) -> Result<u64, String> {
 
 fn transfer_size(setting: &str, text: &str) -> Result<u32, String> {
     let bytes = number(setting, text, MOST_BYTES.into())? as u32;
-    if bytes < 4096 || bytes % 4096 != 0 {
+    if bytes < 4096 || !bytes.is_multiple_of(4096) {
         return Err(format!("{setting}: a multiple of 4096, at most {MOST_BYTES}"));
     }
     Ok(bytes)

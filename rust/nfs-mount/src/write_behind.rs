@@ -208,7 +208,13 @@ impl Writes {
     ) -> MutexGuard<'a, State> {
         let Some(piece) = piece else { return state };
         let n_bytes = piece.data.len();
-        state = self.settled.wait_while(state, |now| now.is_on_the_way(piece.at, n_bytes)).unwrap();
+        loop {
+            state = self.settled.wait_while(state, |now| now.is_on_the_way(piece.at, n_bytes)).unwrap();
+            if state.left.is_empty() {
+                break;
+            }
+            state = self.write_what_is_left(state, store, traffic, file);
+        }
         state.on_the_way.push((piece.at, piece.end()));
         drop(state);
         traffic.enter(n_bytes);
@@ -237,18 +243,39 @@ impl Writes {
         self.lock()
     }
 
+    /// Write, and wait for it, what the server took only in part.
+    fn write_what_is_left<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        store: &impl Store,
+        traffic: &Traffic,
+        file: &nfs_fh3,
+    ) -> MutexGuard<'a, State> {
+        while let Some(piece) = state.left.pop() {
+            state.on_the_way.push((piece.at, piece.end()));
+            drop(state);
+            let done = self.write(store, traffic, file, &piece, stable_how::UNSTABLE);
+            state = self.lock();
+            state.on_the_way.retain(|(start, _)| *start != piece.at);
+            if let Err(error) = done {
+                state.failed.get_or_insert(error);
+            }
+            self.settled.notify_all();
+        }
+        state
+    }
+
     /// Return when the server has everything, or has refused it.
     pub fn drain(self: &Arc<Self>, store: &impl Store, traffic: &Arc<Traffic>, file: &nfs_fh3) {
         let mut state = self.lock();
         let gathered = state.gathered.take();
         state = self.start(state, store, traffic, file, gathered);
-        state = self.settled.wait_while(state, |now| !now.on_the_way.is_empty()).unwrap();
-        let left = std::mem::take(&mut state.left);
-        drop(state);
-        for piece in left {
-            if let Err(error) = self.write(store, traffic, file, &piece, stable_how::UNSTABLE) {
-                self.lock().failed.get_or_insert(error);
+        loop {
+            state = self.settled.wait_while(state, |now| !now.on_the_way.is_empty()).unwrap();
+            if state.left.is_empty() {
+                return;
             }
+            state = self.write_what_is_left(state, store, traffic, file);
         }
     }
 
@@ -464,6 +491,16 @@ mod tests {
         case.store.answer(0.5);
         assert_eq!(case.sync(), Ok(()));
         assert_eq!(*case.store.written.lock().unwrap(), [(4, 4)]);
+    }
+
+    #[test]
+    fn what_was_taken_in_part_is_written_before_what_came_later() {
+        let case = Case::new();
+        case.add(0, &[1; 8]).unwrap();
+        case.store.answer(0.5);
+        case.add(0, &[2; 8]).unwrap();
+        assert_eq!(*case.store.written.lock().unwrap(), [(4, 4)], "the rest of the first");
+        assert_eq!(case.store.answer(1.0), [(0, 8)], "the second");
     }
 
     #[test]

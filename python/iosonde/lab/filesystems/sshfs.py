@@ -28,10 +28,10 @@ class _Sshfs(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By its FUSE client."""
         (server,) = lab.servers
-        more = ["-o", "direct_io"] if lab.description.options.get("direct_io") == "on" else []
-        client.run(
-            "sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", "allow_other,reconnect", *more
-        )
+        options = "allow_other,reconnect"
+        if lab.description.options.get("direct_io") == "on":
+            options += ",direct_io"
+        client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", options)
 
     def layout(self, lab: Lab) -> Layout:
         """One copy on one server."""
