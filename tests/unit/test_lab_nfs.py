@@ -49,7 +49,7 @@ def kernel_client(request, monkeypatch):
 def test_what_it_cannot_be_is_said(monkeypatch):
     monkeypatch.setattr(nfs, "kernel_has_client", lambda: False)
     for n_servers, options, said in [
-        (2, {}, "one server, not 2"),
+        (2, {}, "1 server here, not 2"),
         (1, {"sync": "yes"}, "sync=yes: neither on nor off"),
         (1, {"vers": "2"}, "vers=2: no version of NFS"),
         (1, {"vers": "4.1"}, "vers=4.1: this kernel has no NFS client"),
