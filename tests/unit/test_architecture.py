@@ -172,7 +172,6 @@ def test_what_the_map_allows_is_used(room):
 
 # Tests of a room that need what is above it: what it hands on is looked at where it arrives, or as it is said.
 SEAMS = {
-    "test_core_level_text.py": {"cli", "data"},
     "test_answers_compare.py": {"report"},
     "test_answers_ends.py": {"cli"},
     "test_answers_imported.py": {"campaign"},
@@ -201,7 +200,6 @@ SEAMS = {
     "test_ranks_leftovers.py": {"measure"},
     "test_report_cluster_figure.py": {"cli"},
     "test_stats_definitions.py": {"engine"},
-    "test_stats_over_time.py": {"engine"},
     "test_store_written_before.py": {"cli"},
 }
 
