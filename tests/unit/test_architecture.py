@@ -181,6 +181,7 @@ SEAMS = {
     "test_api.py": {"cli"},
     "test_api_parity.py": {"cli"},
     "test_campaign_against.py": {"answers", "data", "report"},
+    "test_campaign_in_lab.py": {"lab"},
     "test_campaign_labels.py": {"data"},
     "test_campaign_targets.py": {"api", "cli", "data", "report"},
     "test_data_experiments.py": {"answers", "api", "cli"},

@@ -9,8 +9,11 @@ import pytest
 from iosonde.campaign import document, in_lab
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
+from iosonde.campaign.run import begin_in_lab
+from iosonde.campaign.spec.schema import schema_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
+from iosonde.lab import description
 from iosonde.ranks.machine import emulated
 
 FILE = """
@@ -68,6 +71,39 @@ def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypa
     facts.write_text("{}")
     with pytest.raises(InputError, match="not brought up for a trial"):
         in_lab.not_here(experiment, wanted)
+
+
+def test_a_cluster_of_another_experiment_takes_no_trial(wanted, tmp_path, monkeypatch):
+    setting = in_lab.next_setting(wanted.experiment(), set(), wanted, [])
+    facts = tmp_path / "lab.json"
+    facts.write_text(json.dumps({"setting": setting.to_dict()}))
+    monkeypatch.setattr(emulated, "FILE", facts)
+    with pytest.raises(InputError, match="not brought up for a trial"):
+        in_lab.not_here(wanted.experiment(), wanted)
+
+
+def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp_path):
+    asked = Request(what=str(tmp_path / "e.yaml"), target=(str(tmp_path),), store=str(tmp_path / "store"))
+    seen = []
+
+    def check(store, setting):
+        assert store == tmp_path / "store"
+        seen.append(setting)
+        if setting.words["net"] == "580mbit":
+            raise InputError("too fast")
+
+    with pytest.raises(InputError, match="too fast"):
+        begin_in_lab(asked, check)
+    assert seen and not (tmp_path / "store").exists()
+    begun = begin_in_lab(asked, lambda *_: None)
+    assert begun.kept() == 0 and begun.next_setting([]).experiment == begun.experiment
+    with begun.alone(), pytest.raises(InputError, match="being measured"), begun.alone():
+        pass
+
+
+def test_the_schema_has_the_words_of_lab_up():
+    known = json.loads(schema_text())["else"]["properties"]["lab"]["properties"]
+    assert set(known) == {*description.WORDS, "set"}
 
 
 def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tmp_path, monkeypatch):

@@ -30,10 +30,11 @@ class LabSetting:
     repetition: int | None
     levels: Mapping[str, FactorValue]
     n_clients: int
+    experiment: str
 
     def to_dict(self) -> dict[str, Any]:
-        """What hosts are told of it; empty where it serves all trials."""
-        return {} if self.repetition is None else {"repetition": self.repetition, "levels": dict(self.levels)}
+        """What hosts are told of it."""
+        return {"experiment": self.experiment, "repetition": self.repetition, "levels": dict(self.levels)}
 
 
 def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
@@ -42,7 +43,7 @@ def not_here(experiment: Experiment, wanted: Campaign) -> set[int]:
     if not made:
         return set()
     setting = (emulated.lab() or {}).get(SETTING)
-    if not setting:
+    if not setting or setting["experiment"] != experiment.id:
         raise InputError("this lab was not brought up for a trial of this experiment", "iosonde lab run FILE")
     here = (setting["repetition"], setting["levels"])
     return {trial.index for trial in experiment.trials if _needs(trial, made) != here}
@@ -57,7 +58,7 @@ def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen:
             continue
         repetition, levels = _needs(trial, made)
         words, options = lab.at(wanted.spec.lab, levels)
-        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes))
+        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes), experiment.id)
         if setting not in seen:
             return setting
     return None

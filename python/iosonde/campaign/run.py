@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,9 +97,13 @@ def run(asked: Request, level: float = 0.95, caller: Caller | None = None) -> Ca
     return outcome
 
 
-def begin_in_lab(asked: Request, level: float = 0.95, caller: Caller | None = None) -> LabCampaign:
+def begin_in_lab(
+    asked: Request, check: Callable[[Path, in_lab.LabSetting], None], level: float = 0.95, caller: Caller | None = None
+) -> LabCampaign:
     """A campaign whose clusters the caller brings up: it is in its store, resumed or begun, and nothing is measured.
-    Raises InputError where the experiment asks for no lab."""
+    ``check`` is shown the store and every cluster before anything is stored, and raises InputError for what cannot
+    be. Raises
+    InputError, too, where the experiment asks for no lab."""
     caller = caller or Caller()
     check_level(level)
     wanted = campaign(replace(asked, in_lab=True), caller, Path.absolute)
@@ -106,6 +111,10 @@ def begin_in_lab(asked: Request, level: float = 0.95, caller: Caller | None = No
         raise InputError("the experiment asks for no lab", "write a section lab: file_system: glusterfs")
     existing = existing_store(wanted)
     experiment, _ = resume_or_begin(existing, wanted, level, caller.say)
+    seen: list[in_lab.LabSetting] = []
+    while setting := in_lab.next_setting(experiment, set(), wanted, seen):
+        check(Path(wanted.store).resolve(), setting)
+        seen.append(setting)
     (existing or Store.create(Path(wanted.store).resolve())).save_experiment(experiment)
     return LabCampaign(wanted, experiment.id)
 
@@ -122,12 +131,20 @@ class LabCampaign:
         """Where its runs are kept."""
         return self.wanted.store
 
+    def alone(self) -> AbstractContextManager[None]:
+        """Hold the campaign: no other process brings clusters up for it. Raises InputError where one does."""
+        return only_one(Path(self.store).resolve(), f"{self.experiment}-labs")
+
     def next_setting(self, seen: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
         """The cluster to bring up next; those ``seen`` had their turn."""
-        store = Store.open(Path(self.wanted.store).resolve())
+        store = Store.open(Path(self.store).resolve())
         experiment = next(one for one in store.experiments() if one.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         return in_lab.next_setting(experiment, done, self.wanted, seen)
+
+    def kept(self) -> int:
+        """How many runs are in the store."""
+        return len(Store.open(Path(self.store).resolve()).runs(experiment=self.experiment))
 
 
 def _submitted(words: str, nodes: int, caller: Caller) -> str:

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,44 +16,60 @@ from iosonde import campaign
 from iosonde import lab as labs
 from iosonde.campaign.in_lab import LabSetting
 from iosonde.campaign.request import Request
+from iosonde.campaign.run import LabCampaign
 from iosonde.cli.caller import caller
 from iosonde.cli.commands import run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
 from iosonde.core import yaml_text
-from iosonde.core.errors import PROBLEM_FOUND
+from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
 from iosonde.data.asked import LAST_DONE
 
 _KEY = "lab"
+_INTERRUPTED_S = 10.0  # for the ranks' own cleaning up; their lab goes afterwards
 
 
 def asks_for_labs(words: Sequence[str]) -> bool:
     """Whether the words of ``iosonde run`` name a file with a section `lab`."""
-    file = _file(words)
+    file = _file(_options(words))
     return file is not None and _KEY in yaml_text.load(file).data
 
 
 def measure(words: Sequence[str]) -> None:
     """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of the first
     ``iosonde run`` that fails."""
-    context = run.command.make_context("iosonde lab run", list(words))
-    options = {key: value for key, value in context.params.items() if key in Request.__dataclass_fields__}
-    name = _name(words)
-    target = labs.target_of(name)
-    asked = Request(**options | {"target": (str(target),)})
-    begun = campaign.run.begin_in_lab(asked, context.params["level"], caller())
-    incomplete, seen = False, list[LabSetting]()
-    while setting := begun.next_setting(seen):
-        seen.append(setting)
-        code = _in_one(name, setting, words)
-        incomplete = incomplete or code == PROBLEM_FOUND
-        if code not in (0, PROBLEM_FOUND):
-            raise click.exceptions.Exit(code)
-    level, as_json = context.params["level"], context.params["as_json"]
-    summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, as_json))
+    options = _options(words)
+    name, level = _name(options), options["level"]
+    known = {key: value for key, value in options.items() if key in Request.__dataclass_fields__}
+    asked = Request(**known | {"target": (str(labs.target_of(name)),)})
+
+    def check(store: Path, setting: LabSetting) -> None:
+        labs.check_shared(store)
+        labs.check(_described(name, setting))
+
+    begun = campaign.run.begin_in_lab(asked, check, level, caller())
+    with begun.alone():
+        _remove_left(name, begun)
+        incomplete = _measured(name, begun, words)
+    summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
     if incomplete:
         raise click.exceptions.Exit(PROBLEM_FOUND)
+
+
+def _measured(name: str, begun: LabCampaign, words: Sequence[str]) -> bool:
+    """Lab by lab; whether a trial is incomplete."""
+    incomplete, seen = False, list[LabSetting]()
+    while setting := begun.next_setting(seen):
+        seen.append(setting)
+        before = begun.kept()
+        code = _in_one(name, setting, words)
+        if code not in (0, PROBLEM_FOUND):
+            raise click.exceptions.Exit(code)
+        if begun.kept() == before:
+            raise SystemFaultError("a lab was brought up, and no trial of it is in the store", "what it said is above")
+        incomplete = incomplete or code == PROBLEM_FOUND
+    return incomplete
 
 
 def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
@@ -59,25 +77,47 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     if setting.levels:
         said = ", ".join(f"{factor}={level}" for factor, level in setting.levels.items())
         talk(f"lab for {said}, repetition {setting.repetition}")
-    described = labs.described({"clients": setting.n_clients, **setting.words, "name": name}, setting.options)
-    lab = labs.up(described, talk, setting=setting.to_dict())
+    lab = labs.up(_described(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, words), directory=os.getcwd())
-        done = subprocess.run(run_words, env=inside.environment(), stdout=subprocess.DEVNULL, check=False)
-        return done.returncode
+        with subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(_INTERRUPTED_S)
+                child.kill()
+                raise
     finally:
         labs.down(lab.name)
 
 
-def _file(words: Sequence[str]) -> Path | None:
-    files = [Path(word) for word in words if word.endswith((".yaml", ".yml", ".json")) and Path(word).is_file()]
-    return files[0] if files else None
+def _described(name: str, setting: LabSetting) -> labs.LabDescription:
+    return labs.described({"clients": setting.n_clients, **setting.words, "name": name}, setting.options)
 
 
-def _name(words: Sequence[str]) -> str:
+def _remove_left(name: str, begun: LabCampaign) -> None:
+    """Take down what this very campaign had up when it was killed: nobody else can be in it."""
+    if name in {one for one, _, _ in labs.labs()} and labs.setting_of(name).get("experiment") == begun.experiment:
+        talk(f"{name}: left by this campaign when it was ended, and taken down")
+        labs.down(name)
+
+
+def _options(words: Sequence[str]) -> dict[str, Any]:
+    return dict(run.command.make_context("iosonde lab run", list(words)).params)
+
+
+def _file(options: dict[str, Any]) -> Path | None:
+    """The experiment file that is named, if it is there."""
+    named = options["spec_file"] or options["what"]
+    file = Path(named) if named and (options["spec_file"] or campaign.document.is_file(named)) else None
+    return file if file is not None and file.is_file() else None
+
+
+def _name(options: dict[str, Any]) -> str:
     """Of its labs, one after another: the file's own word, else the file's name."""
-    file = _file(words)
+    file = _file(options)
     assert file is not None
     told = yaml_text.load(file).data[_KEY]
     given = told.get("name") if isinstance(told, dict) else None

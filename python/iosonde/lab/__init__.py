@@ -6,20 +6,21 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 
 from __future__ import annotations
 
-from .bring import described, up
+from .bring import check, described, up
 from .description import LabDescription
 from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost
-from .lab import Lab, labs, only, open_lab, target_of
+from .lab import Lab, labs, only, open_lab, setting_of, target_of
 from .listing import LabListing, Possible, listing
 from .live import count_operations, get_options, mount, placement, profile, set_options, unmount
-from .run_words import run_words
+from .run_words import check_shared, run_words
 from .status import status
 from .teardown import down
 
 __all__ = [
-    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "count_operations",
-    "described", "down", "get_options", "heal", "in_force", "inflict", "labs", "listing", "mount", "only", "open_lab",
-    "placement", "profile", "run_words", "set_options", "status", "target_of", "unmount", "up",
+    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
+    "check_shared", "count_operations", "described", "down", "get_options", "heal", "in_force", "inflict", "labs",
+    "listing", "mount", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
+    "status", "target_of", "unmount", "up",
 ]  # fmt: skip

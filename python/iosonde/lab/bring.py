@@ -26,6 +26,14 @@ def described(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescri
     return of_words(usual | given, options)
 
 
+def check(description: LabDescription) -> None:
+    """See that such a lab can be brought up on this machine; nothing is made. Raises InputError."""
+    need_root()
+    how = recipe(description.file_system)
+    how.check(description.servers, description.options)
+    need({**how.commands, **disks.commands(description.base_fs)})
+
+
 def up(
     description: LabDescription,
     say: Say = lambda _: None,
@@ -37,12 +45,12 @@ def up(
 
     Whatever goes wrong, nothing stays behind. Raises InputError for what cannot be, LabError where it fails.
     """
-    need_root()
+    check(description)
     how = recipe(description.file_system)
-    how.check(description.servers, description.options)
-    need({**how.commands, **disks.commands(description.base_fs)})
     lab = planned(_claimed(description), how.extra_hosts)
     try:
+        for_what = {"setting": dict(setting)} if setting else {}
+        lab.write(STARTING, for_what)
         _furnish(lab, say)
         say(f"starting {how.title}")
         how.start(lab)
@@ -51,7 +59,7 @@ def up(
         lab.each(lab.clients, lambda client: _see_mount(lab, client))
         found = calibrate(lab, say) if measured else {}
         told = {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
-        lab.write(UP, told | ({"setting": dict(setting)} if setting else {}))
+        lab.write(UP, told | for_what)
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
         return lab
     except BaseException:
@@ -76,7 +84,6 @@ def _claimed(description: LabDescription) -> LabDescription:
 def _furnish(lab: Lab, say: Say) -> None:
     """Hosts, joined and with their disks."""
     asked, how = lab.description, recipe_of(lab)
-    lab.write(STARTING, {})
     lab.mount_point.mkdir()
     place.make_directories(lab.directory, how.machine_directories)
     hosts.prepare(lab.directory, [*lab.hosts])

@@ -83,7 +83,7 @@ def of_dict(document: Mapping[str, Any]) -> LabDescription:
 
 
 # Words of a file's mapping and of options → field, and how its text is read.
-_WORDS: dict[str, tuple[str, Any]] = {
+WORDS: dict[str, tuple[str, Any]] = {
     "file_system": ("file_system", str),
     "name": ("name", str),
     "servers": ("servers", int),
@@ -107,9 +107,9 @@ def of_words(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescrip
     for word, text in words.items():
         if text is None:
             continue
-        if word not in _WORDS:
-            raise InputError(f"lab: {word}: no such key", f"one of {', '.join(_WORDS)}")
-        name, parse = _WORDS[word]
+        if word not in WORDS:
+            raise InputError(f"lab: {word}: no such key", f"one of {', '.join(WORDS)}")
+        name, parse = WORDS[word]
         try:
             read[name] = parse(text)
         except ValueError as error:

@@ -21,6 +21,7 @@ from .tools import LIMIT_S, LabError, run, shown
 
 SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
+PRIVATE = (Path("/run"), Path("/dev/shm"))  # what a host has for itself, and takes with it
 _READY_S = 20.0
 NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"

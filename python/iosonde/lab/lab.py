@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -140,6 +141,14 @@ def open_lab(name: str | None = None) -> Lab:
         return _lab(directory, of_dict(document["description"]), made)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{name}: this lab was never finished", f"remove it: iosonde lab down {name}") from error
+
+
+def setting_of(name: str) -> dict[str, Any]:
+    """What a lab was brought up for, finished or not; empty where that was nothing or is not known."""
+    with suppress(OSError, ValueError, KeyError):
+        found: dict[str, Any] = json.loads((place.directory(name) / place.FILE).read_text())["setting"]
+        return found
+    return {}
 
 
 def labs() -> list[tuple[str, str, list[str]]]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from iosonde.core.errors import InputError
+
+from .hosts import PRIVATE
 from .lab import Lab
 
 _HOSTS_FILE = "client-hosts"
 
 
 def run_words(lab: Lab, given: Sequence[str]) -> tuple[str, ...]:
-    """The whole command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless they are given."""
+    """The whole command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless they are given. Raises
+    InputError where the results would go with the host."""
+    check_shared(Path(_value(given, "--store") or "."))
     words = [sys.executable, "-m", "iosonde.cli.main", "run", *given]
     if not _has(given, "--target"):
         words += ["--target", str(lab.mount_point)]
@@ -20,6 +27,20 @@ def run_words(lab: Lab, given: Sequence[str]) -> tuple[str, ...]:
         file.write_text("".join(f"{one.name}\n" for one in lab.clients))
         words += ["--hosts", str(file)]
     return tuple(words)
+
+
+def check_shared(place: Path) -> None:
+    """Refuse a place that each host has for itself: what is written there goes with the host. Raises InputError."""
+    whole = Path(os.path.realpath(place))
+    if any(whole.is_relative_to(os.path.realpath(own)) for own in PRIVATE):
+        raise InputError(f"{place} is each host's own, and goes with it", "keep results elsewhere: --store DIR")
+
+
+def _value(given: Sequence[str], option: str) -> str:
+    """The last one that is given; '' where none is."""
+    values = [after for word, after in zip(given, given[1:], strict=False) if word == option]
+    values += [word.removeprefix(f"{option}=") for word in given if word.startswith(f"{option}=")]
+    return values[-1] if values else ""
 
 
 def _has(given: Sequence[str], option: str) -> bool:
