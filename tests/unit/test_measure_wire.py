@@ -29,8 +29,8 @@ def part(received=0, sent=0, packets=0, loopback=0, seconds=1.0):
     return counted | {"loopback_bytes": loopback, "seconds": seconds}
 
 
-def counted(why="", idle=None, **parts):
-    about = {"interfaces": ["eth0"], "ports": [], "why": why}
+def counted(why="", idle=None, assumed=False, **parts):
+    about = {"interfaces": ["eth0"], "ports": [], "why": why, "assumed": assumed}
     return about if why else {**about, "idle": idle or part(seconds=0.1), **parts}
 
 
@@ -72,6 +72,8 @@ def test_a_write_is_sent_as_often_as_the_client_copies(sent, copies, state, shar
     [
         (counted(why="RDMA"), "RDMA"),
         (counted(timed=part(received=-5)), "a counter was set back"),
+        (counted(assumed=True, timed=part(received=MIB // 2)),
+         "no server of it is known, and next to nothing went over the network"),
         (counted(), "the counters were not read to the end"),
         (counted(timed=part(received=10 * MIB, loopback=2 * MIB)),
          "2 MiB went over loopback: a server runs on a node of ours"),
@@ -182,7 +184,7 @@ def test_a_meter_that_cannot_count_leaves_the_reason_and_reads_nothing(tmp_path)
         meter.idle(*quiet())
         meter.ends("timed")
         meter.keep(0)
-    assert spool.read_wire(tmp_path) == {0: {0: {"interfaces": [], "ports": [], "why": "RDMA"}}}
+    assert spool.read_wire(tmp_path) == {0: {0: {"interfaces": [], "ports": [], "why": "RDMA", "assumed": False}}}
 
 
 def test_what_was_counted_travels_with_the_rest_and_a_torn_line_is_left_out(tmp_path):

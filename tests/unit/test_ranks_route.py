@@ -79,6 +79,21 @@ def test_the_interfaces_that_lead_to_the_servers(found, also, more, interfaces, 
 
 
 @pytest.mark.parametrize(
+    ("found", "assumed"),
+    [
+        (mounted("fuse.novelty", "novelty"), True),
+        (mounted("fuse", "novelty#x"), True),
+        (mounted("fuse.novelty", "http://10.0.0.1/x"), False),
+        (mounted("fuse.ceph-fuse", "ceph-fuse"), False),
+        (mounted("fuse", "mfs#master:9421"), False),
+        (mounted("beegfs", "beegfs_nodev"), False),
+    ],
+)
+def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, assumed):
+    assert route.to_servers(found, network()).assumed is assumed
+
+
+@pytest.mark.parametrize(
     ("found", "more", "why"),
     [
         (mounted("nfs", "10.0.0.9:/x"), {}, "a server runs on this node (10.0.0.9)"),

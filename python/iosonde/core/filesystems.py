@@ -26,6 +26,15 @@ _LOCAL_FUSE = frozenset({
     "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
 })  # fmt: skip
 
+# Daemons of FUSE that are clients of a server or a store of objects, whatever their source says.
+_NETWORK_FUSE = frozenset({
+    "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
+    "weed", "curvefs", "orangefs", "pvfs2fuse", "dfuse", "daos", "cvmfs", "cvmfs2", "xrootdfs", "eosxd", "dcap", "ipfs",
+    "hadoop", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
+    "s3fs", "goofys", "geesefs", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2", "gvfsd-fuse", "alluxio-fuse",
+    "quobyte",
+})  # fmt: skip
+
 # File systems without a disk.
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 
@@ -60,8 +69,17 @@ def is_network(type: str, source: str = "") -> bool:
         return type not in MEMORY_TYPES and _names_a_server(source)
     if type == "fuseblk" or (source.startswith("/dev/") and source != "/dev/fuse"):
         return False
-    name = type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
-    return name not in _LOCAL_FUSE
+    return _program(type, source) not in _LOCAL_FUSE
+
+
+def is_surely_network(type: str, source: str = "") -> bool:
+    """Whether its kind is known to lie behind a server, so that ``is_network`` need not take it for one."""
+    return type in NETWORK_TYPES or (is_fuse(type) and _program(type, source) in _NETWORK_FUSE)
+
+
+def _program(type: str, source: str) -> str:
+    """The daemon of a FUSE mount, by its type or the source."""
+    return type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
 
 
 def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def test_a_node_without_the_target_is_named_with_what_lies_there(cluster):
         cluster.run("n2", "umount", str(cluster.target))
     assert done.returncode
     said = " ".join((done.stdout + done.stderr).split())
-    assert "n2: the target is tmpfs, on n1 it is " in said, said
+    assert f"n2: {cluster.target} is tmpfs, on n1 it is " in said, said
     assert "MPI_Abort" not in said
 
 

@@ -38,6 +38,8 @@ MOST_SHARE = 1.5
 LEAST_BYTES = 64 * 2**10
 # Operations from this size on carry so much data that their messages (about 1 KB each) hide no cache.
 TELLING_BYTES = 16 * 2**10
+# Where no server is known, a share below this says that the data takes another way, or stays on this node.
+PROVES_A_SERVER = 0.1
 # Other traffic up to this share of what was expected can be deducted.
 MOST_OTHERS = 0.1
 
@@ -110,6 +112,10 @@ def judged(counted: Sequence[Counted], moved: Moved, copies: float, why: str = "
             reasons.append(reason)
             continue
         share = max(0.0, _total(counted, direction) - _idle(counted, direction)) / size
+        if share < PROVES_A_SERVER and any(one.get("assumed") for one in counted):
+            found[name] = UNKNOWN
+            reasons.append("no server of it is known, and next to nothing went over the network")
+            continue
         found |= {name: judge(share, moved), f"share_{way}": share}
     return found | {"why": reasons[0] if reasons else ""}
 

@@ -80,7 +80,8 @@ class Meter:
     def keep(self, frame: int) -> None:
         """Leave what was counted in the spool, as that of this frame."""
         if self._route is not None:
-            about = {"interfaces": self._route.interfaces, "ports": self._route.ports, "why": self._route.why}
+            about = {"why": self._route.why, "assumed": self._route.assumed}
+            about |= {"interfaces": self._route.interfaces, "ports": self._route.ports}
             spool.write_wire(self._folder, self._rank, frame, {**about, **self._idle, **self._parts})
         self._parts = {}
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iosonde.core.filesystems import servers
+from iosonde.core.filesystems import is_surely_network, servers
 
 from . import netlink, traffic
 from .mount import Mount
@@ -46,11 +46,15 @@ class NodeNetwork:
 
 @dataclass(frozen=True)
 class Route:
-    """``interfaces`` and ``ports`` whose counters are summed; ``why`` nothing can be told from them, '' if it can."""
+    """``interfaces`` and ``ports`` whose counters are summed; ``why`` nothing can be told from them, '' if it can.
+
+    ``assumed``: neither its kind nor an address tells that it has a server.
+    """
 
     interfaces: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
     why: str = ""
+    assumed: bool = False
 
 
 def here() -> NodeNetwork:
@@ -75,9 +79,10 @@ def to_servers(found: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
     ports = () if exact else network.ports
     if ports:  # IP over InfiniBand is in the ports' counters
         indexes = {index for index in indexes if network.links[index].type != netlink.INFINIBAND}
+    assumed = not reached and not is_surely_network(found.type, found.source)
     if not indexes and not ports:
         return Route(why="no interface of this node has a route to others")
-    return Route(tuple(sorted(network.links[index].name for index in indexes)), ports)
+    return Route(tuple(sorted(network.links[index].name for index in indexes)), ports, assumed=assumed)
 
 
 def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
