@@ -34,8 +34,9 @@ def runs(here):
 
 
 def test_every_repetition_of_a_level_has_a_lab_of_its_own(here):
-    done = iosonde("lab", "run", "e.yaml", "--store", "s", limit_s=180)
+    done = iosonde("lab", "run", "e.yaml", "--store", "s", "--page", "page.html", limit_s=180)
     assert done.returncode == 0, done.stderr
+    assert "100mbit" in (here / "page.html").read_text() and done.stderr.count("the page: page.html") == 1
     assert done.stderr.count("lab for net=") == 4 and "100mbit" in done.stdout
     kept = runs(here)
     assert len(kept) == 4 and not any(one["missing"] for one in kept)

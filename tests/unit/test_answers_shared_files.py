@@ -39,7 +39,7 @@ def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 
         if told and not told.get("writer_counted"):
             rows.append(Observation(f"{READ}_writer_node", "bandwidth_last_done", 50e6, "bytes/s"))
         ranks = [{"rank": rank, "node": rank, "bytes": 10**6} for rank in range(nodes)]
-        common = {"ranks": ranks, "cache": None, "totals": {}, "comparable": True, "duration_ns": 10**9}
+        common = {"ranks": ranks, "cache": {"state": "cold-requested"}, "totals": {}, "comparable": True, "duration_ns": 10**9}
         read_it = {"index": 0, "name": READ, "operation": READ, "shared": True, "counted_kind": "read"}
         wrote = {"index": 1, "name": "write_large", "operation": "write_large", "shared": False}
         phases = [{**read_it, **common, **told}, {**wrote, **common}]
@@ -152,3 +152,12 @@ def test_an_operation_that_says_nothing_of_scaling_is_refused_with_the_reason(tm
     source = open_data(str(stored(tmp_path / "s", APART)))
     with pytest.raises(DataError, match="is not counted, its cache being cold-requested"):
         scale(source, Asked((READ,)), Growth())
+
+
+@pytest.mark.parametrize(("on_two", "told"), [("served-by-cache", False), ("cold-requested", True)])
+def test_what_a_cache_served_on_two_nodes_alone_scales_by_no_factor(tmp_path, on_two, told):
+    path = stored(tmp_path / "s", {**COUNTED, "cache": {"state": on_two}})
+    source = open_data(str(path))
+    found = summary(source, Asked())
+    assert (READ in {one.operation for one in found.overview.efficiency}) is told
+    assert any("a client's cache served it" in one for one in found.overview.warnings) is not told

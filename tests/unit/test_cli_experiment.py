@@ -109,8 +109,9 @@ def test_the_older_form_runs_unchanged_without_a_target(place):
 
 def test_a_bare_command_is_a_step(place):
     done = iosonde("run", "echo ${TARGET}", "--parse", "none", "--target", "target", "--store", "s",
-                   "--repetitions", "1", where=place)  # fmt: skip
+                   "--repetitions", "1", "--page", "page.html", where=place)  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert "the page: page.html" in done.stderr and "echo ${TARGET}" in (place / "page.html").read_text()
     (path,) = (place / "s").glob("runs/*/raw/*.out")
     assert path.read_text().startswith(str(place / "target" / "iosonde-"))
     done = iosonde("run", "echo hi", "--store", "s2", "--repetitions", "1", where=place)
@@ -148,6 +149,12 @@ def test_words_for_what_is_wrong(place, words, says):
     assert done.returncode == 2
     assert says in done.stderr.replace("'--", "--")
     assert not done.stdout
+
+
+def test_a_page_that_could_not_be_written_is_said_before_anything_is_measured(place):
+    done = iosonde("run", "echo hi", "--store", "s", "--page", "nowhere/page.html", where=place)
+    assert done.returncode == 2 and "the directory of nowhere/page.html is not there" in done.stderr
+    assert not (place / "s").exists()
 
 
 def test_control_characters_of_a_file_do_not_reach_the_terminal(place):

@@ -25,6 +25,7 @@ from iosonde.ranks.machine import (
     reading,
     scheduler,
 )
+from iosonde.ranks.machine.daemon import Daemon
 from iosonde.ranks.machine.filesystems import lustre, nfs
 
 MOUNTS = r"""
@@ -371,6 +372,26 @@ def test_shares_of_the_nodes_time():
     found = load.shares(begin, end)
     assert (found["busy_share"], found["iowait_share"], found["steal_share"]) == (0.3, 0.1, 0.1)
     assert (found["own_share"], found["background_share"], found["seconds"]) == (0.2, pytest.approx(0.1), 10.0)
+
+
+def test_the_other_hosts_of_a_lab_are_no_strangers():
+    """Ten seconds of two CPUs, twelve busy: two ours, one the client's daemon's, nine of all hosts; three are left."""
+    served = {Daemon(7, "1", "glusterfs"): 1.0}
+    begin = load.Sample(0.0, {"user": 0.0}, 0.0, dict.fromkeys(served, 0.0), 0, 40.0)
+    end = load.Sample(10.0, {"user": 12.0, "idle": 8.0}, 2.0, served, 0, 49.0)
+    found = load.shares(begin, end)
+    assert (found["other_hosts_share"], found["background_share"]) == (pytest.approx(6 / 20), pytest.approx(3 / 20))
+
+
+def test_the_cpu_time_of_a_lab_is_read_where_it_says(tmp_path):
+    file, counted = tmp_path / "lab.json", tmp_path / "usage"
+    file.write_text(json.dumps({"cpu_usage": str(counted), "layout": {}}))
+    assert emulated.cpu_seconds(file) is None
+    for text, seconds in (("1500000000\n", 1.5), ("usage_usec 2500000\nuser_usec 1\n", 2.5), ("nothing\n", None)):
+        counted.write_text(text)
+        assert emulated.cpu_seconds(file) == seconds
+    assert emulated.lab(file) == {"layout": {}}
+    assert emulated.cpu_seconds(tmp_path / "none") is None
 
 
 @pytest.mark.parametrize(("seconds", "ticks"), [(10.0, 0), (0.1, 4)])

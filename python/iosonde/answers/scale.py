@@ -11,7 +11,7 @@ import numpy as np
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import estimate_or_end
-from iosonde.core.shared_reads import without_the_writer
+from iosonde.core.no_scaling import without_efficiency
 from iosonde.data.asked import Asked
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
@@ -148,12 +148,12 @@ def _series(source: Source, asked: Asked, how: Growth) -> tuple[list[Series], li
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
     if source.store is not None and not settings:
         settings = tuple(name for name in source.known.names if name not in (how.on, "ranks"))
-    apart, said = without_the_writer(source.runs) if how.on in ("nodes", "ranks") else (set[str](), "")
+    apart, why = without_efficiency(source.runs) if how.on in ("nodes", "ranks") else (set[str](), ())
     whole = [one for one in chosen if one.operation not in apart]
     if not whole:
-        raise DataError(said, "choose another operation, or measure where the caches are verified to be cold")
+        raise DataError("; ".join(why), "choose another operation, or measure where the caches are verified to be cold")
     found: list[Series] = []
-    warnings: list[str] = [said] if len(whole) < len(chosen) else []
+    warnings: list[str] = [*why] if len(whole) < len(chosen) else []
     for response in whole:
         if of_ratios(response):
             raise InputError(f"'{response.title}' is a logarithm, and no rate", f"--response '{response.measured}'")

@@ -18,7 +18,7 @@ from iosonde.campaign.in_lab import LabSetting
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import LabCampaign
 from iosonde.cli.caller import caller
-from iosonde.cli.commands import run, summary
+from iosonde.cli.commands import report, run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
 from iosonde.core import yaml_text
@@ -26,6 +26,7 @@ from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
 from iosonde.data.asked import LAST_DONE
 
 _KEY = "lab"
+_NO_PAGE = ("--page", "")  # of what is measured in one lab: the page is of the whole experiment
 _INTERRUPTED_S = 10.0  # for the ranks' own cleaning up; their lab goes afterwards
 
 
@@ -40,6 +41,7 @@ def measure(words: Sequence[str]) -> None:
     ``iosonde run`` that fails."""
     options = _options(words)
     name, level = _name(options), options["level"]
+    report.check_place_of_page(options["page"])
     known = {key: value for key, value in options.items() if key in Request.__dataclass_fields__}
     asked = Request(**known | {"target": (str(labs.target_of(name)),)})
 
@@ -53,6 +55,8 @@ def measure(words: Sequence[str]) -> None:
         incomplete = _measured(name, begun, words)
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
+    if options["page"]:
+        report.write_page_of(begun.store, begun.experiment, level, options["page"])
     if incomplete:
         raise click.exceptions.Exit(PROBLEM_FOUND)
 
@@ -80,7 +84,7 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     lab = labs.up(_described(name, setting), talk, setting=setting.to_dict())
     try:
         inside = lab.clients[0]
-        run_words = inside.words(*labs.run_words(lab, words), directory=os.getcwd())
+        run_words = inside.words(*labs.run_words(lab, [*words, *_NO_PAGE]), directory=os.getcwd())
         with subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()

@@ -58,7 +58,8 @@ def up(
         lab.each(lab.clients, lambda client: how.mount(lab, client))
         lab.each(lab.clients, lambda client: _see_mount(lab, client))
         found = calibrate(lab, say) if measured else {}
-        told = {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
+        told: dict[str, Any] = {"cpu_usage": cgroups.cpu_usage_file(lab.directory)}
+        told |= {"emulated": found, "layout": how.layout(lab).to_dict(), "version": how.version(lab)}
         lab.write(UP, told | for_what)
         lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
         return lab

@@ -7,6 +7,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from iosonde.core.cpu_usage import counted_cpu_seconds
+
 from .tools import write
 
 _ROOT = Path("/sys/fs/cgroup")
@@ -37,14 +39,19 @@ def joined(lab: Path, host: str) -> list[Path]:
 
 def cpu_seconds(lab: Path, host: str) -> float | None:
     """CPU time that the host has used since it was started; None where the kernel does not count it."""
-    for base in _bases():
-        group = base / _of_lab(lab) / host
-        with suppress(OSError, ValueError, StopIteration):
-            if _is_version_2():
-                lines = (group / "cpu.stat").read_text().splitlines()
-                return int(next(line for line in lines if line.startswith("usage_usec")).split()[1]) / 1e6
-            return int((group / "cpuacct.usage").read_text()) / 1e9
-    return None
+    file = _usage(lab, host)
+    return counted_cpu_seconds(file.read_text()) if file else None
+
+
+def cpu_usage_file(lab: Path) -> str:
+    """Where the kernel counts the CPU time of all hosts together; '' where it does not."""
+    return str(_usage(lab) or "")
+
+
+def _usage(lab: Path, host: str = "") -> Path | None:
+    name = "cpu.stat" if _is_version_2() else "cpuacct.usage"
+    files = (base / _of_lab(lab) / host / name for base in _bases())
+    return next((file for file in files if file.exists()), None)
 
 
 def remove(lab: Path) -> int:

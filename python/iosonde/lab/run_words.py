@@ -18,7 +18,8 @@ _HOSTS_FILE = "client-hosts"
 def run_words(lab: Lab, given: Sequence[str]) -> tuple[str, ...]:
     """The whole command: ``iosonde run`` with ``--target`` and ``--hosts`` of the lab unless they are given. Raises
     InputError where the results would go with the host."""
-    check_shared(Path(_value(given, "--store") or "."))
+    for option in ("--store", "--page"):
+        check_shared(Path(_value(given, option) or "."))
     words = [sys.executable, "-m", "iosonde.cli.main", "run", *given]
     if not _has(given, "--target"):
         words += ["--target", str(lab.mount_point)]

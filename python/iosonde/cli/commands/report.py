@@ -46,13 +46,31 @@ def command(output: str, as_json: bool, **given: Any) -> None:
     It answers on its first screen: what was measured, how fast it is, how sure that is, what looks wrong. The
     page is one file that loads nothing: mail it, archive it, print it.
     """
-    page, layout = answers.report.report(_wanted(given, output), open_data), report.page.page
+    wanted = _wanted(given, output)
     if as_json:
-        show_json(layout.page_document(page))
+        show_json(report.page.page.page_document(answers.report.report(wanted, open_data)))
         return
-    path = replace_file(Path(output), layout.render(page, talk).encode())
-    show([report.text.escape(page.answers.headline)])
+    show([report.text.escape(_write(wanted, output))])
+
+
+def check_place_of_page(output: str | None) -> None:
+    """Before anything is measured. Raises InputError where the page could not be written afterwards."""
+    if output and not Path(output).resolve().parent.is_dir():
+        raise InputError(f"the directory of {output} is not there", "name a page in a directory that is there")
+
+
+def write_page_of(store: str, experiment: str, level: float, output: str) -> None:
+    """The page of one experiment, which ``iosonde report`` makes again."""
+    given: dict[str, Any] = dict.fromkeys(_NAMED) | {"clock": LAST_DONE, "where": (), "choose": None}
+    _write(_wanted(given | {"data": store, "experiment": experiment, "level": level}, output), output)
+
+
+def _write(wanted: answers.report.Wanted, output: str) -> str:
+    """Write it, say where it is, give its headline."""
+    page = answers.report.report(wanted, open_data)
+    path = replace_file(Path(output), report.page.page.render(page, talk).encode())
     talk(f"the page: {path}")
+    return page.answers.headline
 
 
 def _wanted(given: dict[str, Any], output: str) -> answers.report.Wanted:

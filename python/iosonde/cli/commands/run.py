@@ -14,7 +14,7 @@ from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, summary
+from . import compare, report, summary
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 @campaign_options
 @click.option("--level", type=float, default=0.95, show_default=True, help="Confidence level of the summary.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON.")
-def command(asked: Request, level: float, as_json: bool) -> None:
+@click.option("--page", metavar="FILE", help="Write the page of the experiment, too (iosonde report).")
+def command(asked: Request, level: float, as_json: bool, page: str | None) -> None:
     """Measure: an experiment file, a command on all nodes, or --target with the MTC envelope.
 
     SPEC is a .yaml, .yml or .json file (docs/experiment.md); an option overrides the key of its name. COMMAND is
@@ -38,6 +39,7 @@ def command(asked: Request, level: float, as_json: bool) -> None:
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
+    report.check_place_of_page(page)
     outcome = campaign.run.run(asked, level, caller())
     if outcome.experiment is None:
         show([f"job {outcome.job}: this command runs when Slurm has the nodes; the runs go to {outcome.store}"])
@@ -50,6 +52,8 @@ def command(asked: Request, level: float, as_json: bool) -> None:
             compare.show(asked_for, answers.compare.Sides())
         else:
             summary.show(asked_for)
+    if page:
+        report.write_page_of(outcome.store, only, level, page)
     for remark in outcome.remarks():
         talk(remark)
     outcome.check()

@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, cpu_seconds, family
 
-from . import daemon, mount, reading
+from . import daemon, emulated, mount, reading
 from .daemon import Daemon
 
 # The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is inside user already.
@@ -37,7 +37,7 @@ class LoadSampler:
 @dataclass(frozen=True)
 class Sample:
     """Counters of CPU seconds: of the node by kind, of the trial's processes on it, and of each daemon that serves the
-    target there; the memory that these hold.
+    target there; the memory that these hold; in a lab of all its hosts, whose CPUs are the same.
     """
 
     at_s: float
@@ -45,6 +45,7 @@ class Sample:
     own_s: float
     daemons: dict[Daemon, float] = field(default_factory=dict)
     daemons_bytes: int = 0
+    lab_s: float | None = None
 
 
 def shares(begin: Sample, end: Sample) -> dict[str, Any]:
@@ -55,6 +56,7 @@ def shares(begin: Sample, end: Sample) -> dict[str, Any]:
 
     Where a daemon serves the target on this node: ``client_daemon`` (its name), ``client_daemon_cpu_s``,
     ``client_daemon_share``, ``client_daemon_rss_bytes`` at the end. Of one that ended meanwhile nothing is known.
+    In a lab ``other_hosts_share``: its servers and the other clients, which are no background either.
     """
     spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
     capacity_s = sum(spent_s.values())
@@ -62,13 +64,15 @@ def shares(begin: Sample, end: Sample) -> dict[str, Any]:
     own_s = end.own_s - begin.own_s
     # One that was not there before was started meanwhile: the target was mounted anew.
     client_s = sum(cpu_s - begin.daemons.get(one, 0.0) for one, cpu_s in end.daemons.items())
+    lab_s = None if begin.lab_s is None or end.lab_s is None else max(0.0, end.lab_s - begin.lab_s - own_s - client_s)
     parts = {
         "busy_share": busy_s,
         "iowait_share": spent_s["iowait"],
         "steal_share": spent_s["steal"],
         "own_share": own_s,
-        "background_share": max(0.0, busy_s - own_s - client_s),
+        "background_share": max(0.0, busy_s - own_s - client_s - (lab_s or 0.0)),
         **({"client_daemon_share": client_s} if end.daemons else {}),
+        **({} if lab_s is None else {"other_hosts_share": lab_s}),
     }
     seconds = end.at_s - begin.at_s
     enough = seconds >= SHORTEST_S and capacity_s > 0
@@ -109,4 +113,5 @@ def _sample(target: str, after: int) -> Sample:
         cpu_seconds(own),
         {one: one.cpu_s for one in daemons},
         sum(one.rss_bytes for one in daemons),
+        emulated.cpu_seconds(),
     )

@@ -14,8 +14,8 @@ import numpy as np
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.metrics import lowest
+from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.schema import READ_FACTORS
-from iosonde.core.shared_reads import without_the_writer
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -85,10 +85,10 @@ def _overview(
 ) -> Overview:  # fmt: skip
     cells, level = subject.cells, subject.level
     rows = tuple(row_of(cell, level, pilot) for cell in cells)
-    apart, said = without_the_writer(subject.runs)
+    apart, why = without_efficiency(subject.runs)
     efficiency = tuple(_efficiency([cell for cell in cells if cell.operation not in apart], level))
     if any(cell.operation in apart for cell in cells):
-        warnings = [*warnings, said]
+        warnings = [*warnings, *why]
     findings = checks.run(subject, checks.SUMMARY)
     sentence = words.closing(rows, efficiency, units or {})
     return Overview(rows, tuple(latency), efficiency, tuple(findings), sentence, level, tuple(by), tuple(warnings),

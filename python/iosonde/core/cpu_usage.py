@@ -1,0 +1,13 @@
+"""What the kernel counts of a control group's CPU time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+
+def counted_cpu_seconds(text: str) -> float | None:
+    """From a group's ``cpu.stat`` (version 2, µs) or ``cpuacct.usage`` (version 1, ns); None where neither is there."""
+    words = text.split()
+    with suppress(ValueError, IndexError):
+        return int(words[words.index("usage_usec") + 1]) / 1e6 if "usage_usec" in words else int(words[0]) / 1e9
+    return None
