@@ -332,6 +332,7 @@ RENAMED = {
 }  # fmt: skip
 IN_ANOTHER_WAY = {
     "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
+    "run": {"page"},  # write_report(result.store)
     "fit": {"rules"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema"},
