@@ -39,7 +39,13 @@ def stored(path: Path, writer: dict, on: tuple = GLUSTER, rates: tuple = (96e6, 
         if told and not told.get("writer_counted"):
             rows.append(Observation(f"{READ}_writer_node", "bandwidth_last_done", 50e6, "bytes/s"))
         ranks = [{"rank": rank, "node": rank, "bytes": 10**6} for rank in range(nodes)]
-        common = {"ranks": ranks, "cache": {"state": "cold-requested"}, "totals": {}, "comparable": True, "duration_ns": 10**9}
+        common = {
+            "ranks": ranks,
+            "cache": {"state": "cold-requested"},
+            "totals": {},
+            "comparable": True,
+            "duration_ns": 10**9,
+        }
         read_it = {"index": 0, "name": READ, "operation": READ, "shared": True, "counted_kind": "read"}
         wrote = {"index": 1, "name": "write_large", "operation": "write_large", "shared": False}
         phases = [{**read_it, **common, **told}, {**wrote, **common}]
