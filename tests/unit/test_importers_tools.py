@@ -197,6 +197,27 @@ def test_fio_2_text_says_that_kb_is_1024():
     assert "units of 1024" in found.warnings[0].sentence
 
 
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize(
+    ("line", "lacks", "warns"),
+    [
+        ("ior WARNING: fsync() only available in POSIX.  Using value of 0.", "", "IOR warns: fsync() only available"),
+        ("WARNING: inconsistent file size by different tasks", "", "IOR warns: inconsistent file size"),
+        ("ior WARNING: cannot open hints file.", "", "IOR warns: cannot open hints file"),
+        ("WARNING: Task 0, partial read(), 512 of 1024 bytes at offset 0", "", "moved what was left by further calls"),
+        ("WARNING: too many retries -- aborting", "IOR says: too many retries", ""),
+        ("WARNING: read(3, 0x55d0, 1024) returned EOF prematurely", "EOF prematurely", ""),
+        ("WARNING: Incorrect data on read (3 errors found).", "IOR says: Incorrect data on read (3 errors found)", ""),
+        ("ior ERROR: open64() failed, errno 13, Permission denied", "it failed: ior ERROR: open64()", ""),
+    ],
+)  # fmt: skip
+def test_a_warning_of_ior_is_none_of_its_faults(line, lacks, warns, before):
+    test = IOR_TEST.format(id=0, size="1 MiB") + SECOND
+    found = of(f"{line}\n{ior(test)}" if before else ior(test + line + "\n"))
+    assert found.format == "ior" and lacks in missing(found) and bool(missing(found)) is bool(lacks)
+    assert bool(warns) is any(warns in note.sentence for note in found.warnings if warns)
+
+
 def test_io500_invalid_results_are_incomplete():
     found = of(
         "IO500 version io500-sc22_v2 (standard)\n"
