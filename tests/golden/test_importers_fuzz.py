@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from importer_fixtures import EXPECTED, fixture
 
 from iosonde.importers import Text, importers
-from iosonde.importers.registry import Understood
+from iosonde.importers.registry import Understood, understand
 from iosonde.importers.runs import runs_of
 
 FOUND = {name: path for name in EXPECTED if (path := fixture(name))}
@@ -85,6 +85,12 @@ MUST_NOT_MATTER = {
     "a byte order mark": lambda raw: b"\xef\xbb\xbf" + raw,
     "UTF-16": lambda raw: raw.decode("utf-8").encode("utf-16"),
     "NUL bytes": lambda raw: raw.replace(b"\n", b"\0\n"),
+    "srun -l": lambda raw: b"".join(b" 0: " + line for line in raw.splitlines(True)),
+    "mpirun --tag-output": lambda raw: b"".join(b"[1,0]<stdout>: " + line for line in raw.splitlines(True)),
+    "kubectl logs --timestamps": lambda raw: b"".join(
+        b"2026-11-23T08:00:00.123456789Z " + line for line in raw.splitlines(True)
+    ),
+    "a quoting mail": lambda raw: b"".join(b"> " + line for line in raw.splitlines(True)),
     "bytes that are no UTF-8": lambda raw: raw + b"\n\xff\xfe\xfa\n",
 }
 
@@ -93,12 +99,36 @@ MUST_NOT_MATTER = {
 @pytest.mark.parametrize("name", [name for name in FOUND if not name.endswith(".xls")])
 def test_what_systems_do_to_text_changes_no_number(name, what):
     raw, form = FOUND[name].read_bytes(), EXPECTED[name]["format"]
+    if what in ("srun -l", "a quoting mail") and sum(map(bool, raw.split(b"\n"))) < 3:
+        return  # too few lines to know a label from a number
     damaged = MUST_NOT_MATTER[what](raw)
     text = Text(damaged, name)
     assert importers()[form].claims(text) is not None
     if "no UTF-8" in what and form in ("fio-log", "md-workbench"):
         return  # one more line of a log is one more line
     assert numbers(read_by(form, damaged, name)) == numbers(read_by(form, raw, name))
+
+
+TEXTS = [name for name in FOUND if not name.endswith((".xls", ".log")) and EXPECTED[name]["format"] != "fio-log"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
+    """Blocks of NUL bytes, an end in the middle of a line: what is left is what was printed, or the run is marked."""
+    raw, form, rng = FOUND[name].read_bytes(), EXPECTED[name]["format"], random.Random(name)
+    known = {(row.operation, row.metric, row.value) for run in through(form, raw, name) for row in run.rows}
+    for _ in range(10):
+        begin = rng.randrange(len(raw))
+        for damaged in (raw[:begin], raw[:begin] + bytes(64) + raw[begin + 64 :]):
+            for run in through(form, damaged, name):
+                strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
+                           and not derived(form, row.metric, run)]  # fmt: skip
+                assert run.missing or not strange, (begin, len(damaged) == begin, strange[:2])
+
+
+def through(form: str, raw: bytes, name: str) -> list:
+    """As an import reads it with ``--format``."""
+    return understand(Text(raw, name), form).runs
 
 
 @pytest.mark.parametrize("name", FOUND)

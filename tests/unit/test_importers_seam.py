@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, InputError
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
+from iosonde.importers.damage import checked
+from iosonde.importers.labels import without_labels
+from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.paths import manifest_factors, pattern_factors
 from iosonde.store import Store
 
@@ -33,7 +37,7 @@ def test_text_is_clean_whatever_it_was():
     assert lines(b"a\rb\rc") == ["a", "b", "c"]
     assert lines(b"10%\r50%\r100%\ndone\n") == ["100%", "done", ""]
     assert lines(b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x") == ["red x"]
-    assert lines(b"a\0b") == ["ab"]
+    assert lines(b"x\na\0b\ny\0\n") == ["x", "", "y", ""]
     assert lines("größe".encode("utf-16")) == ["größe"]
     assert lines(b"\xff\xfe".join([b"a"])) == ["a"]
 
@@ -243,3 +247,36 @@ def test_what_is_there_already_is_not_parsed_again(tmp_path, monkeypatch):
     (there / "notes.txt").unlink()
     monkeypatch.setattr("iosonde.importers.understand", None)
     assert imported("-r", str(there), "--store", store)["already_there"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("0: a\n0: b\n1: c\n", "0:"),
+        ("[1,0]<stdout>: a\n", "[1,0]<stdout>:"),
+        ("[job,1]<stdout>: a\n", ""),
+        ("2026-11-23T08:00:00.5Z a\n2026-11-23T08:00:01Z b\n", "2026-11-23T08:00:00.5Z"),
+        ("> a\n> b\n", ">"),
+        ("10: a\n", ""),
+        ("> a\nb\nc\n", ""),
+    ],
+)
+def test_labels_before_every_line_are_taken_off_where_most_lines_have_one(text, label):
+    found, first = without_labels(text)
+    assert first == label
+    assert (found == text) is not bool(label) and (not label or found.split("\n")[0] == "a")
+
+
+def test_damaged_text_never_becomes_another_number():
+    """A hole, an end in the middle of a number, a value of no machine: out, and the run is marked."""
+
+    def rows(text, *values):
+        run = Parsed(rows=[Row("write", "bandwidth_last_done", value, "bytes/s", line) for line, value in values])
+        return checked(run, Text(text, "x"))
+
+    assert [row.value for row in rows(b"a\nb 12", (1, 5.0), (2, 12.0)).rows] == [5.0]
+    assert rows(b"a\nb 12", (2, 12.0)).missing[0].sentence.startswith("the last line has no end")
+    assert not rows(b"a\nb 12 MB/s", (2, 12.0)).missing and not rows(b"a\nb 12\n", (2, 12.0)).missing
+    assert "4 NUL bytes" in rows(b"a\nb\0\0\0\0c\n", (1, 5.0)).missing[0].sentence
+    absurd = rows(b"a\n", (1, 1e30), (1, math.nan), (1, -1.0), (1, 3.0))
+    assert [row.value for row in absurd.rows] == [3.0] and "of no machine" in absurd.missing[0].sentence

@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
 
+from .damage import checked
 from .parsed import LIKELY, Claim, Importer, Parsed
 from .text import Note, Text
 
@@ -102,6 +103,7 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     others = {other: claims[other] for other in claims if other != name}
     with _no_collection():
         runs = _call(name, text, lambda: importers()[name].parse(text))
+    runs = [checked(run, text) for run in runs]
     for run in runs:
         run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
     notes = list(text.notes)

@@ -1,7 +1,8 @@
 """From the bytes of a file to clean lines: the one place that knows about encodings, colours, commas and monsters.
 
 UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, progress lines rewritten with a
-carriage return, decimal commas, and lines that never end: tools' parsers see none of them. What was changed is noted.
+carriage return, labels of ranks and times before each line, decimal commas, and lines that never end: tools' parsers
+see none of them. What was changed is noted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
 from iosonde.core.errors import InputError
+
+from .labels import without_labels
 
 # What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
 LINE_CHARACTERS = 1 << 16
@@ -28,6 +31,8 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _SAMPLE = 1 << 20
+_HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
+_PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -39,15 +44,20 @@ class Note(NamedTuple):
 
 
 class Text:
-    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own."""
+    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own.
+
+    ``damage``: what is lost of it, so that no result in it is complete.
+    """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None) -> None:
         self.name = name
         self.raw = raw
         self.notes = list(notes or ())
+        self.damage: list[Note] = []
         self.whole = self._clean(raw)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
+            self.damage = []
 
     @cached_property
     def lines(self) -> list[str]:
@@ -115,6 +125,12 @@ class Text:
         """The number of the last line that is not empty."""
         return self.whole.rstrip().count("\n") + 1
 
+    @property
+    def cut_line(self) -> int:
+        """The number of the last line where it ends in a number and without a line's end, so that more may have stood
+        there; 0 else."""
+        return self.last_line if self.whole[-1:] and self.whole[-1] in "0123456789.,+-eE" else 0
+
     def head(self) -> Text:
         """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
         if len(self.whole) <= 2 * HEAD_CHARACTERS:
@@ -127,17 +143,33 @@ class Text:
     def _clean(self, raw: bytes) -> str:
         text = self._decode(raw)
         if "\0" in text:
-            self._note(text, "\0", f"{text.count(chr(0))} NUL bytes were left out")
-            text = text.replace("\0", "")
+            text = self._without_holes(text)
         if "\x1b" in text:
             text = _ANSI.sub("", text)
         if "\r" in text:
             text = _line_ends(text)
+        text, label = without_labels(text)
+        if label:
+            self.notes.append(Note(1, f"labels before the lines, as '{label}', were left out"))
         return self._points(text)
+
+    def _without_holes(self, text: str) -> str:
+        """One NUL at the end of a line ends a string of C. Others are a part of the file that was never written: of a
+        line with some nothing can be believed."""
+        text = text.replace("\0\n", "\n")
+        at = text.find("\0")
+        if at < 0:
+            return text
+        self.damage.append(
+            Note(self._line(text, at), f"{text.count(chr(0))} NUL bytes: a part of the file is lost, and these lines")
+        )
+        return _HOLED.sub("", text)
 
     def _decode(self, raw: bytes) -> str:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return raw.decode("utf-16", "replace")
+        if len(raw) > _PAIRS and raw[1 : 2 * _PAIRS : 2].count(0) == len(raw[1 : 2 * _PAIRS : 2]):
+            return raw.decode("utf-16-le", "replace")
         raw = raw.removeprefix(b"\xef\xbb\xbf")
         try:
             return raw.decode("ascii" if raw.isascii() else "utf-8")
