@@ -185,15 +185,18 @@ def test_fio_json_that_was_cut_gives_no_number():
     assert not values(found, "rate_last_done") and "ends early" in missing(found)
 
 
-def test_fio_2_text_says_that_kb_is_1024():
+@pytest.mark.parametrize("word", ["runtime=", "runt="])
+def test_fio_2_text_says_that_kb_is_1024(word):
     found = of(
+        "j: (g=0): rw=read, bs=1M-1M/1M-1M/1M-1M, ioengine=libaio, iodepth=16\n"
         "fio-2.1.3\nj: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 09:32:21 2026\n"
-        "  read : io=16384KB, bw=2048.0KB/s, iops=512, runtime=  8000msec\n"
+        "  read : io=16384KB, bw=2048.0KB/s, iops=512, " + word + "  8000msec\n"
         "    clat (usec): min=1, max=9, avg= 2.50, stdev= 1.00\n"
         "Run status group 0 (all jobs):\n"
     )
     assert values(found, "bandwidth_last_done") == [2048 * KB]
     assert values(found, "completion_latency_mean") == [2.5e-6]
+    assert found.runs[0].factors["block_size"] == 2**20 and not missing(found)
     assert "units of 1024" in found.warnings[0].sentence
 
 
