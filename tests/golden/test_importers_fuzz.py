@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,25 @@ def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
 def through(form: str, raw: bytes, name: str) -> list:
     """As an import reads it with ``--format``."""
     return understand(Text(raw, name), form).runs
+
+
+# The square of their lengths would be seconds.
+LONG = [line[:65_000] for line in (b" " * 65_000, b"a " * 33_000, b"1 " * 33_000, b"a" + b" " * 65_000, b"0:" * 33_000,
+                                   b"[" * 65_000, b"1,2," * 16_500, b"a: " * 22_000)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", {EXPECTED[name]["format"]: name for name in TEXTS}.values())
+def test_a_line_takes_no_square_of_its_length(name):
+    raw, form = FOUND[name].read_bytes()[:100_000], EXPECTED[name]["format"]
+    lines = raw.split(b"\n")
+    for long in LONG:
+        began = time.process_time()
+        for more in (long + b"x", long + b":", long):
+            middle = len(lines) // 2
+            text = Text(b"\n".join([*lines[:middle], more, *lines[middle:]]), name)
+            importers()[form].claims(text)
+            importers()[form].parse(text)
+        assert time.process_time() - began < 2, long[:20]
 
 
 @pytest.mark.parametrize("name", FOUND)

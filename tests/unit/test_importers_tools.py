@@ -200,6 +200,34 @@ def test_fio_2_text_says_that_kb_is_1024(word):
     assert "units of 1024" in found.warnings[0].sentence
 
 
+IOZONE_ALL = ("              kB  reclen    write  rewrite    read    reread    random    random     bkwd    record"
+              "    stride    fwrite  frewrite    fread  freread")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "row", "operations"),
+    [
+        ("-i 0 -i 2", " 4096 64 12 10 7 9", ["write", "rewrite", "random_read", "random_write"]),
+        ("-i0 -i1", " 4096 64 12 10 7 9", ["write", "rewrite", "read", "reread"]),
+        ("-a", " 4096 64 12 10 7 9", []),
+    ],
+)
+def test_iozone_with_squeezed_blanks_is_named_by_its_options_or_not_read(options, row, operations):
+    settings = f"\tCommand line used: iozone {options} -s 4m"
+    found = of(IOZONE.format(settings=settings, body=f"{IOZONE_ALL}\n{row}", end="iozone test complete."))
+    assert [one.operation for one in found.runs[0].rows] == operations
+    assert any("blanks of this row" in note.sentence for note in found.warnings) is not bool(operations)
+
+
+def test_what_follows_elbenchos_table_is_no_phase_of_it():
+    whole = (FIXTURES / "elbencho" / "gen-eb3110-seq-lat.txt").read_text()
+    alone, more = of(whole), of(whole + "\nJob statistics:\nState : COMPLETED\nNodes  : 4\nremoved   : 12 files\n")
+    assert [row.operation for run in more.runs for row in run.rows] == [
+        row.operation for run in alone.runs for row in run.rows
+    ]
+    assert missing(more) == missing(alone)
+
+
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize(
     ("line", "lacks", "warns"),

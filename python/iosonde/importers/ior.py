@@ -28,7 +28,7 @@ NAME = "ior"
 HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
-_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
+_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]{0,60})[:=]\s?(.*)$")
 # IOR 3 prints both, and its older versions the first; it goes on after them.
 _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
 # After these the numbers are of something else: data that was wrong, or never moved.
@@ -158,7 +158,7 @@ class _Reader:
         elif line == "Summary:" and self._summary:
             self._next_of_ior_2()
         elif found := _SETTING.match(line):
-            self._setting(at, found.group(1), found.group(2).strip())
+            self._setting(at, found.group(1).strip(), found.group(2).strip())
 
     def _next_of_ior_2(self) -> None:
         """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
