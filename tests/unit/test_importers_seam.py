@@ -21,6 +21,7 @@ from iosonde.importers.damage import checked
 from iosonde.importers.labels import without_labels
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.paths import manifest_factors, pattern_factors
+from iosonde.importers.runs import runs_of
 from iosonde.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -83,7 +84,7 @@ def test_the_surest_reads_and_the_choice_is_shown():
     assert understand(Text(both, "x"), "dd").format == "dd"
     equal = MDTEST.read_bytes() + (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes()
     found = understand(Text(equal, "x"))
-    assert found.format == "mdtest" and any("--format ior" in note.sentence for note in found.warnings)
+    assert found.format == "mdtest" and {run.tool for run in found.runs} == {"mdtest", "ior"}
     with pytest.raises(DataError, match="empty"):
         understand(Text(b"  \n", "x"))
 
@@ -280,3 +281,25 @@ def test_damaged_text_never_becomes_another_number():
     assert "4 NUL bytes" in rows(b"a\nb\0\0\0\0c\n", (1, 5.0)).missing[0].sentence
     absurd = rows(b"a\n", (1, 1e30), (1, math.nan), (1, -1.0), (1, 3.0))
     assert [row.value for row in absurd.rows] == [3.0] and "of no machine" in absurd.missing[0].sentence
+
+
+def test_a_log_of_several_tools_is_read_by_each_of_them():
+    """Each with its own settings, at the lines of the file."""
+    ior, mdtest = (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes(), MDTEST.read_bytes()
+    for parts in ((ior, mdtest), (mdtest, ior), (ior, mdtest, ior)):
+        whole = b"\n".join(parts)
+        found = understand(Text(whole, "job.log"))
+        single = [understand(Text(part, "x")) for part in parts]
+        assert sorted(run.tool for run in found.runs) == sorted(run.tool for one in single for run in one.runs)
+        for tool in ("ior", "mdtest"):
+            of_tool = [run for run in found.runs if run.tool == tool]
+            alone = [run for one in single for run in one.runs if run.tool == tool]
+            assert [run.facts["command"] for run in of_tool] == [run.facts["command"] for run in alone]
+            printed = [[[row.value for row in run.rows] for run in runs] for runs in (of_tool, alone)]
+            assert printed[0] == printed[1]
+            assert not any(run.missing for run in of_tool)
+        lines = whole.decode().split("\n")
+        for run in found.runs:
+            assert all(lines[row.line - 1].strip() for row in run.rows)
+        sources = {run.source.split()[0] for run in runs_of(found, Text(whole, "job.log"), "e")}
+        assert sources == {"ior", "mdtest"}

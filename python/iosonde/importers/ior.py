@@ -25,6 +25,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "ior"
+BEGINS = (": MPI Coordinated Test of Parallel I/O",)
 HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")

@@ -31,6 +31,7 @@ from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
 
 NAME = "iozone"
+BEGINS = ("Iozone: Performance Test of File I/O",)
 HEADLINE = ("bandwidth", "rate")
 
 _THROUGHPUT = re.compile(
