@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import math
 import shutil
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -303,3 +306,48 @@ def test_a_log_of_several_tools_is_read_by_each_of_them():
             assert all(lines[row.line - 1].strip() for row in run.rows)
         sources = {run.source.split()[0] for run in runs_of(found, Text(whole, "job.log"), "e")}
         assert sources == {"ior", "mdtest"}
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as whole:
+            for name, content in files.items():
+                whole.writestr(name, content)
+        return path
+    with tarfile.open(path, "w:gz") as tape:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tape.addfile(member, io.BytesIO(content))
+        link = tarfile.TarInfo("site-a/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tape.addfile(link)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["results.tgz", "results.zip"])
+def test_an_archive_is_read_as_the_directory_that_it_holds(tmp_path, kind):
+    """Wherever its names lead, nothing is written beside, and nothing of it stays."""
+    content = {"site-a/run/m.txt": MDTEST.read_bytes(), "../../etc/evil": b"x", "/abs/olute.txt": b"nothing"}
+    archive = packed(tmp_path / kind, content)
+    store = tmp_path / "store"
+    words = [str(archive), "--store", str(store), "--factors-from", "{site}/run/..."]
+    done = CliRunner().invoke(import_command, [*words, "-r"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    runs = Store.open(store).runs()
+    assert {run["factors"]["site"] for run in runs} == {"site-a"}
+    assert f"{kind}/abs/olute.txt" in " ".join(done.output.split()).replace(" ", "") or "olute" in done.output
+    assert not list(tmp_path.parent.glob("**/evil"))
+    damaged = tmp_path / f"damaged-{kind}"
+    damaged.write_bytes(archive.read_bytes()[:200])
+    failed = CliRunner().invoke(import_command, [str(damaged), "--store", str(tmp_path / "other")])
+    assert failed.exit_code != 0 and not (tmp_path / "other").exists()
+
+
+def test_a_gzipped_file_is_the_file(tmp_path):
+    whole = gzip.compress(MDTEST.read_bytes())
+    same = understand(read(io.BytesIO(whole), "m.txt.gz"))
+    plain = understand(Text(MDTEST.read_bytes(), "m.txt"))
+    assert [run.rows for run in same.runs] == [run.rows for run in plain.runs] and not same.runs[0].missing
+    cut = understand(read(io.BytesIO(whole[: len(whole) * 3 // 4]), "m.txt.gz"))
+    assert any("the compressed file is damaged" in note.sentence for note in cut.runs[0].missing)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from typing import BinaryIO, NamedTuple
@@ -33,6 +34,7 @@ _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _SAMPLE = 1 << 20
 _HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
 _PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
+_GZIP = b"\x1f\x8b"
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -207,9 +209,9 @@ class Text:
 
 def read(stream: BinaryIO, name: str) -> Text:
     """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES."""
-    kept, notes = io.BytesIO(), []
+    kept, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
-    while block := stream.read(_BLOCK):
+    for block in _blocks(stream, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
@@ -224,7 +226,34 @@ def read(stream: BinaryIO, name: str) -> Text:
         line += block.count(b"\n")
         if kept.tell() > FILE_BYTES:
             raise InputError(f"{name} is larger than {FILE_BYTES >> 30} GiB", "split it, or import what it summarises")
-    return Text(kept.getvalue(), name, notes)
+    text = Text(kept.getvalue(), name, notes)
+    text.damage += damage
+    return text
+
+
+def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
+    """What is in the file; of one that gzip made, what was put into it."""
+    block = stream.read(_BLOCK)
+    if block[:2] != _GZIP:
+        while block:
+            yield block
+            block = stream.read(_BLOCK)
+        return
+    member, at_end = zlib.decompressobj(31), False
+    try:
+        while block or member.unconsumed_tail:
+            if at_end and block.strip(b"\0"):  # gzip files may be joined
+                member = zlib.decompressobj(31)
+            if found := member.decompress(member.unconsumed_tail + block, _BLOCK):
+                yield found
+            at_end = member.eof
+            block = member.unused_data or (b"" if member.unconsumed_tail else stream.read(_BLOCK))
+            if at_end and not block.strip(b"\0"):
+                break
+    except zlib.error:
+        at_end = False
+    if not at_end:
+        damage.append(Note(0, "the compressed file is damaged or cut: a part of it is lost"))
 
 
 def _line_ends(text: str) -> str:
