@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from importer_fixtures import EXPECTED, fixture
 
 from iosonde.importers import Text, importers
-from iosonde.importers.registry import Understood
+from iosonde.importers.registry import Understood, understand
 from iosonde.importers.runs import runs_of
 
 FOUND = {name: path for name in EXPECTED if (path := fixture(name))}
@@ -85,6 +86,12 @@ MUST_NOT_MATTER = {
     "a byte order mark": lambda raw: b"\xef\xbb\xbf" + raw,
     "UTF-16": lambda raw: raw.decode("utf-8").encode("utf-16"),
     "NUL bytes": lambda raw: raw.replace(b"\n", b"\0\n"),
+    "srun -l": lambda raw: b"".join(b" 0: " + line for line in raw.splitlines(True)),
+    "mpirun --tag-output": lambda raw: b"".join(b"[1,0]<stdout>: " + line for line in raw.splitlines(True)),
+    "kubectl logs --timestamps": lambda raw: b"".join(
+        b"2026-11-23T08:00:00.123456789Z " + line for line in raw.splitlines(True)
+    ),
+    "a quoting mail": lambda raw: b"".join(b"> " + line for line in raw.splitlines(True)),
     "bytes that are no UTF-8": lambda raw: raw + b"\n\xff\xfe\xfa\n",
 }
 
@@ -93,12 +100,55 @@ MUST_NOT_MATTER = {
 @pytest.mark.parametrize("name", [name for name in FOUND if not name.endswith(".xls")])
 def test_what_systems_do_to_text_changes_no_number(name, what):
     raw, form = FOUND[name].read_bytes(), EXPECTED[name]["format"]
+    if what in ("srun -l", "a quoting mail") and sum(map(bool, raw.split(b"\n"))) < 3:
+        return  # too few lines to know a label from a number
     damaged = MUST_NOT_MATTER[what](raw)
     text = Text(damaged, name)
     assert importers()[form].claims(text) is not None
     if "no UTF-8" in what and form in ("fio-log", "md-workbench"):
         return  # one more line of a log is one more line
     assert numbers(read_by(form, damaged, name)) == numbers(read_by(form, raw, name))
+
+
+TEXTS = [name for name in FOUND if not name.endswith((".xls", ".log")) and EXPECTED[name]["format"] != "fio-log"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
+    """Blocks of NUL bytes, an end in the middle of a line: what is left is what was printed, or the run is marked."""
+    raw, form, rng = FOUND[name].read_bytes(), EXPECTED[name]["format"], random.Random(name)
+    known = {(row.operation, row.metric, row.value) for run in through(form, raw, name) for row in run.rows}
+    for _ in range(10):
+        begin = rng.randrange(len(raw))
+        for damaged in (raw[:begin], raw[:begin] + bytes(64) + raw[begin + 64 :]):
+            for run in through(form, damaged, name):
+                strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
+                           and not derived(form, row.metric, run)]  # fmt: skip
+                assert run.missing or not strange, (begin, len(damaged) == begin, strange[:2])
+
+
+def through(form: str, raw: bytes, name: str) -> list:
+    """As an import reads it with ``--format``."""
+    return understand(Text(raw, name), form).runs
+
+
+# The square of their lengths would be seconds.
+LONG = [line[:65_000] for line in (b" " * 65_000, b"a " * 33_000, b"1 " * 33_000, b"a" + b" " * 65_000, b"0:" * 33_000,
+                                   b"[" * 65_000, b"1,2," * 16_500, b"a: " * 22_000)]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", {EXPECTED[name]["format"]: name for name in TEXTS}.values())
+def test_a_line_takes_no_square_of_its_length(name):
+    raw, form = FOUND[name].read_bytes()[:100_000], EXPECTED[name]["format"]
+    lines = raw.split(b"\n")
+    for long in LONG:
+        began = time.process_time()
+        for more in (long + b"x", long + b":", long):
+            middle = len(lines) // 2
+            text = Text(b"\n".join([*lines[:middle], more, *lines[middle:]]), name)
+            importers()[form].claims(text)
+            importers()[form].parse(text)
+        assert time.process_time() - began < 2, long[:20]
 
 
 @pytest.mark.parametrize("name", FOUND)

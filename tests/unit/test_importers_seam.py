@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import math
 import shutil
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +20,11 @@ from iosonde.cli.commands.parse import command as parse_command
 from iosonde.core.errors import DataError, InputError
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
+from iosonde.importers.damage import checked
+from iosonde.importers.labels import without_labels
+from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.paths import manifest_factors, pattern_factors
+from iosonde.importers.runs import runs_of
 from iosonde.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +41,7 @@ def test_text_is_clean_whatever_it_was():
     assert lines(b"a\rb\rc") == ["a", "b", "c"]
     assert lines(b"10%\r50%\r100%\ndone\n") == ["100%", "done", ""]
     assert lines(b"\x1b[1;31mred\x1b[0m \x1b]0;title\x07x") == ["red x"]
-    assert lines(b"a\0b") == ["ab"]
+    assert lines(b"x\na\0b\ny\0\n") == ["x", "", "y", ""]
     assert lines("größe".encode("utf-16")) == ["größe"]
     assert lines(b"\xff\xfe".join([b"a"])) == ["a"]
 
@@ -79,7 +87,7 @@ def test_the_surest_reads_and_the_choice_is_shown():
     assert understand(Text(both, "x"), "dd").format == "dd"
     equal = MDTEST.read_bytes() + (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes()
     found = understand(Text(equal, "x"))
-    assert found.format == "mdtest" and any("--format ior" in note.sentence for note in found.warnings)
+    assert found.format == "mdtest" and {run.tool for run in found.runs} == {"mdtest", "ior"}
     with pytest.raises(DataError, match="empty"):
         understand(Text(b"  \n", "x"))
 
@@ -243,3 +251,103 @@ def test_what_is_there_already_is_not_parsed_again(tmp_path, monkeypatch):
     (there / "notes.txt").unlink()
     monkeypatch.setattr("iosonde.importers.understand", None)
     assert imported("-r", str(there), "--store", store)["already_there"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("0: a\n0: b\n1: c\n", "0:"),
+        ("[1,0]<stdout>: a\n", "[1,0]<stdout>:"),
+        ("[job,1]<stdout>: a\n", ""),
+        ("2026-11-23T08:00:00.5Z a\n2026-11-23T08:00:01Z b\n", "2026-11-23T08:00:00.5Z"),
+        ("> a\n> b\n", ">"),
+        ("10: a\n", ""),
+        ("> a\nb\nc\n", ""),
+    ],
+)
+def test_labels_before_every_line_are_taken_off_where_most_lines_have_one(text, label):
+    found, first = without_labels(text)
+    assert first == label
+    assert (found == text) is not bool(label) and (not label or found.split("\n")[0] == "a")
+
+
+def test_damaged_text_never_becomes_another_number():
+    """A hole, an end in the middle of a number, a value of no machine: out, and the run is marked."""
+
+    def rows(text, *values):
+        run = Parsed(rows=[Row("write", "bandwidth_last_done", value, "bytes/s", line) for line, value in values])
+        return checked(run, Text(text, "x"))
+
+    assert [row.value for row in rows(b"a\nb 12", (1, 5.0), (2, 12.0)).rows] == [5.0]
+    assert rows(b"a\nb 12", (2, 12.0)).missing[0].sentence.startswith("the last line has no end")
+    assert not rows(b"a\nb 12 MB/s", (2, 12.0)).missing and not rows(b"a\nb 12\n", (2, 12.0)).missing
+    assert "4 NUL bytes" in rows(b"a\nb\0\0\0\0c\n", (1, 5.0)).missing[0].sentence
+    absurd = rows(b"a\n", (1, 1e30), (1, math.nan), (1, -1.0), (1, 3.0))
+    assert [row.value for row in absurd.rows] == [3.0] and "of no machine" in absurd.missing[0].sentence
+
+
+def test_a_log_of_several_tools_is_read_by_each_of_them():
+    """Each with its own settings, at the lines of the file."""
+    ior, mdtest = (OURS / "ior" / "gen-ior400-fpp-3reps.txt").read_bytes(), MDTEST.read_bytes()
+    for parts in ((ior, mdtest), (mdtest, ior), (ior, mdtest, ior)):
+        whole = b"\n".join(parts)
+        found = understand(Text(whole, "job.log"))
+        single = [understand(Text(part, "x")) for part in parts]
+        assert sorted(run.tool for run in found.runs) == sorted(run.tool for one in single for run in one.runs)
+        for tool in ("ior", "mdtest"):
+            of_tool = [run for run in found.runs if run.tool == tool]
+            alone = [run for one in single for run in one.runs if run.tool == tool]
+            assert [run.facts["command"] for run in of_tool] == [run.facts["command"] for run in alone]
+            printed = [[[row.value for row in run.rows] for run in runs] for runs in (of_tool, alone)]
+            assert printed[0] == printed[1]
+            assert not any(run.missing for run in of_tool)
+        lines = whole.decode().split("\n")
+        for run in found.runs:
+            assert all(lines[row.line - 1].strip() for row in run.rows)
+        sources = {run.source.split()[0] for run in runs_of(found, Text(whole, "job.log"), "e")}
+        assert sources == {"ior", "mdtest"}
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path, "w") as whole:
+            for name, content in files.items():
+                whole.writestr(name, content)
+        return path
+    with tarfile.open(path, "w:gz") as tape:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tape.addfile(member, io.BytesIO(content))
+        link = tarfile.TarInfo("site-a/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tape.addfile(link)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["results.tgz", "results.zip"])
+def test_an_archive_is_read_as_the_directory_that_it_holds(tmp_path, kind):
+    """Wherever its names lead, nothing is written beside, and nothing of it stays."""
+    content = {"site-a/run/m.txt": MDTEST.read_bytes(), "../../etc/evil": b"x", "/abs/olute.txt": b"nothing"}
+    archive = packed(tmp_path / kind, content)
+    store = tmp_path / "store"
+    words = [str(archive), "--store", str(store), "--factors-from", "{site}/run/..."]
+    done = CliRunner().invoke(import_command, [*words, "-r"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    runs = Store.open(store).runs()
+    assert {run["factors"]["site"] for run in runs} == {"site-a"}
+    assert f"{kind}/abs/olute.txt" in " ".join(done.output.split()).replace(" ", "") or "olute" in done.output
+    assert not list(tmp_path.parent.glob("**/evil"))
+    damaged = tmp_path / f"damaged-{kind}"
+    damaged.write_bytes(archive.read_bytes()[:200])
+    failed = CliRunner().invoke(import_command, [str(damaged), "--store", str(tmp_path / "other")])
+    assert failed.exit_code != 0 and not (tmp_path / "other").exists()
+
+
+def test_a_gzipped_file_is_the_file(tmp_path):
+    whole = gzip.compress(MDTEST.read_bytes())
+    same = understand(read(io.BytesIO(whole), "m.txt.gz"))
+    plain = understand(Text(MDTEST.read_bytes(), "m.txt"))
+    assert [run.rows for run in same.runs] == [run.rows for run in plain.runs] and not same.runs[0].missing
+    cut = understand(read(io.BytesIO(whole[: len(whole) * 3 // 4]), "m.txt.gz"))
+    assert any("the compressed file is damaged" in note.sentence for note in cut.runs[0].missing)

@@ -185,16 +185,68 @@ def test_fio_json_that_was_cut_gives_no_number():
     assert not values(found, "rate_last_done") and "ends early" in missing(found)
 
 
-def test_fio_2_text_says_that_kb_is_1024():
+@pytest.mark.parametrize("word", ["runtime=", "runt="])
+def test_fio_2_text_says_that_kb_is_1024(word):
     found = of(
+        "j: (g=0): rw=read, bs=1M-1M/1M-1M/1M-1M, ioengine=libaio, iodepth=16\n"
         "fio-2.1.3\nj: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 09:32:21 2026\n"
-        "  read : io=16384KB, bw=2048.0KB/s, iops=512, runtime=  8000msec\n"
+        "  read : io=16384KB, bw=2048.0KB/s, iops=512, " + word + "  8000msec\n"
         "    clat (usec): min=1, max=9, avg= 2.50, stdev= 1.00\n"
         "Run status group 0 (all jobs):\n"
     )
     assert values(found, "bandwidth_last_done") == [2048 * KB]
     assert values(found, "completion_latency_mean") == [2.5e-6]
+    assert found.runs[0].factors["block_size"] == 2**20 and not missing(found)
     assert "units of 1024" in found.warnings[0].sentence
+
+
+IOZONE_ALL = ("              kB  reclen    write  rewrite    read    reread    random    random     bkwd    record"
+              "    stride    fwrite  frewrite    fread  freread")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "row", "operations"),
+    [
+        ("-i 0 -i 2", " 4096 64 12 10 7 9", ["write", "rewrite", "random_read", "random_write"]),
+        ("-i0 -i1", " 4096 64 12 10 7 9", ["write", "rewrite", "read", "reread"]),
+        ("-a", " 4096 64 12 10 7 9", []),
+    ],
+)
+def test_iozone_with_squeezed_blanks_is_named_by_its_options_or_not_read(options, row, operations):
+    settings = f"\tCommand line used: iozone {options} -s 4m"
+    found = of(IOZONE.format(settings=settings, body=f"{IOZONE_ALL}\n{row}", end="iozone test complete."))
+    assert [one.operation for one in found.runs[0].rows] == operations
+    assert any("blanks of this row" in note.sentence for note in found.warnings) is not bool(operations)
+
+
+def test_what_follows_elbenchos_table_is_no_phase_of_it():
+    whole = (FIXTURES / "elbencho" / "gen-eb3110-seq-lat.txt").read_text()
+    alone, more = of(whole), of(whole + "\nJob statistics:\nState : COMPLETED\nNodes  : 4\nremoved   : 12 files\n")
+    assert [row.operation for run in more.runs for row in run.rows] == [
+        row.operation for run in alone.runs for row in run.rows
+    ]
+    assert missing(more) == missing(alone)
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize(
+    ("line", "lacks", "warns"),
+    [
+        ("ior WARNING: fsync() only available in POSIX.  Using value of 0.", "", "IOR warns: fsync() only available"),
+        ("WARNING: inconsistent file size by different tasks", "", "IOR warns: inconsistent file size"),
+        ("ior WARNING: cannot open hints file.", "", "IOR warns: cannot open hints file"),
+        ("WARNING: Task 0, partial read(), 512 of 1024 bytes at offset 0", "", "moved what was left by further calls"),
+        ("WARNING: too many retries -- aborting", "IOR says: too many retries", ""),
+        ("WARNING: read(3, 0x55d0, 1024) returned EOF prematurely", "EOF prematurely", ""),
+        ("WARNING: Incorrect data on read (3 errors found).", "IOR says: Incorrect data on read (3 errors found)", ""),
+        ("ior ERROR: open64() failed, errno 13, Permission denied", "it failed: ior ERROR: open64()", ""),
+    ],
+)  # fmt: skip
+def test_a_warning_of_ior_is_none_of_its_faults(line, lacks, warns, before):
+    test = IOR_TEST.format(id=0, size="1 MiB") + SECOND
+    found = of(f"{line}\n{ior(test)}" if before else ior(test + line + "\n"))
+    assert found.format == "ior" and lacks in missing(found) and bool(missing(found)) is bool(lacks)
+    assert bool(warns) is any(warns in note.sentence for note in found.warnings if warns)
 
 
 def test_io500_invalid_results_are_incomplete():

@@ -170,40 +170,85 @@ def test_iozone_names_close_and_fsync_in_an_option_of_many_letters():
 # IO500
 
 
+BANDWIDTHS = {"ior-easy-write": 8.0, "ior-hard-write": 0.5, "ior-easy-read": 16.0, "ior-hard-read": 1.0}
+RATES = {"mdtest-easy-write": 64.0, "mdtest-hard-write": 4.0, "find": 512.0, "mdtest-easy-stat": 128.0,
+         "mdtest-hard-stat": 32.0, "mdtest-easy-delete": 16.0, "mdtest-hard-read": 8.0,
+         "mdtest-hard-delete": 1.0}  # fmt: skip
+BANDWIDTH, RATE = 64 ** (1 / 4), 2.0 ** (36 / 8)
+TOTAL = (BANDWIDTH * RATE) ** 0.5
+
+
+def io500(year: int, without: str = "", score: str = "SCORE ", total: float = TOTAL, **changed: float) -> str:
+    """A whole list as that year's version prints it."""
+    lines = []
+    for unit, phases in (("GiB/s", BANDWIDTHS), ("kIOPS", RATES)):
+        for place, (name, value) in enumerate(phases.items(), 1):
+            value = changed.get(name.replace("-", "_"), value)
+            if name == without:
+                continue
+            if year < 2020:
+                kind, old = ("BW  ", "GB/s") if unit == "GiB/s" else ("IOPS", "kiops")
+                old_name = name.replace("-", "_")
+                lines.append(f"[RESULT] {kind} phase {place} {old_name:>25} {value:20.3f} {old} : time 301.50 seconds")
+            else:
+                lines.append(f"[RESULT] {name:>20} {value:15.6f} {unit} : time 301.500 seconds")
+    unit = "GB/s" if year < 2020 else "GiB/s"
+    lines.append(f"[{score}] Bandwidth {BANDWIDTH:.6g} {unit} : IOPS {RATE:.6g} kiops : TOTAL {total:.6g}")
+    return "\n".join(lines) + "\n"
+
+
 @pytest.mark.parametrize(
-    ("lines", "bandwidth", "rate", "score"),
+    "lines",
     [
-        (
-            "[RESULT] BW   phase 1            ior_easy_write                5.500 GB/s : time 301.50 seconds\n"
-            "[RESULT] IOPS phase 1         mdtest_easy_write               12.250 kiops : time 317.55 seconds\n"
-            "[SCORE] Bandwidth 3.5 GB/s : IOPS 11.25 kiops : TOTAL 6.275\n",
-            5.5, 12250.0, 6.275,
-        ),
-        (
-            "IO500 version io500-isc21 (standard)\n"
-            "[RESULT]       ior-easy-write        5.500000 GiB/s : time 301.500 seconds\n"
-            "[RESULT]    mdtest-easy-write       12.250000 kIOPS : time 317.550 seconds\n"
-            "[      ]            timestamp        0.000000 kIOPS : time 0.002 seconds\n"
-            "[SCORE ] Bandwidth 3.500000 GiB/s : IOPS 11.250000 kiops : TOTAL 6.275000\n",
-            5.5, 12250.0, 6.275,
-        ),
-        (
-            "IO500 version io500-sc22_v2 (extended)\n"
-            "[RESULT]       ior-easy-write        5.500000 GiB/s : time 301.500 seconds\n"
-            "[      ]      ior-rnd4K-write        0.250000 GiB/s : time 300.100 seconds\n"
-            "[RESULT]    mdtest-easy-write       12.250000 kIOPS : time 317.550 seconds\n"
-            "[SCORE ] Bandwidth 3.500000 GiB/s : IOPS 11.250000 kiops : TOTAL 6.275000\n"
-            "[SCOREX] Bandwidth 1.000000 GiB/s : IOPS 2.000000 kiops : TOTAL 1.414214\n",
-            5.5, 12250.0, 6.275,
-        ),
+        io500(2019),
+        "IO500 version io500-isc21 (standard)\n"
+        "[      ]            timestamp        0.000000 kIOPS : time 0.002 seconds\n"
+        + io500(2021),
+        "IO500 version io500-sc22_v2 (extended)\n"
+        "[      ]      ior-rnd4K-write        0.250000 GiB/s : time 300.100 seconds\n" + io500(2022)
+        + "[SCOREX] Bandwidth 1.000000 GiB/s : IOPS 2.000000 kiops : TOTAL 1.414214\n",
+        io500(2018, total=BANDWIDTH * RATE),
     ],
 )  # fmt: skip
-def test_io500_of_all_years(lines, bandwidth, rate, score):
+def test_io500_of_all_years(lines):
+    """The product, which lists of 2017 and 2018 call TOTAL, becomes the root, as everybody else's is."""
     found = of(lines)
     assert found.format == "io500" and len(found.runs) == 1 and not missing(found)
-    assert values(found, "bandwidth_last_done", "ior_easy_write") == [bandwidth * GIB]
-    assert values(found, "rate_last_done", "mdtest_easy_write") == [rate]
-    assert values(found, "total", "score") == [score]
+    assert values(found, "bandwidth_last_done", "ior_easy_write") == [8 * GIB]
+    assert values(found, "rate_last_done", "mdtest_easy_write") == [64000.0]
+    assert values(found, "total", "score") == [pytest.approx(TOTAL, rel=1e-5)]
+
+
+def test_a_log_of_io500_that_prints_each_phase_twice_has_it_once():
+    """As it ended, and again before the score; a scheduler's words are none of io500's."""
+    whole = io500(2019)
+    phases = "".join(line + "\n[Starting] next\n" for line in whole.splitlines()[:-1])
+    found = of("sbatch: invalid account, the default is taken\n" + phases + whole)
+    assert len(found.runs) == 1 and not missing(found)
+    assert values(found, "bandwidth_last_done", "ior_hard_read") == [GIB]
+    two = of(phases + io500(2019, find=513.0))
+    assert len(two.runs) == 2 and "no [SCORE] before find comes again" in missing(two)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (io500(2021, without="find"), "the score has no phase find"),
+        (io500(2021, ior_easy_read=1.6), "the score's bandwidth is 177.8 % of the geometric mean of its phases"),
+        (io500(2021, mdtest_hard_stat=320.0), "the score's rate is 74.99 % of the geometric mean of its phases"),
+        (io500(2021, total=5.0), "TOTAL 5 is not the root of bandwidth × IOPS"),
+        (io500(2019, score="SCORE-invalid"), "the score is marked invalid"),
+        (io500(2019) + "One or more test phases invalid.  Not valid for IO-500 submission.\n", "phases invalid"),
+        (io500(2021).replace("TOTAL ", "TOTAL x"), "the total of the score, 'x"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_the_score_of_io500_is_said(lines, says):
+    assert says in missing(of(lines))
+
+
+def test_what_io500_says_of_itself_is_noted():
+    found = of("[run]\nprocs = 8\nversion         = io500-sc23_v1\n; ERROR INVALID stonewall-time < 30s\n")
+    assert "io500 says: ERROR INVALID stonewall-time < 30s" in [note.sentence for note in found.warnings]
 
 
 # fio

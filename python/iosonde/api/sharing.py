@@ -103,10 +103,10 @@ def import_files(
     named = [os.fspath(one) for one in ([files] if isinstance(files, (str, Path)) else files or ())]
     if not named:
         raise InputError("no file is named", "give a path, or a list of paths")
-    found = found_files(named, recursive, place)
     todo = ImportPlan(place, experiment, format, names(factors_from, "factors_from"))
     todo.prepare()
-    made = import_all(todo, found, jobs)
+    with found_files(named, recursive, place) as found:
+        made = import_all(todo, found, jobs)
     made.check()
     if made.failed and not recursive:
         first = made.failed[0]

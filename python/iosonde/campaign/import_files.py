@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.importers import importers, read, understand
+from iosonde.importers.archives import is_archive, unpack
 from iosonde.importers.paths import Factors, joined, manifest_factors, pattern_factors
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, runs_of
 from iosonde.store import Store
@@ -29,6 +32,8 @@ class Found:
     path: Path
     relative: PurePath
     size: int
+    name: str = ""
+    damage: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,8 +144,33 @@ def _source(name: str) -> Factors:
     return manifest_factors(Path(name)) if name.endswith(".csv") else pattern_factors(name)
 
 
-def found_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
-    """Every file to look at, in order, each once; nothing inside the store. Raises InputError."""
+@contextmanager
+def found_files(names: Sequence[str], recursive: bool, store: Path) -> Iterator[list[Found]]:
+    """Every file to look at, in order, each once; nothing inside the store. What archives hold is there until the block
+    ends. Raises InputError."""
+    with ExitStack() as stack:
+        found: list[Found] = []
+        for one in _named_files(names, recursive, store):
+            if is_archive(one.path):
+                place = Path(stack.enter_context(TemporaryDirectory(prefix="iosonde-import-")))
+                found += _of_archive(one, place)
+            else:
+                found.append(one)
+        yield found
+
+
+def _of_archive(archive: Found, unpacked: Path) -> Iterator[Found]:
+    try:
+        unpack(archive.path, unpacked)
+    except DataError as error:
+        yield replace(archive, damage=error.message)
+        return
+    for file in sorted(path for path in unpacked.rglob("*") if path.is_file()):
+        inner = file.relative_to(unpacked)
+        yield Found(file, archive.relative.parent / inner, file.stat().st_size, f"{archive.path}/{inner}")
+
+
+def _named_files(names: Sequence[str], recursive: bool, store: Path) -> list[Found]:
     found: dict[Path, Found] = {}
     inside = store.resolve()
     for name in names:
@@ -210,7 +240,9 @@ def import_batch(plan: ImportPlan, files: Sequence[Found]) -> list[FileOutcome]:
 def _import_one(
     plan: ImportPlan, found: Found, known: dict[str, str], factors: Mapping[str, FactorValue]
 ) -> tuple[FileOutcome, list[Run]]:  # fmt: skip
-    name = str(found.path)
+    name = found.name or str(found.path)
+    if found.damage:
+        return FileOutcome(name, reason=found.damage), []
     try:
         with found.path.open("rb") as file:
             text = read(file, name)

@@ -10,8 +10,8 @@ from .reading import PER_SECOND, iso_date, number, option, size_bytes, words_of
 from .text import Text
 
 MIB = 1024.0**2
-_RESULT = re.compile(r"(\S+)?\s+(\S.*?)\s*:\s+(\S.*?)\s*$")
 _HEAD = re.compile(r"\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
+_WORDS = ("Elapsed", "IO ", "Files ", "Dirs ", "Ent", "Objects ", "Buckets ")
 _DURATION = re.compile(r"(?:(\d+)h:?)?(?:(\d+)m(?!s):?)?(\d+(?:\.\d+)?)(ms|us|ns|s)?$")
 _SPREAD = re.compile(r"(min|avg|max)=([\d.]+)(us|ms|ns|s)")
 _PERCENTILE = re.compile(r"([\d.]+)%<=([\d.]+)")
@@ -66,8 +66,8 @@ class _State:
             self._errors.append((at, stripped))
             if self.runs:
                 self.runs[-1].lacks(at, f"it failed: {stripped[:160]}")
-        elif self._in_table and (found := _RESULT.match(line)):
-            self._result(at, found)
+        elif self._in_table and (found := _result_of(line)):
+            self._result(at, *found)
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)
 
@@ -91,8 +91,7 @@ class _State:
         if hosts := option(words, "--hosts"):
             settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
-    def _result(self, at: int, found: re.Match[str]) -> None:
-        phase, label, rest = found.groups()
+    def _result(self, at: int, phase: str, label: str, rest: str) -> None:
         run = self.runs[-1]
         if phase:
             self._phase, self._pending = phase.lower(), True
@@ -159,6 +158,23 @@ class _State:
                 run.lacks(last, "the table holds no result")
         if self._pending and self.runs:
             self.runs[-1].lacks(last, "the output ends inside a phase's block")
+
+
+def _result_of(line: str) -> tuple[str, str, str] | None:
+    """(operation or '', result type, values) of a line of the table; None of any other text with a colon."""
+    head, colon, rest = line.partition(":")
+    words = head.split()
+    phase = words.pop(0) if words and not head[0].isspace() else ""
+    label = " ".join(words)
+    if not colon or not rest[:1].isspace() or not rest.strip() or not label:
+        return None
+    known = label.startswith(_WORDS) or _quantity_of(_without_kind(label))
+    return (phase, label, rest.strip()) if known else None
+
+
+def _without_kind(label: str) -> str:
+    base, _, which = label.rpartition(" ")
+    return base if which in ("read", "write", "total") and base else label
 
 
 @lru_cache(maxsize=256)

@@ -18,6 +18,7 @@ from .parsed import CERTAIN, LIKELY, Claim, Parsed
 from .text import Text
 
 NAME = "fio"
+BEGINS = (": (g=0): rw=",)
 HEADLINE = ("bandwidth", "rate", "completion_latency_p99")
 
 

@@ -18,7 +18,7 @@ from .trouble import note_trouble
 JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
 _NEW = re.compile(r"\s*(read|write|trim)\s*: IOPS=(\S+), BW=([\d.]+)(\w+)/s.*\((\S+?)([KMGTP]?i?B)/(\d+)msec\)")
 _OLD = re.compile(
-    r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), runtime=\s*(\d+)\s*msec"
+    r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), run(?:t|time)=\s*(\d+)\s*msec"
 )
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
@@ -166,7 +166,10 @@ def _amount(value: str, unit: str) -> float | None:
 
 def _bytes(text: str) -> float | None:
     found = re.match(r"([\d.]+)(\w*)$", text)
-    return _amount(found.group(1), found.group(2) or "B") if found else None
+    if not found:
+        return None
+    unit = found.group(2)
+    return _amount(found.group(1), unit if unit[-1:] in ("B", "b") else f"{unit}B")  # fio 2 prints 4K
 
 
 def _count(word: str) -> float | None:

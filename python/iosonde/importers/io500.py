@@ -4,16 +4,16 @@
     [SCORE ] Bandwidth 122.312630 GiB/s : IOPS 192.355126 kiops : TOTAL 153.386640
 
 becomes ``ior_easy_write bandwidth_last_done`` in bytes/s and ``time``; mdtest and find give ``rate_last_done``. The
-scores
-are geometric means over the phases: ``score bandwidth``, ``rate`` and ``total`` (no unit). ``GB/s`` of 2019 is
-numerically
-GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
+scores are geometric means over the phases, and checked: ``score bandwidth``, ``rate`` and ``total`` (no unit). ``GB/s``
+of 2019 is numerically GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
 """
 
 from __future__ import annotations
 
 import re
 
+from .io500_list import GIB, RESULT, SCORE, of_list
+from .io500_score import check_score
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, whole_number
 from .text import Text
@@ -21,23 +21,16 @@ from .text import Text
 NAME = "io500"
 HEADLINE = ("bandwidth", "rate", "total")
 
-GIB = 1024.0**3
-_RESULT = re.compile(
-    r"\s*\[(RESULT|RESULT-invalid| +|SCOREX? *)\]\s*(?:(?:BW|IOPS)\s+phase\s+\d+\s+)?([A-Za-z][\w-]*)\s+(\S+)\s+(\S+)"
-    r"\s*:\s*time\s+(\S+)\s+seconds(.*)$"
-)
-_SCORE = re.compile(
-    r"\s*\[SCORE(X?) *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$"
-)
 _FIND = re.compile(r"runtime: (\S+) rate: (\S+)")
 _SECTION = re.compile(r"\[([\w-]+)\]\s*$")
 _VALUE = re.compile(r"([\w-]+)\s*=\s?(.*)$")
+_COMPLAINT = re.compile(r"\s*;\s*(?:ERROR|WARNING)\b")
 _PHASE = re.compile(r"(ior|mdtest|find|mdworkbench)\b")
 
 
 def claims(text: Text) -> Claim | None:
     """By the summary's lines, the result file's sections, the find's first line."""
-    if (found := text.search(_RESULT, "[RESULT", "[   ")) or (found := text.search(_SCORE, "[SCORE")):
+    if (found := text.search(RESULT, "[RESULT", "[   ")) or (found := text.search(SCORE, "[SCORE")):
         return Claim(CERTAIN, found[0], text.lines[found[0] - 1].strip()[:60])
     if (said := text.find("throughput-stonewall", "rate-stonewall")) or (
         (said := text.find("version         = io500-")) and "[run]" in text.whole
@@ -52,79 +45,11 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """One Parsed for each list."""
-    if text.search(_RESULT, "[RESULT", "[   ") or text.search(_SCORE, "[SCORE"):
-        return _summary(text)
+    if text.search(RESULT, "[RESULT", "[   ") or text.search(SCORE, "[SCORE"):
+        return of_list(text)
     if found := text.search(_FIND, first_lines=3):
         return [_find(text, found[0])]
     return [_sections(text)]
-
-
-def _summary(text: Text) -> list[Parsed]:
-    runs: list[Parsed] = []
-    version, scored = "", True
-    for at, line in text.numbered():
-        if line.startswith("IO500 version"):
-            version, scored = line.split()[2] if len(line.split()) > 2 else "", True
-        elif found := _RESULT.match(line):
-            if scored:
-                runs.append(Parsed(version=version.removeprefix("io500-")))
-                scored = False
-            _phase(runs[-1], at, found)
-        elif (found := _SCORE.match(line)) and runs:
-            scored = True
-            _score(runs[-1], at, found)
-        elif "INVALID" in line.upper() and runs:
-            runs[-1].lacks(at, f"io500 says: {line.strip()[:160]}")
-    if runs and not scored:
-        runs[-1].lacks(text.last_line, "there is no [SCORE]: the list is not complete")
-    return runs or [Parsed(missing=[])]
-
-
-def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
-    mark, name, word, unit, seconds, rest = found.groups()
-    operation = name.lower().replace("-", "_")
-    value, time = number(word), number(seconds)
-    scored = mark.strip() != ""
-    if value is None or time is None or value < 0 or time < 0:
-        run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is not a result")
-        return
-    if "invalid" in (mark + rest).lower():
-        run.lacks(at, f"{name} is marked invalid")
-    if value == 0:
-        if scored:
-            run.lacks(at, f"{name} has no result (0)")
-        return
-    if not scored:
-        run.warn(at, f"{name} does not count in the score")
-    _result(run, at, operation, value, unit)
-    run.rows.append(Row(operation, "time", time, "s", at))
-
-
-def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
-    known = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
-    factor = known.get(unit.lower())
-    if factor is None:
-        run.warn(at, f"the unit '{unit[:20]}' of {operation} is not known: left out")
-        return
-    if unit.lower() == "gb/s":
-        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
-    rate = unit.lower().endswith("iops")
-    metric, base = ("rate_last_done", "operations/s") if rate else ("bandwidth_last_done", "bytes/s")
-    run.rows.append(Row(operation, metric, value * factor, base, at))
-
-
-def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
-    extended, bandwidth, unit, rate, _, total, rest = found.groups()
-    operation = "extended_score" if extended else "score"
-    if unit.lower() == "gb/s":
-        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
-    for metric, word, factor, base in (
-        ("bandwidth", bandwidth, GIB, "bytes/s"), ("rate", rate, 1e3, "operations/s"), ("total", total, 1.0, ""),
-    ):  # fmt: skip
-        if (value := number(word)) is not None:
-            run.rows.append(Row(operation, metric, value * factor, base, at))
-    if "invalid" in rest.lower():
-        run.lacks(at, "the score is marked invalid")
 
 
 def _sections(text: Text) -> Parsed:
@@ -137,7 +62,10 @@ def _sections(text: Text) -> Parsed:
             _value(run, at, section, *found.groups())
         elif line.startswith("; START"):
             run.started_at = iso_date(line[7:])
+        elif _COMPLAINT.match(line):
+            run.warn(at, f"io500 says: {line.strip(' ;')[:160]}")
     run.facts["sections"] = sections
+    check_score(run)
     if not run.rows:
         run.warn(1, "settings only: there is no result in this file")
     elif not any(row.operation == "score" for row in run.rows):

@@ -25,10 +25,17 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "ior"
+BEGINS = (": MPI Coordinated Test of Parallel I/O",)
 HEADLINE = ("bandwidth",)
 
 _BANNER = re.compile(r"\s*IOR-(\S+): MPI Coordinated Test of Parallel I/O")
-_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]*?)\s*[:=]\s?(.*)$")
+_SETTING = re.compile(r"\s*([A-Za-z][A-Za-z ()/-]{0,60})[:=]\s?(.*)$")
+# IOR 3 prints both, and its older versions the first; it goes on after them.
+_WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
+# After these the numbers are of something else: data that was wrong, or never moved.
+_DATA_LOST = re.compile(
+    r"(?i)incorrect data on|errors? found|too many retries|EOF prematurely|not retrying|(?:read|write)\(\d.*\) failed"
+)
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
@@ -124,7 +131,7 @@ class _Reader:
         if not self._session:
             self._add_run()
             for place, line in self._early:
-                self._session[0].lacks(place, line)
+                _trouble(self._session[0], place, line)
             self._early = []
         return self._session[-1]
 
@@ -138,12 +145,13 @@ class _Reader:
         run = self._session[-1] if self._session else None
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
-        elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "** error **")):
-            self._failed(at, line)
+        elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "WARNING:", "** error **")):
+            if run is not None:
+                _trouble(run, at, line)
+            elif len(self._early) < 5:
+                self._early.append((at, line))  # MPI may pass stderr on before the banner
         elif note_trouble(run, at, line) or run is None:
             return
-        elif line.startswith("WARNING"):
-            _warning(run, at, line)
         elif line.startswith("stonewalling pairs accessed"):
             run.facts["stonewalling"] = line[:200]
         elif first == "Test" and (found := re.match(r"Test (\d+) started: (.*)", line)):
@@ -151,13 +159,7 @@ class _Reader:
         elif line == "Summary:" and self._summary:
             self._next_of_ior_2()
         elif found := _SETTING.match(line):
-            self._setting(at, found.group(1), found.group(2).strip())
-
-    def _failed(self, at: int, line: str) -> None:
-        if self._session:
-            self._session[-1].lacks(at, f"it failed: {line[:160]}")
-        elif len(self._early) < 5:
-            self._early.append((at, f"it failed: {line[:160]}"))  # MPI may pass stderr on before the banner
+            self._setting(at, found.group(1).strip(), found.group(2).strip())
 
     def _next_of_ior_2(self) -> None:
         """IOR 2 repeats neither the banner nor the table's header for the next test of a script."""
@@ -212,13 +214,21 @@ def set_factor(run: Parsed, key: str, value: str) -> None:
         run.factors[_WORDS[key]] = value[:200]
 
 
-def _warning(run: Parsed, at: int, line: str) -> None:
-    if "partial write" in line or "partial read" in line:
-        run.lacks(at, f"a transfer was cut short: {line[:160]}")
-    elif line.startswith("WARNING: Using actual aggregate bytes"):
+def _trouble(run: Parsed, at: int, line: str) -> None:
+    """What IOR calls an error or a warning; some of these say that the result is none."""
+    found = _WARNING.match(line)
+    if not found:
+        run.lacks(at, f"it failed: {line[:160]}")
+        return
+    words = found.group(1).strip()
+    if _DATA_LOST.search(words):
+        run.lacks(at, f"IOR says: {words[:160]}")
+    elif "partial write" in words or "partial read" in words:
+        run.warn(at, "transfers were cut short, and IOR moved what was left by further calls")
+    elif words.startswith("Using actual aggregate bytes"):
         run.warn(at, "fewer bytes moved than asked for (stonewalling); the bandwidth is of the bytes that moved")
-    elif not line.startswith(("WARNING: Expected aggregate", "WARNING: Stat()", "WARNING: maybe caused")):
-        run.warn(at, f"IOR warns: {line.removeprefix('WARNING:').strip()[:200]}")
+    elif not words.lower().startswith(("expected aggregate", "stat()", "maybe caused")):
+        run.warn(at, f"IOR warns: {words[:200]}")
 
 
 def _close(run: Parsed, finished: bool, last: int) -> None:

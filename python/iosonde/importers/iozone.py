@@ -24,13 +24,14 @@ from collections.abc import Iterable
 from iosonde.core.types import FactorValue
 
 from .iozone_blocks import excel_rows
-from .iozone_table import OPERATIONS, IozoneTable
+from .iozone_table import OPERATIONS, IozoneTable, asked_by
 from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
 
 NAME = "iozone"
+BEGINS = ("Iozone: Performance Test of File I/O",)
 HEADLINE = ("bandwidth", "rate")
 
 _THROUGHPUT = re.compile(
@@ -98,6 +99,7 @@ class _Reader:
         self._includes: list[str] = []
         self._done, self._headed, self._last = False, False, 0
         self._quoted: list[tuple[int, str]] = []
+        self._asked: tuple[str, ...] = ()
 
     def _current(self, new: bool = False) -> Parsed:
         if self._run is None or new or self._done:
@@ -164,6 +166,7 @@ class _Reader:
         self._headed = True
         run.facts["command"] = command
         words = words_of(command)
+        self._asked = asked_by(words)
         if "-+m" in words:
             run.factors["mode"] = "cluster"
         if (stride := option(words, "-j")) and stride.isdigit():
@@ -222,7 +225,7 @@ class _Reader:
 
     def _table_row(self, at: int, line: str, table: IozoneTable) -> None:
         run, unit = self._current(), self._unit
-        row = table.row(line)
+        row = table.row(line, self._asked)
         if isinstance(row, str):
             run.warn(at, row)
             return

@@ -1,12 +1,13 @@
 """The table of IOzone's automatic mode: which value of a row belongs to which operation.
 
-With all operations the values come in order. With some (``-i 0 -i 2``) the others' columns are blank, and only the
-place of a value on its line tells which it is.
+With all operations the values come in order. With some (``-i 0 -i 2``) the others' columns are blank: the options
+tell which values there are, and where they are not known the place of a value on its line does.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,11 @@ OPERATIONS = {
     "random writers": "random_write", "mixed workload": "mixed", "pwrite writers": "pwrite",
     "re-pwrite writers": "repwrite", "pread readers": "pread", "re-pread readers": "repread", "fwriters": "fwrite",
     "re-fwriters": "refwrite", "freaders": "fread", "re-freaders": "refread",
+}  # fmt: skip
+# What each test of -i prints in the table.
+_TESTS = {
+    "0": ("write", "rewrite"), "1": ("read", "reread"), "2": ("random_read", "random_write"), "3": ("backward_read",),
+    "4": ("record_rewrite",), "5": ("stride_read",), "6": ("fwrite", "refwrite"), "7": ("fread", "refread"),
 }  # fmt: skip
 _WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+$")
@@ -61,11 +67,15 @@ class IozoneTable:
         """Whether a line that begins with a digit is a row."""
         return len(stripped.split()) == len(self.names) + 2 or bool(_NUMBERS.match(stripped))
 
-    def row(self, line: str) -> TableRow | str:
-        """The row, or a sentence that says why it is none."""
+    def row(self, line: str, asked: Sequence[str] = ()) -> TableRow | str:
+        """The row, or a sentence that says why it is none. ``asked``: the operations that the options ask for."""
         words = line.split()
         names: list[str] | None = list(self.names)
-        if len(words) != len(self.names) + 2:
+        if len(words) == len(asked) + 2 and set(asked) <= set(self.names):
+            names = list(asked)
+        elif len(words) != len(self.names) + 2 and "  " not in line.strip():
+            return "blanks of this row were squeezed, and its values stand under no column: the row is not read"
+        elif len(words) != len(self.names) + 2:
             names = self._by_place([(found.group(), found.end()) for found in _WORD.finditer(line)])
         if names is None:
             return "the values of this row stand under no column: the row is not read"
@@ -87,3 +97,13 @@ class IozoneTable:
                 return None
             places.append(nearest)
         return [self.names[place] for place in places]
+
+
+def asked_by(words: Sequence[str]) -> tuple[str, ...]:
+    """The operations that ``-i`` asks for, in the order of their columns; none where no option tells, or a test without
+    a column here is among them."""
+    tests = [word for before, word in zip(words, words[1:], strict=False) if before == "-i"]
+    tests += [word[2:] for word in words if word.startswith("-i") and word[2:].isdigit()]
+    if "-+n" in words or any(test not in _TESTS for test in tests):
+        return ()
+    return tuple(name for test in sorted(set(tests)) for name in _TESTS[test])

@@ -23,6 +23,7 @@ from .text import Text
 from .trouble import note_trouble
 
 NAME = "mdtest"
+BEGINS = ("-- started at ", " was launched with ")
 HEADLINE = ("rate",)
 
 _LAUNCHED = re.compile(r"\s*mdtest-(\S+) was launched with (\d+) total task\(s\) on (\d+) node")

@@ -89,7 +89,8 @@ MAX_NOTES = 50
 
 class Importer(Protocol):
     """The shape of an importer: a module or an object. It may have ``HEADLINE``, the kinds of metric that the tool's
-    users look at first (``core.headlines``), as ``("bandwidth", "latency_p99")``."""
+    users look at first (``core.headlines``), as ``("bandwidth", "latency_p99")``, and ``BEGINS``, words of the line
+    with which an execution begins, so that a log of several tools can be parted."""
 
     NAME: str
 

@@ -18,7 +18,9 @@ from typing import TypeVar
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
 
+from .damage import checked
 from .parsed import LIKELY, Claim, Importer, Parsed
+from .parts import parts_of
 from .text import Note, Text
 
 _T = TypeVar("_T")
@@ -100,18 +102,29 @@ def understand(text: Text, wanted: str | None = None) -> Understood:
     else:
         name, claim = min(claims.items(), key=lambda item: (-item[1].score, item[1].line))
     others = {other: claims[other] for other in claims if other != name}
-    with _no_collection():
-        runs = _call(name, text, lambda: importers()[name].parse(text))
-    for run in runs:
-        run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
+    parts = {name: text} if wanted else parts_of(text, name, {one: begins(one) for one in importers()})
+    runs = [run for one, part in parts.items() for run in _runs(one, part)]
     notes = list(text.notes)
     for other, also in others.items():
-        if also.score >= claim.score:
+        if also.score >= claim.score and other not in parts:
             sentence = (
                 f"read as {name} (line {claim.line}); {also.evidence} says {other} too: --format {other} reads that"
             )
             notes.append(Note(also.line, sentence))
     return Understood(name, claim, others, runs, notes)
+
+
+def begins(name: str) -> tuple[str, ...]:
+    """Words of the line with which an execution of this tool begins; none where it has no such line."""
+    return tuple(getattr(importers()[name], "BEGINS", ()))
+
+
+def _runs(name: str, text: Text) -> list[Parsed]:
+    with _no_collection():
+        runs = _call(name, text, lambda: importers()[name].parse(text))
+    for run in runs:
+        run.tool, run.headline = name, tuple(getattr(importers()[name], "HEADLINE", ()))
+    return [checked(run, text) for run in runs]
 
 
 def _claims(text: Text) -> dict[str, Claim]:

@@ -85,7 +85,7 @@ def _run(
     list[Row],
     given: dict[str, FactorValue],
 ) -> Run:  # fmt: skip
-    source = f"{understood.format} {parsed.version}".strip()
+    source = f"{parsed.tool or understood.format} {parsed.version}".strip()
     counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
     settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
     run = Run(
@@ -94,7 +94,7 @@ def _run(
         source=source,
         started_at=parsed.started_at,
         seconds=parsed.seconds,
-        factors={"tool": understood.format, **settings, **cell, **given},
+        factors={"tool": parsed.tool or understood.format, **settings, **cell, **given},
         observations=[_observation(row) for row in rows],
         facts={**parsed.facts, **counted, "import": _facts(understood, parsed, rows)},
         missing=[said(note) for note in parsed.missing],
@@ -118,7 +118,7 @@ def _observation(row: Row) -> Observation:
 def _facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dict[str, Any]:
     lines = [row.line for row in rows if row.line]
     return {
-        "format": understood.format,
+        "format": parsed.tool or understood.format,
         "evidence": understood.claim.evidence,
         "also_claimed_by": sorted(understood.others),
         "lines": [min(lines), max(lines)] if lines else None,

@@ -1,18 +1,22 @@
 """From the bytes of a file to clean lines: the one place that knows about encodings, colours, commas and monsters.
 
 UTF-8 (or UTF-16 with a byte order mark), invalid bytes, NUL bytes, ANSI colours, CRLF, progress lines rewritten with a
-carriage return, decimal commas, and lines that never end: tools' parsers see none of them. What was changed is noted.
+carriage return, labels of ranks and times before each line, decimal commas, and lines that never end: tools' parsers
+see none of them. What was changed is noted.
 """
 
 from __future__ import annotations
 
 import io
 import re
+import zlib
 from collections.abc import Iterator
 from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
 from iosonde.core.errors import InputError
+
+from .labels import without_labels
 
 # What a parser sees of a line. Longer ones are lists of files or data; no number that we read stands that far right.
 LINE_CHARACTERS = 1 << 16
@@ -28,6 +32,9 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _SAMPLE = 1 << 20
+_HOLED = re.compile(r"[^\n\0]*\0[^\n]*")
+_PAIRS = 32  # so many characters with a zero behind each are UTF-16 without its mark
+_GZIP = b"\x1f\x8b"
 _SHEET = b"\x09\x00\x04\x00"  # an Excel 2 sheet, as IOzone writes it
 
 
@@ -39,15 +46,20 @@ class Note(NamedTuple):
 
 
 class Text:
-    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own."""
+    """A file as parsers see it: ``lines`` (the first is line 1), ``whole``, ``raw``; ``name`` is the file's own.
+
+    ``damage``: what is lost of it, so that no result in it is complete.
+    """
 
     def __init__(self, raw: bytes, name: str, notes: list[Note] | None = None) -> None:
         self.name = name
         self.raw = raw
         self.notes = list(notes or ())
+        self.damage: list[Note] = []
         self.whole = self._clean(raw)
         if raw[:4] == _SHEET:
             self.notes = [note for note in self.notes if note.line == 0]  # a sheet is binary, and read as such
+            self.damage = []
 
     @cached_property
     def lines(self) -> list[str]:
@@ -115,6 +127,12 @@ class Text:
         """The number of the last line that is not empty."""
         return self.whole.rstrip().count("\n") + 1
 
+    @property
+    def cut_line(self) -> int:
+        """The number of the last line where it ends in a number and without a line's end, so that more may have stood
+        there; 0 else."""
+        return self.last_line if self.whole[-1:] and self.whole[-1] in "0123456789.,+-eE" else 0
+
     def head(self) -> Text:
         """The first HEAD_CHARACTERS as a Text of their own; all of it where it is not longer."""
         if len(self.whole) <= 2 * HEAD_CHARACTERS:
@@ -127,17 +145,33 @@ class Text:
     def _clean(self, raw: bytes) -> str:
         text = self._decode(raw)
         if "\0" in text:
-            self._note(text, "\0", f"{text.count(chr(0))} NUL bytes were left out")
-            text = text.replace("\0", "")
+            text = self._without_holes(text)
         if "\x1b" in text:
             text = _ANSI.sub("", text)
         if "\r" in text:
             text = _line_ends(text)
+        text, label = without_labels(text)
+        if label:
+            self.notes.append(Note(1, f"labels before the lines, as '{label}', were left out"))
         return self._points(text)
+
+    def _without_holes(self, text: str) -> str:
+        """One NUL at the end of a line ends a string of C. Others are a part of the file that was never written: of a
+        line with some nothing can be believed."""
+        text = text.replace("\0\n", "\n")
+        at = text.find("\0")
+        if at < 0:
+            return text
+        self.damage.append(
+            Note(self._line(text, at), f"{text.count(chr(0))} NUL bytes: a part of the file is lost, and these lines")
+        )
+        return _HOLED.sub("", text)
 
     def _decode(self, raw: bytes) -> str:
         if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return raw.decode("utf-16", "replace")
+        if len(raw) > _PAIRS and raw[1 : 2 * _PAIRS : 2].count(0) == len(raw[1 : 2 * _PAIRS : 2]):
+            return raw.decode("utf-16-le", "replace")
         raw = raw.removeprefix(b"\xef\xbb\xbf")
         try:
             return raw.decode("ascii" if raw.isascii() else "utf-8")
@@ -175,9 +209,9 @@ class Text:
 
 def read(stream: BinaryIO, name: str) -> Text:
     """All of ``stream`` as Text; a line beyond LINE_BYTES is cut there. Raises InputError beyond FILE_BYTES."""
-    kept, notes = io.BytesIO(), []
+    kept, notes, damage = io.BytesIO(), list[Note](), list[Note]()
     in_line, line = 0, 1
-    while block := stream.read(_BLOCK):
+    for block in _blocks(stream, damage):
         first, last = block.find(b"\n"), block.rfind(b"\n")
         if first < 0 and in_line + len(block) > LINE_BYTES:
             if in_line <= LINE_BYTES:
@@ -192,7 +226,34 @@ def read(stream: BinaryIO, name: str) -> Text:
         line += block.count(b"\n")
         if kept.tell() > FILE_BYTES:
             raise InputError(f"{name} is larger than {FILE_BYTES >> 30} GiB", "split it, or import what it summarises")
-    return Text(kept.getvalue(), name, notes)
+    text = Text(kept.getvalue(), name, notes)
+    text.damage += damage
+    return text
+
+
+def _blocks(stream: BinaryIO, damage: list[Note]) -> Iterator[bytes]:
+    """What is in the file; of one that gzip made, what was put into it."""
+    block = stream.read(_BLOCK)
+    if block[:2] != _GZIP:
+        while block:
+            yield block
+            block = stream.read(_BLOCK)
+        return
+    member, at_end = zlib.decompressobj(31), False
+    try:
+        while block or member.unconsumed_tail:
+            if at_end and block.strip(b"\0"):  # gzip files may be joined
+                member = zlib.decompressobj(31)
+            if found := member.decompress(member.unconsumed_tail + block, _BLOCK):
+                yield found
+            at_end = member.eof
+            block = member.unused_data or (b"" if member.unconsumed_tail else stream.read(_BLOCK))
+            if at_end and not block.strip(b"\0"):
+                break
+    except zlib.error:
+        at_end = False
+    if not at_end:
+        damage.append(Note(0, "the compressed file is damaged or cut: a part of it is lost"))
 
 
 def _line_ends(text: str) -> str:

@@ -30,9 +30,9 @@ def command(
     with the reason; runs that ended early are marked incomplete and left out of totals.
     """
     importing = campaign.import_files
-    paths = importing.found_files(files, recursive, Path(store))
     plan = importing.ImportPlan(Path(store), experiment, form, tuple(sources))
     plan.prepare()
-    made = importing.import_all(plan, paths, jobs)
+    with importing.found_files(files, recursive, Path(store)) as paths:
+        made = importing.import_all(plan, paths, jobs)
     emit(made, report.text.import_.lines(made, store), as_json)
     made.check(one_by_one=not recursive)

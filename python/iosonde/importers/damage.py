@@ -1,0 +1,36 @@
+"""What no importer need know of damaged text: lost parts, a last line that may be cut, values of no machine.
+
+A damaged line never becomes another number: it is left out, and the run is marked.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .parsed import Parsed, Row
+from .text import Text
+
+# Far beyond what any machine or any run can show: an exbibyte a second, 10^15 operations a second, a century.
+_MOST = {"bytes/s": 2.0**60, "operations/s": 1e15, "bytes": 2.0**70, "s": 3.2e9}
+
+
+def checked(run: Parsed, text: Text) -> Parsed:
+    """The run without rows that cannot be believed, and with the words for what is missing then."""
+    for note in text.damage:
+        run.lacks(note.line, note.sentence)
+    absurd = [row for row in run.rows if _is_absurd(row)]
+    for row in absurd:
+        run.lacks(row.line, f"{row.operation} {row.metric}: {row.value:g} {row.unit} is of no machine: left out")
+    cut = text.cut_line
+    lost = [row for row in run.rows if cut and row.line == cut]
+    if lost:
+        run.lacks(cut, "the last line has no end, and its last number may be cut: it is left out")
+    if absurd or lost:
+        gone = {id(row) for row in (*absurd, *lost)}
+        run.rows = [row for row in run.rows if id(row) not in gone]
+    return run
+
+
+def _is_absurd(row: Row) -> bool:
+    most = _MOST.get(row.unit)
+    return not math.isfinite(row.value) or (most is not None and not 0 <= row.value <= most)

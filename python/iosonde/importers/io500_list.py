@@ -1,0 +1,111 @@
+"""IO500's list of results, as ``result_summary.txt`` and the log of a whole run print it.
+
+Logs of 2017 to 2020 print each phase when it ends and all of them again before the score; the second line is the
+same measurement.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .io500_score import NAMES, check_score
+from .parsed import Parsed, Row
+from .reading import number
+from .text import Text
+
+GIB = 1024.0**3
+RESULT = re.compile(
+    r"\s*\[(RESULT|RESULT-invalid| +|SCOREX? *)\]\s*(?:(?:BW|IOPS)\s+phase\s+\d+\s+)?([A-Za-z][\w-]*)\s+(\S+)\s+(\S+)"
+    r"\s*:\s*time\s+(\S+)\s+seconds(.*)$"
+)
+SCORE = re.compile(
+    r"\s*\[SCORE(X?)(-invalid)? *\]\s*Bandwidth\s+(\S+)\s+(\S+)\s*:\s*IOPS\s+(\S+)\s+(\S+)\s*:\s*TOTAL\s+(\S+)(.*)$"
+)
+# What io500 itself says; a scheduler's "invalid account" is none of its results.
+_INVALID = re.compile(r"\s*(?:;\s*)?ERROR INVALID|\s*One or more test phases invalid")
+
+
+def of_list(text: Text) -> list[Parsed]:
+    """One Parsed for each list: it ends with its score, or where a phase comes again with another result."""
+    runs: list[Parsed] = []
+    seen: dict[str, tuple[str, ...]] = {}
+    version, scored, complaint = "", True, (0, "")
+    for at, line in text.numbered():
+        if line.startswith("IO500 version"):
+            version, scored = line.split()[2] if len(line.split()) > 2 else "", True
+        elif found := RESULT.match(line):
+            name, told = found.group(2), found.group(3, 4, 5)
+            if not scored and seen.get(name, told) != told:
+                runs[-1].lacks(at, f"there is no [SCORE] before {name} comes again: the list is not complete")
+                scored = True
+            if scored:
+                runs.append(Parsed(version=version.removeprefix("io500-")))
+                scored, seen = False, {}
+            if name not in seen:
+                _phase(runs[-1], at, found)
+                seen[name] = told
+        elif (found := SCORE.match(line)) and runs:
+            scored = True
+            _score(runs[-1], at, found)
+        elif _INVALID.match(line):
+            if runs:
+                runs[-1].lacks(at, f"io500 says: {line.strip()[:160]}")
+            else:
+                complaint = (at, line.strip()[:160])
+    if runs and not scored:
+        runs[-1].lacks(text.last_line, "there is no [SCORE]: the list is not complete")
+    if runs and complaint[0]:
+        runs[0].warn(complaint[0], f"io500 says: {complaint[1]}")
+    for run in runs:
+        check_score(run)
+    return runs or [Parsed(missing=[])]
+
+
+def _phase(run: Parsed, at: int, found: re.Match[str]) -> None:
+    mark, name, word, unit, seconds, rest = found.groups()
+    operation = NAMES.get(name.lower().replace("-", "_"), name.lower().replace("-", "_"))
+    value, time = number(word), number(seconds)
+    scored = mark.strip() != ""
+    if value is None or time is None or value < 0 or time < 0:
+        run.lacks(at, f"{name}: '{word[:40]}' in '{seconds[:40]}' s is not a result")
+        return
+    if "invalid" in (mark + rest).lower():
+        run.lacks(at, f"{name} is marked invalid")
+    if value == 0:
+        if scored:
+            run.lacks(at, f"{name} has no result (0)")
+        return
+    if not scored:
+        run.warn(at, f"{name} does not count in the score")
+    _result(run, at, operation, value, unit)
+    run.rows.append(Row(operation, "time", time, "s", at))
+
+
+def _result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
+    known = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
+    factor = known.get(unit.lower())
+    if factor is None:
+        run.warn(at, f"the unit '{unit[:20]}' of {operation} is not known: left out")
+        return
+    if unit.lower() == "gb/s":
+        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+    rate = unit.lower().endswith("iops")
+    metric, base = ("rate_last_done", "operations/s") if rate else ("bandwidth_last_done", "bytes/s")
+    run.rows.append(Row(operation, metric, value * factor, base, at))
+
+
+def _score(run: Parsed, at: int, found: re.Match[str]) -> None:
+    extended, invalid, bandwidth, unit, rate, _, total, rest = found.groups()
+    operation = "extended_score" if extended else "score"
+    if unit.lower() == "gb/s":
+        run.warn(at, "GB/s was read as GiB/s (1073741824 bytes/s): io500 of 2019 calculates so")
+    if invalid or "invalid" in rest.lower():
+        run.lacks(at, "the score is marked invalid")
+    for metric, word, factor, base in (
+        ("bandwidth", bandwidth, GIB, "bytes/s"), ("rate", rate, 1e3, "operations/s"), ("total", total, 1.0, ""),
+    ):  # fmt: skip
+        value = number(word)
+        if value is None or value < 0:
+            run.lacks(at, f"the {metric} of the score, '{word[:40]}', is not a result")
+        elif value > 0 or not invalid:
+            run.rows.append(Row(operation, metric, value * factor, base, at))

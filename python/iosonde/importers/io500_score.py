@@ -1,0 +1,68 @@
+"""IO500's score, held against the phases that it is made of.
+
+It is the root of bandwidth × IOPS, each of them the geometric mean over its phases (Kunkel, Bent, Lofstead,
+Markomanolis: Establishing the IO-500 benchmark, 2016). Lists of 2017 and 2018 print the product, under the same word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from .parsed import Parsed, Row
+
+BANDWIDTH = ("ior_easy_write", "ior_hard_write", "ior_easy_read", "ior_hard_read")
+RATE = ("mdtest_easy_write", "mdtest_hard_write", "find", "mdtest_easy_stat", "mdtest_hard_stat", "mdtest_easy_delete",
+        "mdtest_hard_read", "mdtest_hard_delete")  # fmt: skip
+# Older words for these.
+NAMES = {"mdtest_easy_create": "mdtest_easy_write", "mdtest_hard_create": "mdtest_hard_write"}
+# Scores are printed with six digits; the phases of 2019 with three decimals, half of whose last one may be missing.
+TOLERANCE = 0.002
+HALF_OF_THE_LAST_DECIMAL = {"bandwidth_last_done": 0.0005 * 1024.0**3, "rate_last_done": 0.5}
+
+
+def check_score(run: Parsed) -> None:
+    """Note what contradicts the score: a phase that is not there, a damaged line. A total that is the product becomes
+    the root."""
+    total = _row(run.rows, "score", "total")
+    if total is None:
+        return
+    parts = []
+    for name, phases, metric in (("bandwidth", BANDWIDTH, "bandwidth_last_done"), ("rate", RATE, "rate_last_done")):
+        said = _row(run.rows, "score", name)
+        if said is not None:
+            parts.append(said.value)
+            _check_part(run, said, phases, metric)
+    if len(parts) == 2:
+        _check_total(run, total, parts[0] / 1024.0**3 * parts[1] / 1e3)
+
+
+def _check_part(run: Parsed, said: Row, phases: Iterable[str], metric: str) -> None:
+    found = {name: row for name in phases if (row := _row(run.rows, name, metric))}
+    absent = [name for name in phases if name not in found]
+    if absent:
+        run.lacks(said.line, f"the score has no phase {', '.join(absent)}: it is of others, or they were lost")
+        return
+    values = [row.value for row in found.values()]
+    mean = math.exp(sum(map(math.log, values)) / len(values))
+    half = HALF_OF_THE_LAST_DECIMAL[metric]
+    tolerance = TOLERANCE + sum(half / value for value in values) / len(values)
+    if abs(said.value / mean - 1) > tolerance:
+        run.lacks(said.line, f"the score's {said.metric} is {100 * said.value / mean:.4g} % of the geometric mean of "
+                  "its phases: a line is damaged, or this is another formula")  # fmt: skip
+
+
+def _check_total(run: Parsed, total: Row, product: float) -> None:
+    if product <= 0 or abs(total.value / math.sqrt(product) - 1) <= TOLERANCE:
+        return
+    if abs(total.value / product - 1) <= TOLERANCE:
+        run.warn(total.line, f"TOTAL {total.value:g} is bandwidth × IOPS, as lists of 2017 and 2018 have it: "
+                 f"{math.sqrt(product):.6g}, the root, was stored")  # fmt: skip
+        total.value = math.sqrt(product)
+        return
+    run.lacks(total.line, f"TOTAL {total.value:g} is not the root of bandwidth × IOPS ({math.sqrt(product):.6g}): "
+              "the line is damaged, or this is another formula")  # fmt: skip
+
+
+def _row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:
+    return next((row for row in rows if (row.operation, row.metric) == (operation, metric)), None)

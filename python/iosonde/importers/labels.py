@@ -1,0 +1,28 @@
+"""What launchers and log collectors put before every line: which rank it is of, when it was printed, a quote."""
+
+from __future__ import annotations
+
+import re
+
+# Each with how many lines have to be there before it is believed.
+_LABELS = (
+    # mpirun --tag-output, with and without the host
+    (re.compile(r"^\[\d+,\d+\](?:\[[^\]\n]*\])?<std(?:out|err|diag)>: ?", re.MULTILINE), 1),
+    # kubectl logs --timestamps
+    (re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)? ", re.MULTILINE), 1),
+    (re.compile(r"^> ?", re.MULTILINE), 2),  # a mail
+    (re.compile(r"^ *\d+: ?", re.MULTILINE), 3),  # srun -l
+    (re.compile(r"^\[\d+\] ?", re.MULTILINE), 3),  # mpiexec -prepend-rank
+)
+_LOOKED_AT = 200  # lines
+_MOST_HAVE = 0.8
+
+
+def without_labels(text: str) -> tuple[str, str]:
+    """(text, the first label that was taken off; '' where there are none). Most of the first lines have to have one."""
+    first = [line for line in text[: 1 << 16].split("\n")[:_LOOKED_AT] if line.strip()]
+    for pattern, least in _LABELS:
+        having = [found.group() for line in first if (found := pattern.match(line))]
+        if len(having) >= max(least, _MOST_HAVE * len(first)):
+            return pattern.sub("", text), having[0].strip()
+    return text, ""
