@@ -106,8 +106,10 @@ def _title(row: OverviewRow) -> str:
 
 
 def _told(shares: Sequence[tuple[Share, float | None]], alpha: float) -> list[Share]:
-    """The factors whose effect is told from chance, the strongest first."""
-    return sorted((one for one, p in shares if p is not None and p < alpha), key=lambda one: -one.share)
+    """The factors whose effect is told from chance, the strongest first: by the test, and by the share's interval, which
+    stands beside it and would else hold 0 (it has half of alpha below it)."""
+    told = (one for one, p in shares if p is not None and p < alpha and one.explained.low != 0)
+    return sorted(told, key=lambda one: -one.share)
 
 
 def _unsure(titles: Sequence[str], row: OverviewRow) -> list[str]:
