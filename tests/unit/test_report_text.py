@@ -75,6 +75,13 @@ def test_no_line_of_a_table_is_longer_than_the_limit(rows):
     assert all(width(line) <= 79 for line in table(["first", "second", "third"], rows, "lll").splitlines())
 
 
+def test_columns_come_closer_where_nothing_more_can_be_cut():
+    row = ["write bandwidth", "4 KiB", "64 KiB", "2.12 → 3.37 GiB/s", "3+3", "1.592", "0.472–4.700", "0.073", "~ +31033"]
+    for more in ([], ["65536"]):
+        made = table(["operation", *"ABCDEFGH", *("I" for _ in more)], [[*row, *more]], "llll" + "r" * (5 + len(more)), 79)
+        assert max(map(width, made.splitlines())) <= 79 and "2.12 → 3.37 GiB/s" in made
+
+
 def test_numbers_are_never_cut():
     text = table(["what", "value"], [["x" * 200, "123456789012"]], "lr")
     assert "123456789012" in text

@@ -93,9 +93,8 @@ def test_noncentral_chi_square():
 
 
 def test_noncentral_f():
-    for f, df1, df2, noncentrality in itertools.product(
-        (0.01, 1, 7, 60), (1, 2, 5), (4, 13, 200), (0, 1e-6, 0.3, 10, 400)
-    ):
+    cases = itertools.product((0.01, 1, 7, 60), (1, 2, 5), (4, 13, 200), (0, 1e-6, 0.3, 10, 400))
+    for f, df1, df2, noncentrality in cases:
         expected = special.ncfdtr(df1, df2, noncentrality, f)
         below, slope = ours.noncentral_f(f, df1, df2, noncentrality)
         assert below == pytest.approx(expected, rel=1e-9, abs=1e-14)

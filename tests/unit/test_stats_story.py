@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from iosonde.core.table import table_of
+from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import row_of
-from iosonde.stats.overview.story import shares_of, story
+from iosonde.stats.overview.story import Share, shares_of, story
 from iosonde.stats.regression.anova import anova
 
 
@@ -86,6 +87,18 @@ def test_what_matters_has_a_share_above_0():
     for seed in range(60):
         text = said(of_one_factor(np.random.default_rng(seed), 0.9))
         assert "(0–" not in text and "(0.0–" not in text
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate(0.1, 0.004, 0.23, 0.95, 9), "10 % (0.4–23 %)"),
+        (Estimate(0.1, 0.0, 0.23, 0.95, 9), "10 % (0–23 %)"),
+        (Estimate(0.025, 0.019, 0.033, 0.95, 9), "2.5 % (1.9–3.3 %)"),
+    ],
+)
+def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
+    assert Share("t", estimate, 0.01).text == text
 
 
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
