@@ -293,9 +293,10 @@ def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
     store.save_experiment(Experiment("e", "x", [], {}, [], 0, "2026-11-21T10:00:00Z"))
     for trial in range(8):
         size = (4096, 65536)[trial % 2]
-        rows = [Observation(name, "bandwidth_last_done", size * rng.normal(1e5, 1e3), "bytes/s") for name in ("write", "read")]
-        store.append(Run(f"e-{trial:04d}", "e", "ior", f"2026-11-21T10:{trial:02d}:00Z", 1.0, {"transfer_size": size}, rows,
-                         {}))  # fmt: skip
+        rows = [Observation(name, "bandwidth_last_done", size * rng.normal(1e5, 1e3), "bytes/s")
+                for name in ("write", "read")]  # fmt: skip
+        when, factors = f"2026-11-21T10:{trial:02d}:00Z", {"transfer_size": size}
+        store.append(Run(f"e-{trial:04d}", "e", "ior", when, 1.0, factors, rows, {}))
     made = compare(open_data(str(tmp_path / "s")), Asked(), Sides(group="transfer_size"))
     text = "\n".join(lines(made))
     assert "64 KiB is\nfaster than 4 KiB" in text and "65536" not in text

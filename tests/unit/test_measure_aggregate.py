@@ -174,8 +174,8 @@ def test_bytes_are_counted_once_for_each_row():
     ("printed", "said"),
     [
         (
-            "write 1280.31\nERROR: stat(\"/t/f\", ...) failed, (aiori-POSIX.c:915)\n------\nMPI_ABORT was invoked on rank 0\n"
-            "with errorcode -1.\n\nexactly when Open MPI kills them.\n------\n",
+            'write 1280.31\nERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)\n------\n'
+            "MPI_ABORT was invoked on rank 0\nwith errorcode -1.\n\nexactly when Open MPI kills them.\n------\n",
             ': ERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)',
         ),
         ("Max Write: 1 MiB/s\nFinished : Sun\n", ": Finished : Sun"),

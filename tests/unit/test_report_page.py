@@ -51,7 +51,8 @@ class Reader(HTMLParser):
             self._bare = "data-n" in attributes
         elif "data-name" in attributes:
             self.taken[attributes["data-name"]] = self._before
-        self._reading = tag == "pre" or self._reading or (tag in ("td", "th") and not {"data-value", "data-n"} & {*attributes})
+        text = tag in ("td", "th") and not {"data-value", "data-n"} & {*attributes}
+        self._reading = tag == "pre" or self._reading or text
 
     def handle_endtag(self, tag):
         self._raw, self._bare = None, False

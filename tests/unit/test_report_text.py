@@ -76,10 +76,8 @@ def test_no_line_of_a_table_is_longer_than_the_limit(rows):
 
 
 def test_columns_come_closer_where_nothing_more_can_be_cut():
-    row = ["write bandwidth", "4 KiB", "64 KiB", "2.12 → 3.37 GiB/s", "3+3", "1.592", "0.472–4.700", "0.073", "~ +31033"]
-    for more in ([], ["65536"]):
-        made = table(["operation", *"ABCDEFGH", *("I" for _ in more)], [[*row, *more]], "llll" + "r" * (5 + len(more)), 79)
-        assert max(map(width, made.splitlines())) <= 79 and "2.12 → 3.37 GiB/s" in made
+    made = table(["head"] * 12, [["12345"] * 12], "r" * 12, 79)
+    assert max(map(width, made.splitlines())) == 12 * 5 + 11
 
 
 def test_numbers_are_never_cut():
