@@ -165,8 +165,8 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
     warnings: dict[str, None] = {}
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
         if "clients" in inputs.by_hand:
-            said = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
-            warnings[f"{said}, whatever number of nodes a trial had"] = None
+            of_given = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
+            warnings[f"{of_given}, whatever number of nodes a trial had"] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     shared = SharedFiles(source)
