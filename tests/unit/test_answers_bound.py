@@ -100,3 +100,14 @@ def test_one_row_a_cell_and_the_json_has_no_nan(tmp_path):
     made = made_of(path, NET)
     assert [row["fs"] for row in made.records()] == ["a", "b"] and made.to_dict()["schema"] == 1
     assert not made.problem
+
+
+def test_clients_that_are_given_come_before_the_nodes_of_the_trials_and_that_is_said(tmp_path):
+    path = stored(tmp_path / "s", [({"nodes": n}, {}, 1e8 * n + trial) for n in (1, 2) for trial in range(2)])
+    own = made_of(path, NET)
+    assert [one.ceiling.system.clients for one in own.shares] == [1, 2] and not own.warnings
+    given = made_of(path, NET | {"clients": "7", "servers": "9"})
+    assert [one.ceiling.system.clients for one in given.shares] == [7, 7]
+    assert any("N = 7 clients, as was given" in warning for warning in given.warnings)
+    column = made_of(path, NET | {"clients": "nodes"})
+    assert [one.ceiling.system.clients for one in column.shares] == [1, 2] and not column.warnings

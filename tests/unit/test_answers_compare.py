@@ -13,6 +13,7 @@ from iosonde.answers.compare import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.answers.published_side import side_of
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
+from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import Asked
 from iosonde.data.source import open_data
 from iosonde.report.text.compare import lines
@@ -284,3 +285,19 @@ def test_a_cell_with_one_trial_is_left_out_and_costs_no_other():
     assert [one.cell for one in made.items] == [{"size": 1}] and made.left_out == ("size=2 has one trial of b",)
     with pytest.raises(DataError, match="'b' has one trial"):
         compare(open_data(rows, ["size=2"]), Asked(("y",)), Sides(group="v"))
+
+
+def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
+    """`65536 is faster than 4096` stood below rows of 4 KiB and 64 KiB."""
+    rng, store = np.random.default_rng(5), Store.create(tmp_path / "s")
+    store.save_experiment(Experiment("e", "x", [], {}, [], 0, "2026-11-21T10:00:00Z"))
+    for trial in range(8):
+        size = (4096, 65536)[trial % 2]
+        rows = [Observation(name, "bandwidth_last_done", size * rng.normal(1e5, 1e3), "bytes/s")
+                for name in ("write", "read")]  # fmt: skip
+        when, factors = f"2026-11-21T10:{trial:02d}:00Z", {"transfer_size": size}
+        store.append(Run(f"e-{trial:04d}", "e", "ior", when, 1.0, factors, rows, {}))
+    made = compare(open_data(str(tmp_path / "s")), Asked(), Sides(group="transfer_size"))
+    text = "\n".join(lines(made))
+    assert "64 KiB is\nfaster than 4 KiB" in text and "65536" not in text
+    assert (made.overall[0].a, made.overall[0].b) == ("4096", "65536")

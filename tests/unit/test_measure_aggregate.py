@@ -1,17 +1,22 @@
 """Results of ranks → results of the whole: what is summed, what is not, and when there is no total."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iosonde.importers import Parsed, Row
+from iosonde.importers import Parsed, Row, registry
+from iosonde.importers.text import Text
 from iosonde.measure.collect import aggregate
-from iosonde.measure.collect.commands import results
+from iosonde.measure.collect.commands import _tail, results
 from iosonde.measure.collect.rates import PhaseTimes
 from iosonde.measure.spec import ALL, EACH, SINGLE
+
+MIB = 2**20
+FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"
 
 KIB = 1024
 # The N-to-1 read of two nodes that the thesis prints (Dobrescu-Balau 2014, section 4.1), in IOzone's kB/s.
@@ -125,7 +130,7 @@ def test_the_clock_that_a_tool_prefers_is_summed():
         ([Parsed(rows=[Row("copy", "bytes", 100, "bytes", 1), Row("copy", "bandwidth_last_done", 9, "bytes/s", 1)])],
          {("copy", "bandwidth_last_done"): 50}),
         (rates({"read": 9}), {}),
-        (rates({"read": 9}, file_size=10 * KIB, processes=2), {}),
+        (rates({"read": 9}, file_size=10 * KIB, ranks=2), {}),
     ],
 )  # fmt: skip
 def test_bytes_over_the_time_of_all_where_the_bytes_are_known(executions, expected):
@@ -143,9 +148,43 @@ def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors()
     assert found.factors == {"file_size": 64}
 
 
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("gen-v489-directio-ext4.txt", 4 * 4 * MIB),
+        ("gen-v489-t2-R-e-c.txt", 0),  # between 7872 and 8192 KiB of each of 2 processes: half of that was said
+        ("gen-v489-mixed-t4-pct.txt", 0),
+    ],
+)
+def test_bytes_of_several_iozone_processes_are_not_those_of_one(file, expected):
+    path = FIXTURES / "iozone" / file
+    (parsed,) = registry.understand(Text(path.read_bytes(), path.name)).runs
+    assert sum(aggregate.bytes_of(parsed).values()) == expected
+
+
 def test_bytes_are_counted_once_for_each_row():
     rows = [Row("read", "bandwidth_last_done", 1.0, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
             for size in (4, 8)]  # fmt: skip
     moved = aggregate.bytes_of(Parsed(rows=rows))
     assert sum(moved.values()) == 128
     assert all(one != other for one, other in pairwise(moved))
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        (
+            'write 1280.31\nERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)\n------\n'
+            "MPI_ABORT was invoked on rank 0\nwith errorcode -1.\n\nexactly when Open MPI kills them.\n------\n",
+            ': ERROR: stat("/t/f", ...) failed, (aiori-POSIX.c:915)',
+        ),
+        ("Max Write: 1 MiB/s\nFinished : Sun\n", ": Finished : Sun"),
+        ("cp: cannot stat 'x': No such file or directory\n", ": cp: cannot stat 'x': No such file or directory"),
+        ("======\n------\n", ""),
+    ],
+)
+def test_the_line_that_says_why_a_command_failed_is_quoted(tmp_path, printed, said):
+    """`exit code 255: ------` was the reason of an IOR whose file another one had removed."""
+    path = tmp_path / "output"
+    path.write_text(printed)
+    assert _tail(path) == said

@@ -75,6 +75,11 @@ def test_no_line_of_a_table_is_longer_than_the_limit(rows):
     assert all(width(line) <= 79 for line in table(["first", "second", "third"], rows, "lll").splitlines())
 
 
+def test_columns_come_closer_where_nothing_more_can_be_cut():
+    made = table(["head"] * 12, [["12345"] * 12], "r" * 12, 79)
+    assert max(map(width, made.splitlines())) == 12 * 5 + 11
+
+
 def test_numbers_are_never_cut():
     text = table(["what", "value"], [["x" * 200, "123456789012"]], "lr")
     assert "123456789012" in text

@@ -92,6 +92,17 @@ def test_noncentral_chi_square():
         assert slope == pytest.approx((special.chndtr(x, df + 2, noncentrality) - expected) / 2, rel=1e-6, abs=1e-15)
 
 
+def test_noncentral_f():
+    cases = itertools.product((0.01, 1, 7, 60), (1, 2, 5), (4, 13, 200), (0, 1e-6, 0.3, 10, 400))
+    for f, df1, df2, noncentrality in cases:
+        expected = special.ncfdtr(df1, df2, noncentrality, f)
+        below, slope = ours.noncentral_f(f, df1, df2, noncentrality)
+        assert below == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        step = 1e-4 * (1 + noncentrality)
+        more = special.ncfdtr(df1, df2, noncentrality + step, f)
+        assert slope == pytest.approx((more - expected) / step, rel=1e-2, abs=1e-9)
+
+
 def test_what_is_not_defined_is_nan_and_ends():
     nan, inf = math.nan, math.inf
     for found in (

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from iosonde.core.table import table_of
+from iosonde.core.types import Estimate
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.overview import row_of
-from iosonde.stats.overview.story import shares_of, story
+from iosonde.stats.overview.story import Share, shares_of, story
 from iosonde.stats.regression.anova import anova
 
 
@@ -55,6 +56,51 @@ def test_the_interval_of_a_share_covers_it():
     assert hits >= 0.92 * 300
 
 
+def of_one_factor(rng, spread: float, repeats: int = 3) -> list[TrialCell]:
+    return [TrialCell({"t": t}, "bandwidth_last_done", "bytes/s", rng.normal(10 + t, spread, repeats), "write")
+            for t in (0, 1, 2)]  # fmt: skip
+
+
+def test_three_trials_of_three_settings_are_covered_too():
+    """Exactly, as the share of one factor depends on the noncentrality alone."""
+    rng, spread, missed = np.random.default_rng(12), 1.2, [0, 0]
+    true = np.var([0, 1, 2]) / (np.var([0, 1, 2]) + spread**2)
+    for _ in range(600):
+        (one,) = shares_of(of_one_factor(rng, spread), 0.95)
+        missed[0] += one.explained.low > true
+        missed[1] += one.explained.high < true
+    assert max(missed) <= 0.025 * 600 + 3 * np.sqrt(600 * 0.025 * 0.975)
+
+
+def test_an_interval_of_a_share_holds_0_where_the_test_says_so_and_only_there():
+    """`transfer_size matters: 76 % (0–87 %)` was said of a p of 0.014."""
+    rng = np.random.default_rng(13)
+    found = [
+        one for effect in (0.02, 0.05, 0.1) for _ in range(40) for one in shares_of(cells(rng, (effect, 0.03)), 0.95)
+    ]
+    found += [shares_of(of_one_factor(rng, 0.9), 0.95)[0] for _ in range(60)]
+    assert {one.explained.low > 0 for one in found} == {True, False}
+    assert all((one.explained.low > 0) == (one.p < 0.025) for one in found)
+
+
+def test_what_matters_has_a_share_above_0():
+    for seed in range(60):
+        text = said(of_one_factor(np.random.default_rng(seed), 0.9))
+        assert "(0–" not in text and "(0.0–" not in text
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate(0.1, 0.004, 0.23, 0.95, 9), "10 % (0.4–23 %)"),
+        (Estimate(0.1, 0.0, 0.23, 0.95, 9), "10 % (0–23 %)"),
+        (Estimate(0.025, 0.019, 0.033, 0.95, 9), "2.5 % (1.9–3.3 %)"),
+    ],
+)
+def test_an_end_that_is_not_0_does_not_read_as_0(estimate, text):
+    assert Share("t", estimate, 0.01).text == text
+
+
 def test_what_matters_most_is_named_with_the_best_and_the_worst():
     text = said(cells(np.random.default_rng(2), (0.5, 0.1)))
     assert text.startswith("write bandwidth: best ") and "at t=1m, n=2, worst" in text and "at t=4k, n=1;" in text
@@ -64,7 +110,7 @@ def test_what_matters_most_is_named_with_the_best_and_the_worst():
 
 def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
     rng = np.random.default_rng(9)
-    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.3 * c, 0.3, 6))
+    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))
              for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
     assert re.search(r"; (a and b|b and a) matter most: .* and .* of the variation, then c ", said(found))
 

@@ -161,10 +161,14 @@ def bound(
 def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list[MeasuredShare], list[str]]:
     """Every measured cell against its bound, and what to say about it. Raises InputError where nothing is a rate."""
     given = list(inputs.columns.values())
-    if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
-        inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     found: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
+    if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
+        if "clients" in inputs.by_hand:
+            of_given = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
+            warnings[f"{of_given}, whatever number of nodes a trial had"] = None
+        else:
+            inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
     shared = SharedFiles(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)

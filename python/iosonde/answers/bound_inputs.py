@@ -51,13 +51,15 @@ class Said:
 @dataclass(frozen=True)
 class Inputs:
     """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
-    nothing was measured). ``columns``: field → column of DATA that gives it row by row."""
+    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``by_hand``: the fields that
+    somebody gave as numbers or words."""
 
     system: System
     worst: System
     best: System
     columns: dict[str, str]
     notes: tuple[str, ...] = ()
+    by_hand: frozenset[str] = frozenset()
 
     @property
     def all(self) -> tuple[System, System, System]:
@@ -67,7 +69,7 @@ class Inputs:
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
         system, worst, best = (with_settings(one, fields) for one in self.all)
-        return Inputs(system, worst, best, self.columns, self.notes)
+        return Inputs(system, worst, best, self.columns, self.notes, self.by_hand)
 
 
 def words_of(
@@ -89,6 +91,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
     comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(said, table)
+    by_hand = frozenset(fixed)
     given = {*fixed, *columns}
     told, words = described(said.cluster) if said.cluster is not None else ({}, {})
     told, words = _beneath(given, told), _beneath(given, words)
@@ -103,7 +106,7 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
         raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
-    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes)
+    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes, by_hand)
 
 
 def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:

@@ -188,7 +188,7 @@ def _made(found: _Found, asked: Asked, sides: Sides) -> Comparisons:
         judged = sides.gate.judged([(item.name(several), item.comparison, item.metric) for item in items])
     return Comparisons(
         items, sides.group, asked.level, tuple(dict.fromkeys([*found.warnings, *said])), found.base, tuple(left_out),
-        overall(pairs, asked.level, sides.margin), judged,
+        overall(pairs, asked.level, sides.margin, sides.group or ""), judged,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.headlines import USUAL
+from iosonde.core.level_text import level_shown
 from iosonde.core.metrics import is_speed
 from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
@@ -29,7 +30,8 @@ _WHAT = ("operation", "metric", "unit", "response")
 
 @dataclass(frozen=True)
 class Overall:
-    """The speed of B by that of A over ``operations``; ``settings``: in so many each on its own."""
+    """The speed of B by that of A over ``operations``; ``settings``: in so many each on its own; ``unit``: that of the
+    levels ``a`` and ``b``, where they are sizes."""
 
     a: str
     b: str
@@ -40,6 +42,7 @@ class Overall:
     speed: Estimate
     margin: float
     left_out: tuple[str, ...]
+    unit: str = ""
 
     @property
     def verdict(self) -> str:
@@ -63,7 +66,8 @@ class Overall:
         over = f"{counted(len(self.operations), 'operation')} ({listed(self.operations)})"
         within = f" within {counted(self.settings, 'setting')}" if self.settings > 1 else ""
         gone = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
-        return (f"Geometric mean of {over}, each trial's own: {self.b} {_is(self.said)} {self.a}, "
+        a, b = (level_shown(name, self.unit) for name in (self.a, self.b))
+        return (f"Geometric mean of {over}, each trial's own: {b} {_is(self.said)} {a}, "
                 f"{ratio_text(e.value)} ({interval}) times the speed{within}, n = {self.n_a} and {self.n_b}{gone}."
                 )  # fmt: skip
 
@@ -80,16 +84,16 @@ def _is(said: str) -> str:
     return "is practically equal to" if said == EQUAL else f"is {said} than"
 
 
-def overall(pairs: Sequence[SidePair], level: float, margin: float) -> tuple[Overall, ...]:
-    """One for each pair of sides that was compared in two operations or more, trial by trial."""
+def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:
+    """One for each pair of sides, levels of ``group``, that was compared in two operations or more, trial by trial."""
     by_sides: dict[tuple[str, str], list[SidePair]] = {}
     for pair in pairs:
         by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
-    made = [_of(sides, found, level, margin) for sides, found in by_sides.items()]
+    made = [_of(sides, found, level, margin, group) for sides, found in by_sides.items()]
     return tuple(one for one in made if one is not None)
 
 
-def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float) -> Overall | None:
+def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str) -> Overall | None:
     usable = [pair for pair in pairs if _usable(pair)]
     names = _headlines(usable)
     chosen = [pair for pair in usable if _title(pair) in names]
@@ -108,7 +112,8 @@ def _of(sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin:
         speed = ratio
     gone = dict.fromkeys(_operation(pair) for pair in pairs if _operation(pair) not in operations)
     left_out = [*gone, *_incomplete(chosen, a.size + b.size)]
-    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out))
+    unit = chosen[0].part.units.get(group, "")
+    return Overall(*sides, operations, len(cells), a.size, b.size, speed, margin, tuple(left_out), unit)
 
 
 def _usable(pair: SidePair) -> bool:

@@ -166,6 +166,11 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{rounded:.{max(decimals, 0)}f}"
 
 
+def in_file(value: float) -> str:
+    """A number of a page's tables as a file: nine digits, more than anything measured has; every digit of a count."""
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
 def fitted(value: float) -> str:
     """Five digits of a number from least squares, whose last bits must not turn a tie over."""
     return significant(float(f"{value:.12g}"), 5)

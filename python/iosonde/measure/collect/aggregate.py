@@ -152,19 +152,20 @@ def _last_done(
 
 def bytes_of(execution: Any) -> dict[str, float]:
     """Bytes that each operation moved, where the tool says so: in a row of bytes, or as the size of the one file that
-    each row is about (IOzone). Empty if that is not known of every operation."""
+    each row is about (IOzone). Empty if that is not known of every operation: of several processes the first that is
+    done ends the others (``iozone -t``)."""
     moved: dict[str, float] = {}
+    alone = execution.factors.get("ranks", 1) == 1
     for row in execution.rows:
         size = (execution.factors | (row.factors or {})).get("file_size")
         if row.metric == "bytes" and row.unit == "bytes":
             moved[row.operation] = moved.get(row.operation, 0.0) + row.value
-        elif row.metric == "bandwidth_last_done" and isinstance(size, int) and row.rank is None:
+        elif row.metric == "bandwidth_last_done" and isinstance(size, int) and row.rank is None and alone:
             key = f"{row.operation} {sorted((row.factors or {}).items())}"
             if not any(one.operation == row.operation and one.metric == "bytes" for one in execution.rows):
                 moved[key] = float(size)
     known = {key.split(" ")[0] for key in moved}
-    many = execution.factors.get("processes", 1) != 1
-    return {} if many or {row.operation for row in execution.rows} - known else moved
+    return {} if {row.operation for row in execution.rows} - known else moved
 
 
 def _shared(parsed: Mapping[int, Sequence[Any]]) -> dict[str, FactorValue]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +30,11 @@ AUTO = "auto"
 PARSED_BYTES = 256 * 2**20
 # In memory while a run is made; what is larger goes from file to file.
 RAW_BYTES = 64 * 2**10
-_TAIL = 2000
+_TAIL = 4000
+_CAUSE = re.compile(
+    r"\b(errors?|failed|failure|fatal|cannot|can't|denied|refused|invalid|not found|no such|no space)\b", re.I
+)
+_BANNER = re.compile(r"MPI_ABORT|Abort\(-?\d+\)|mpi(run|exec)|Primary job", re.I)  # of what a launcher says after it
 _CURE = "(parse: none keeps how long it took, and asks for no more)"
 
 
@@ -83,15 +88,16 @@ def _signal(number: int) -> str:
 
 
 def _tail(path: Path) -> str:
-    """The last line that a person can read."""
+    """The line that says why, as far as one tells by its words; else the last one that has words."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL))
             lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
     except OSError:
         return ""
-    readable = [line for line in lines if line and line.isprintable()]
-    return f": {readable[-1][:200]}" if readable else ""
+    readable = [line for line in lines if line.isprintable() and any(map(str.isalpha, line))]
+    causes = [line for line in readable if _CAUSE.search(line) and not _BANNER.search(line)]
+    return f": {(causes or readable)[-1][:200]}" if readable else ""
 
 
 def entry(

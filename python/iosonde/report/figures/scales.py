@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from iosonde.answers.plot.settings_plot import SettingPoint, SettingsPanel
 from iosonde.core.units import human_scale
 
-from .bars import LOG_BEYOND, MOST_STRETCH
+from .bars import MOST_STRETCH
 from .vocabulary import decades
 
 _ROOM = 1.06  # above the highest
@@ -40,9 +40,8 @@ def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelSca
 def _scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     points = [point for panel in panels for point in panel.points]
     seen = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
-    sizes = [abs(value) for value in seen if value] or [0.0]
-    divisor, unit = human_scale(max(sizes) if max(sizes) > LOG_BEYOND * min(sizes) else min(sizes), panels[0].unit)
     means = [point.mean.value or 0.0 for point in points]
+    divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as that of the table
     if not bars and seen and min(seen) > 0 and max(means) / min(means) > WIDE:
         return PanelScale(divisor, unit, min(seen) / divisor / 1.3, max(seen) / divisor * 1.3, True)
     low, high = min([0.0, *seen]), max([0.0, *seen])

@@ -19,7 +19,7 @@ from typing import Any
 from iosonde.answers.page.content.bars import Bars
 from iosonde.answers.page.content.page import Page
 from iosonde.answers.page.content.tables import DataTable, Section
-from iosonde.core.units import significant
+from iosonde.core.units import in_file, significant
 from iosonde.core.words import counted, plural
 from iosonde.report.figures.importance import share_parts
 from iosonde.report.figures.regression import TITLES, scale_of
@@ -134,6 +134,7 @@ def _environment() -> Any:
     environment.filters["csv_text"] = _csv_text
     environment.filters["figure_value"] = _cell_text
     environment.filters["chance"] = _chance
+    environment.filters["digits"] = in_file
     environment.filters["unbroken"] = _unbroken
     return environment
 

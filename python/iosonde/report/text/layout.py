@@ -49,17 +49,18 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
 
     ``align`` holds ``l``, ``r`` or ``L`` (left, never cut) for each column (``l`` where it is too short). Cells are
     escaped; None is empty. Where the table is too wide its widest ``l`` columns are cut, ending in ``…``; where two
-    names of a column would then be one, elsewhere (``cut``).
+    names of a column would then be one, elsewhere (``cut``); at last columns stand one space apart.
     """
     grid = [[escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
-    _shrink(widths, sides, limit)
+    gap = _GAP if _fits(widths, sides, limit) else " "
+    _shrink(widths, sides, limit, gap)
     for column, columns in enumerate(widths):
         for row, cell in zip(grid, cut([row[column] for row in grid], columns), strict=True):
             row[column] = cell
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
-    return "\n".join(_line(row, widths, sides) for row in grid)
+    return "\n".join(_line(row, widths, sides, gap) for row in grid)
 
 
 def wrapped(text: str, indent: str = "", first: str = "", limit: int = WIDTH) -> list[str]:
@@ -70,8 +71,14 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int = WIDTH) ->
     return found or [first]
 
 
-def _shrink(widths: list[int], sides: str, limit: int) -> None:
-    over = sum(widths) + len(_GAP) * (len(widths) - 1) - limit
+def _fits(widths: Sequence[int], sides: str, limit: int) -> bool:
+    """Whether a table with the usual gaps does, once its columns are cut as far as they may be."""
+    least = [min(one, _LEAST_COLUMN) if side == "l" else one for one, side in zip(widths, sides, strict=False)]
+    return sum(least) + len(_GAP) * (len(widths) - 1) <= limit
+
+
+def _shrink(widths: list[int], sides: str, limit: int, gap: str) -> None:
+    over = sum(widths) + len(gap) * (len(widths) - 1) - limit
     while over > 0:
         widest = max((c for c, side in enumerate(sides) if side == "l"), key=widths.__getitem__, default=None)
         if widest is None or widths[widest] <= _LEAST_COLUMN:
@@ -80,8 +87,8 @@ def _shrink(widths: list[int], sides: str, limit: int) -> None:
         over -= 1
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], sides: str) -> str:
-    return _GAP.join(_pad(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
+def _line(cells: Sequence[str], widths: Sequence[int], sides: str, gap: str) -> str:
+    return gap.join(_pad(*cell) for cell in zip(cells, widths, sides, strict=True)).rstrip()
 
 
 def cut(texts: Sequence[str], columns: int) -> list[str]:

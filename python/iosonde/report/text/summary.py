@@ -7,6 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from iosonde.core.clock_words import clock_words
+from iosonde.core.column_units import titled
+from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import levels_shown
 from iosonde.core.units import human_scale, significant
 from iosonde.report.settings_layout import SEVERAL
@@ -154,7 +156,8 @@ def _efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterat
     several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
     grid = []
     for item in items:
-        name = f"{item.operation} {item.metric}".strip() if several or not item.operation else item.operation
+        metric = metric_words(item.metric) if item.operation else titled(item.metric, "")
+        name = f"{item.operation} {metric}".strip() if several or not item.operation else item.operation
         grid.append(
             [
                 name,

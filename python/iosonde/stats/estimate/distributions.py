@@ -152,6 +152,33 @@ def noncentral_chi2(x: float, df: float, noncentrality: float) -> tuple[float, f
     return min(1.0, total), -falls / 2
 
 
+def noncentral_f(f: float, df1: float, df2: float, noncentrality: float) -> tuple[float, float]:
+    """(P(F <= f) for noncentral F, its slope as the noncentrality grows): as ``noncentral_chi2``, a sum of incomplete
+    beta functions (Johnson, Kotz & Balakrishnan, Continuous univariate distributions 2, 1995, ch. 30)."""
+    if f <= 0:
+        return 0.0, 0.0
+    mean, whole, b = noncentrality / 2, df1 * f + df2, df2 / 2
+    x, y = df1 * f / whole, df2 / whole
+    if mean == 0:
+        return beta_tails(df1 / 2, b, x, y)[0], -beta_density(df1 / 2, b, x, y) / df1
+    j = int(mean + 9 * math.sqrt(mean) + 30)
+    while j > 0 and beta_density(df1 / 2 + j, b, x, y) < 1e-280:
+        j = max(0, j - 8)
+    a = df1 / 2 + j
+    weight = gamma_density(j + 1, mean) / mean
+    below, step = beta_tails(a, b, x, y)[0], beta_density(a, b, x, y) / a
+    total, falls = weight * below, weight * step
+    while j > 0 and (j > mean or weight > 1e-17 * total):
+        weight *= j / mean
+        j -= 1
+        step *= a / (x * (a + b - 1))
+        a -= 1
+        below += step
+        total += weight * below
+        falls += weight * step
+    return min(1.0, total), -falls / 2
+
+
 def _beta_quantile(p: float, q: float, a: float, b: float) -> tuple[float, float]:
     """(x, 1 - x) with I_x(a, b) = p = 1 - q.
 

@@ -1,27 +1,30 @@
 """The share of a variation that an effect explains, and its interval: of `anova`, of S1 in `rank`, of every sentence.
 
-Exact for each sum of squares, then joined, where the degrees of freedom of the noise are known.
+Exact for a single effect, joined for several, where the degrees of freedom of the noise are known.
 
-The share is V / (V + V of the other effects + σ²). A sum of squares over the noise variance is noncentral χ², which
-gives limits of its noncentrality λ = n·V/σ²; the noise has those of χ². The limits are joined as MOVER does for sums
-and ratios of independent estimates (Zou & Donner, Statistics in Medicine 27, 2008; Donner & Zou, Statistical Methods
-in Medical Research 21, 2012, eq. 7-8). A bootstrap of such shares has too short intervals where effects are small, as
-their spread grows with the share itself.
+The share is V / (V + V of the other effects + σ²), with λ = n·V/σ² the odds λ / (n + λ of the others). Limits of λ are
+those noncentralities at which the effect's F would be as far out (Steiger & Fouladi, in: What if there were no
+significance tests?, 1997): the low one is above 0 where the F test says so, and there only. Where there are other
+effects, they are joined with the others' limits as MOVER does for ratios (Donner & Zou, Statistical Methods in Medical
+Research 21, 2012, eq. 7-8); what of them is due to an unknown σ² counts as far as the ratio depends on it. A bootstrap
+of such shares has too short intervals where effects are small, as their spread grows with the share itself.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from iosonde.core.types import Estimate
 
-from .distributions import chi2_quantile, noncentral_chi2, normal_quantile, t_critical
+from .distributions import chi2_quantile, f_upper_p, noncentral_chi2, noncentral_f, normal_quantile, t_critical
 from .special import increasing_root
 
 LEAST_DF = 4  # of noise
 NO_NOISE = "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
 _LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
+_LARGE_F = 500.0
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,6 @@ class _Limits:
     value: float
     low: float
     high: float
-
-    def __add__(self, other: _Limits) -> _Limits:
-        value = self.value + other.value
-        return _Limits(value, value - math.hypot(self.value - self.low, other.value - other.low),
-                       value + math.hypot(self.high - self.value, other.high - other.value))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,47 +71,76 @@ def share_limits(
     effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: float, level: float
 ) -> tuple[float, float]:
     """(low, high) of the effect's share of all three, over ``n`` rows."""
+    if effect.df < 1:
+        return 0.0, 0.0
     variance = noise.ss / noise.df
     if variance <= 1e-24 * (effect.ss + others.ss):
         whole = effect.ss + others.ss
         value = effect.ss / whole if whole > 0 else 0.0
         return value, value
-    tail = (1 - level) / 2
-    spread = _Limits(1.0, noise.df / chi2_quantile(1 - tail, noise.df), noise.df / chi2_quantile(tail, noise.df))
-    mine = _noncentrality(effect, variance, noise.df, spread, level)
-    rest = _noncentrality(others, variance, noise.df, spread, level)
-    rest = rest + _Limits(n, n * spread.low, n * spread.high)
-    low, high = _lowest_ratio(mine, rest), _highest_ratio(mine, rest)
+    known, exact = _Known.of(noise, level), _exact(effect, noise, level)
+    mine, rest = known.limits(effect, exact), known.limits(others)
+    below = _Limits(n + rest.value, n + rest.low, n + rest.high)
+    weight = (effect.df + mine.value * max(0.0, n - others.df) / below.value) / (effect.df + mine.value)
+    low, high = _lowest_ratio(mine, exact, below, weight), _highest_ratio(mine, exact, below, weight)
     return low / (1 + low), high / (1 + high)
 
 
-def _lowest_ratio(top: _Limits, bottom: _Limits) -> float:
+@dataclass(frozen=True)
+class _Known:
+    """λ if σ² were what was found; its limits are wider as Student's t is, for its own error is in them."""
+
+    variance: float
+    tail: float
+    wider: float
+
+    @classmethod
+    def of(cls, noise: SumOfSquares, level: float) -> _Known:
+        tail = (1 - level) / 2
+        return cls(noise.ss / noise.df, tail, t_critical(level, noise.df) / normal_quantile(1 - tail))
+
+    def limits(self, effect: SumOfSquares, within: _Limits | None = None) -> _Limits:
+        """Nowhere beyond ``within``."""
+        if effect.df < 1:
+            return _Limits(0.0, 0.0, 0.0)
+        x = max(effect.ss, 0.0) / self.variance
+        value = max(0.0, x - effect.df)
+        low = max(0.0, value - self.wider * max(0.0, value - _solve(x, effect.df, 1 - self.tail)))
+        high = value + self.wider * max(0.0, _solve(x, effect.df, self.tail) - value)
+        if within is not None:
+            low, high = max(low, min(within.low, value)), min(high, max(within.high, value))
+        return _Limits(value, low, high)
+
+
+def _exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _Limits:
+    """λ with the limits of the noncentral F, whatever σ² is."""
+    x, tail = max(effect.ss, 0.0) / (noise.ss / noise.df), (1 - level) / 2
+    value = max(0.0, x - effect.df)
+    if x > _LARGE_F:  # the errors of both sums of squares are apart then
+        near, df = _Known(noise.ss / noise.df, tail, 1.0).limits(effect), effect.df
+        down = math.hypot(math.log(x / (near.low + df)), math.log(chi2_quantile(tail, noise.df) / noise.df))
+        up = math.hypot(math.log((near.high + df) / x), math.log(chi2_quantile(1 - tail, noise.df) / noise.df))
+        return _Limits(value, max(0.0, x * math.exp(-down) - df), x * math.exp(up) - df)
+    return _Limits(value, _solve_f(x, effect.df, noise.df, 1 - tail), _solve_f(x, effect.df, noise.df, tail))
+
+
+def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """On the scale of logarithms: the high limit of the noise may be many times its estimate (few repeats)."""
-    if top.low <= 0:
+    if exact.low <= 0 or top.value <= 0:
         return 0.0
-    down = math.hypot(math.log(top.value / top.low), math.log(bottom.high / bottom.value))
-    return top.value / bottom.value * math.exp(-down)
+    of_effect, of_all = math.log(top.value / top.low), max(0.0, math.log(top.value / exact.low))
+    of_noise = weight * math.sqrt(max(0.0, of_all**2 - of_effect**2))
+    return top.value / below.value * math.exp(-math.hypot(of_effect, of_noise, math.log(below.high / below.value)))
 
 
-def _highest_ratio(top: _Limits, bottom: _Limits) -> float:
+def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """As Donner & Zou have it, which allows a top of 0."""
-    a, b, end_a = top.value, bottom.value, top.high
-    end_b = max(bottom.low, 0.01 * b)
+    of_effect, of_all = top.high - top.value, max(0.0, exact.high - top.value)
+    of_noise = weight * math.sqrt(max(0.0, of_all**2 - of_effect**2))
+    a, b, end_a = top.value, below.value, top.value + math.hypot(of_effect, of_noise)
+    end_b = max(below.low, 0.01 * b)
     down = end_b * (2 * b - end_b)
     return (a * b + math.sqrt(max((a * b) ** 2 - end_a * (2 * a - end_a) * down, 0.0))) / down
-
-
-def _noncentrality(effect: SumOfSquares, variance: float, noise_df: int, spread: _Limits, level: float) -> _Limits:
-    """λ with its limits; the noise's own error is in its bias (df·σ²) and, as Student's t, in the width."""
-    if effect.df < 1:
-        return _Limits(0.0, 0.0, 0.0)
-    x, tail = max(effect.ss, 0.0) / variance, (1 - level) / 2
-    value = max(0.0, x - effect.df)
-    wider = t_critical(level, noise_df) / normal_quantile(1 - tail)
-    down = wider * (value - min(value, _solve(x, effect.df, 1 - tail)))
-    up = wider * (max(value, _solve(x, effect.df, tail)) - value)
-    return _Limits(value, max(0.0, value - math.hypot(down, effect.df * (spread.high - 1))),
-                   value + math.hypot(up, effect.df * (1 - spread.low)))  # fmt: skip
 
 
 def _solve(x: float, df: int, p: float) -> float:
@@ -122,9 +149,25 @@ def _solve(x: float, df: int, p: float) -> float:
         return 0.0
     if x > _LARGE:
         return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
+    return _falls_to(p, lambda noncentrality: noncentral_chi2(x, df, noncentrality), x)
+
+
+def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
+    """The same of x/df as the noncentral F."""
+    f = x / df
+    if f_upper_p(f, df, noise_df) >= 1 - p:
+        return 0.0
+    return _falls_to(p, lambda noncentrality: noncentral_f(f, df, noise_df, noncentrality), x)
+
+
+def _falls_to(p: float, below: Callable[[float], tuple[float, float]], start: float) -> float:
+    """Where a probability and its slope, that fall as λ grows, are at ``p``."""
 
     def missing(noncentrality: float) -> tuple[float, float]:
-        below, slope = noncentral_chi2(x, df, noncentrality)
-        return p - below, -slope
+        value, slope = below(noncentrality)
+        return p - value, -slope
 
-    return increasing_root(missing, x, 0.0, (math.sqrt(x) + 10) ** 2)
+    high = max(start, 1.0)
+    while missing(high)[0] < 0:
+        high *= 2
+    return increasing_root(missing, start, 0.0, high)

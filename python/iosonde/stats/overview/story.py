@@ -53,7 +53,8 @@ class Share:
         """``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
         low, high = self.explained.low, self.explained.high
         places = 1 if self.share < 0.1 else 0
-        between = "" if low is None or high is None else f" ({100 * low:.{places}f}–{100 * high:.{places}f} %)"
+        fine = 1 if low is not None and 0 < low < 0.01 else places  # what is not 0 is not shown as 0
+        between = "" if low is None or high is None else f" ({100 * low:.{fine}f}–{100 * high:.{places}f} %)"
         return f"{percent(self.share)}{between}"
 
 
@@ -106,8 +107,10 @@ def _title(row: OverviewRow) -> str:
 
 
 def _told(shares: Sequence[tuple[Share, float | None]], alpha: float) -> list[Share]:
-    """The factors whose effect is told from chance, the strongest first."""
-    return sorted((one for one, p in shares if p is not None and p < alpha), key=lambda one: -one.share)
+    """The factors whose effect is told from chance, the strongest first: by the test, and by the share's interval,
+    which stands beside it and would else hold 0 (it has half of alpha below it)."""
+    told = (one for one, p in shares if p is not None and p < alpha and one.explained.low != 0)
+    return sorted(told, key=lambda one: -one.share)
 
 
 def _unsure(titles: Sequence[str], row: OverviewRow) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from iosonde.core.types import Estimate
+from iosonde.core.units import in_file
 
 Value = str | int | float | bool | None
 Item = TypeVar("Item")
@@ -55,6 +56,8 @@ class DataTable:
 
 def _csv_cell(value: Value) -> Value:
     """Text that a spreadsheet would compute with an apostrophe before it; a number written as text stays one."""
+    if isinstance(value, float):
+        return in_file(value)
     if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value

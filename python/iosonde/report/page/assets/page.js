@@ -76,7 +76,7 @@
     body.append(...rows.map(({row}) => row));
   }
 
-  /* The table before a button as CSV (RFC 4180): numbers in full, and no text that a spreadsheet would compute. */
+  /* The table before a button as CSV (RFC 4180): numbers to nine digits, and no text that a spreadsheet would compute. */
   const steers = text => /^[=+\-@]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
   const quoted = text => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const cell = ({dataset, textContent}) => dataset.value ?? quoted(steers(textContent) ? `'${textContent}` : textContent);
