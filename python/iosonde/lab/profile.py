@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ProfiledOperation:
-    """One kind of operation on one server: how many, how long they took there (seconds), and the ``share`` that they
-    have of the time of all operations there."""
+    """One kind of operation on one server: how many, how long they took there (seconds; None where it keeps sums only),
+    and the ``share`` that they have of the time of all operations there."""
 
     operation: str
     count: int
     mean_s: float
-    min_s: float
-    max_s: float
+    min_s: float | None
+    max_s: float | None
     share: float = 0.0
 
 
