@@ -65,6 +65,12 @@ def listing() -> LabListing:
                       _missing(_OF_EVERY_LAB), _why_not())  # fmt: skip
 
 
+def keeps_data(name: str) -> bool:
+    """Whether clients of a file system keep data where dropping the kernel's pages does not reach it. Raises
+    InputError."""
+    return recipe(name).client_keeps_data
+
+
 def _possible(name: str) -> Possible:
     how = recipe(name)
     return Possible(name, how.title, dict(how.options), dict(how.live), _missing(how.commands),

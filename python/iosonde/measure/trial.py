@@ -28,7 +28,7 @@ from .collect import assemble, wire
 from .collect.commands import Parse
 from .rank import cache
 from .rank.program import BEATS, PARENT_MARK, PLACES
-from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
+from .spec import CACHE_NONE, CACHE_REMOUNT, CLIENTS_ANEW, CacheRegime, CommandStep, Control, NativeStep, Step
 from .workloads import envelope
 
 RESCUE_S = 60.0
@@ -360,5 +360,5 @@ def _server_cache(bench: Bench) -> str:
     mount = bench.facts["machine"]["mount"] or {}
     if not is_network(mount.get("type", ""), mount.get("source", "")):
         return cache.NO_SERVER
-    asked = bench.cache.before_reads or bench.cache.between_trials == CACHE_REMOUNT
+    asked = bench.cache.before_reads not in ("", CLIENTS_ANEW) or bench.cache.between_trials == CACHE_REMOUNT
     return cache.COLD_REQUESTED if asked else cache.WARM

@@ -79,6 +79,7 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
     labs.need_root()
     if not lab_campaign.asks_for_labs(words):
         lab = labs.open_lab(name)
+        words = lab_campaign.remounting(words, [lab.description.file_system])
         _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
     if name:
         raise InputError("--lab names a lab that is there, and this experiment brings up its own", "leave one out")
