@@ -58,7 +58,7 @@ def measure(words: Sequence[str]) -> None:
 
     def check(store: Path, setting: LabSetting) -> None:
         labs.check_shared(store)
-        labs.check(_described(name, setting))
+        labs.check(_described(name, setting), setting.profiled)
 
     begun = campaign.run.begin_in_lab(asked, check, level, caller())
     with begun.alone():

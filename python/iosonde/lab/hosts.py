@@ -118,13 +118,17 @@ class LabHost:
 
     def processes(self, name: str) -> list[int]:
         """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""
-        found = []
+        return self.all_processes().get(name, [])
+
+    def all_processes(self) -> dict[str, list[int]]:
+        """Those of every name, by one look. Raises LabError."""
+        found: dict[str, list[int]] = {}
         for line in self._states_of_processes():
             number, _, rest = line.partition(" (")
-            called, _, state = rest.rpartition(") ")
-            if called == name and state[:1] not in ("Z", "X"):
-                found.append(int(number))
-        return sorted(found)
+            name, _, state = rest.rpartition(") ")
+            if state[:1] not in ("", "Z", "X"):
+                found.setdefault(name, []).append(int(number))
+        return {name: sorted(pids) for name, pids in found.items()}
 
     def _states_of_processes(self) -> list[str]:
         """As proc_pid_stat(5) has them, a line each."""

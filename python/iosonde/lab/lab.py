@@ -137,6 +137,11 @@ def only() -> str:
     return there[0]
 
 
+def inside() -> bool:
+    """Whether we are on a host of a lab."""
+    return place.around() is not None
+
+
 def open_lab(name: str | None = None) -> Lab:
     """A lab by name; None: the only one there is. Raises InputError."""
     name, there = name or only(), place.names()

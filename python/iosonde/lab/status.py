@@ -67,6 +67,11 @@ class LabStatus:
         return bool(self.health or self.faults) or not all(one.running for one in self.hosts)
 
 
+def servers_now(lab: Lab) -> dict[str, ServerState]:
+    """What serves on each host, seen there. Raises LabError."""
+    return recipe_of(lab).states(lab)
+
+
 def status(name: str | None) -> LabStatus:
     """Of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)

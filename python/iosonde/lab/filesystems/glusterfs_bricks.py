@@ -37,11 +37,12 @@ def health(lab: Lab, heals: bool) -> list[str]:
 def state(server: LabHost, heals: bool) -> ServerState:
     """What serves on a server."""
     try:
-        for daemon, what in ((DAEMON, "glusterd"), (BRICK, "brick"), (HELPER, "self-heal")):
-            if (daemon != HELPER or heals) and not server.processes(daemon):
-                return ServerState(f"{what} down", False)
+        there = server.all_processes()
     except LabError:
         return ServerState("no answer", False)
+    for daemon, what in ((DAEMON, "glusterd"), (BRICK, "brick"), (HELPER, "self-heal")):
+        if (daemon != HELPER or heals) and daemon not in there:
+            return ServerState(f"{what} down", False)
     return ServerState("brick up", True)
 
 
@@ -57,10 +58,11 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
 
 def _of_server(server: LabHost, heals: bool) -> list[str]:
     try:
-        if not server.processes(DAEMON):
+        there = server.all_processes()
+        if DAEMON not in there:
             return [f"{server.name}: glusterd is down"]
-        said = [] if server.processes(BRICK) else [f"{server.name}: its brick is down"]
-        if heals and not server.processes(HELPER):
+        said = [] if BRICK in there else [f"{server.name}: its brick is down"]
+        if heals and HELPER not in there:
             said.append(f"{server.name}: its self-heal daemon is down")
         if pending := _pending(server):
             said.append(f"{server.name}: its brick knows of {pending} files whose copies do not agree")
