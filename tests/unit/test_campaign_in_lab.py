@@ -103,7 +103,7 @@ def test_what_cannot_be_brought_up_is_said_before_anything_is_stored(wanted, tmp
 
 def test_the_schema_has_the_words_of_lab_up():
     known = json.loads(schema_text())["else"]["properties"]["lab"]["properties"]
-    assert set(known) == {*description.WORDS, "set"}
+    assert set(known) == {*description.WORDS, "set", "profile"}
 
 
 def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tmp_path, monkeypatch):
@@ -131,3 +131,11 @@ def test_what_is_wrong_with_a_lab_is_said(tmp_path, lab, said):
     with pytest.raises(SpecError) as raised:
         campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
     assert said in str(raised.value) + " ".join(raised.value.details)
+
+
+def test_servers_that_are_to_count_are_no_word_of_lab_up(tmp_path):
+    file = tmp_path / "e.yaml"
+    file.write_text("lab: {file_system: glusterfs, profile: true}\nsteps: [ls]\n")
+    wanted = campaign(Request(what=str(file), target=(str(tmp_path),), in_lab=True))
+    setting = in_lab.next_setting(wanted.experiment(), set(), wanted, [])
+    assert setting.profiled and "profile" not in setting.words

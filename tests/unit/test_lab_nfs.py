@@ -36,7 +36,11 @@ class FakeHost:
 
 def lab_of(server: FakeHost, client: FakeHost, **options: str) -> SimpleNamespace:
     return SimpleNamespace(
-        servers=(server,), clients=(client,), mount_point=Path("/mnt"), description=SimpleNamespace(options=options)
+        servers=(server,),
+        clients=(client,),
+        directory=Path("/nowhere"),
+        mount_point=Path("/mnt"),
+        description=SimpleNamespace(options=options),
     )
 
 

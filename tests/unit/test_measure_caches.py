@@ -21,11 +21,12 @@ def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
         monkeypatch.setattr(cache, name, lambda *_, name=name: done.append(name))
     monkeypatch.setattr(rank_phases.mounted, "here", lambda _: ("1", "/t"))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
-    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: done.append("barrier"))
+    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: done.append("barrier"),
+                            wait_for_all=lambda: done.append("asleep"))  # fmt: skip
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "drop"})
     plan = SimpleNamespace(reads=(Files("f", 1),))
     rank_phases.before_reads(plan, assignment, False, ranks)
-    assert done == ["write_out", "barrier", ("drop", "/t"), "barrier", "drop", "barrier", "after_drop"]
+    assert done == ["write_out", "barrier", ("drop", "/t"), "asleep", "drop", "barrier", "after_drop"]
 
 
 def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch):
@@ -34,7 +35,7 @@ def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch
     monkeypatch.setattr(rank_phases.mounted, "here", lambda _: next(mounts))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda *_: None)
     monkeypatch.setattr(cache, "write_out", lambda _: None)
-    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: None)
+    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: None, wait_for_all=lambda: None)
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "remount"})
     plan = SimpleNamespace(reads=(Files("f", 1),))  # which is not there: to look at it would fail
     found = rank_phases.before_reads(plan, assignment, False, ranks)

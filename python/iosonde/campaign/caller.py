@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from iosonde.core.types import Trial
+from iosonde.measure.servers_seen import ServerHands
 
 
 class Progress(Protocol):
@@ -61,6 +63,10 @@ def _quiet(_expected_s: float) -> Progress:
     return Silent()
 
 
+def _out_of_reach(_target: Path, _profile: bool) -> None:
+    return None
+
+
 def _nobody() -> AbstractContextManager[Stop]:
     return nullcontext(Silent())
 
@@ -70,7 +76,8 @@ class Caller:
     """``command`` is kept with every run, ``again`` are the words that a batch job starts the same campaign with.
 
     ``say`` takes a line for a person, ``waiting`` what of the target has been waited for and how many seconds,
-    ``progress`` the expected seconds of all trials. ``stopping`` holds while trials are measured.
+    ``progress`` the expected seconds of all trials. ``stopping`` holds while trials are measured. ``servers`` gives
+    hands on the servers of a target in an emulated cluster, with counts where these are asked for; None elsewhere.
     """
 
     command: tuple[str, ...] = ()
@@ -79,3 +86,4 @@ class Caller:
     waiting: Callable[[str, float], None] = _silent
     progress: Callable[[float], Progress] = _quiet
     stopping: Callable[[], AbstractContextManager[Stop]] = _nobody
+    servers: Callable[[Path, bool], ServerHands | None] = _out_of_reach

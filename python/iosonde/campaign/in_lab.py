@@ -23,7 +23,7 @@ SETTING = "setting"  # in the facts of a host: what the cluster was brought up f
 @dataclass(frozen=True)
 class LabSetting:
     """A cluster that trials need: the words and options of ``iosonde lab up``. ``levels`` are those of the lab's
-    factors, ``repetition`` is None where one cluster serves all trials."""
+    factors, ``repetition`` is None where one cluster serves all trials. ``profiled``: its servers are to count."""
 
     words: Mapping[str, Any]
     options: Mapping[str, str]
@@ -31,6 +31,7 @@ class LabSetting:
     levels: Mapping[str, FactorValue]
     n_clients: int
     experiment: str
+    profiled: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """What hosts are told of it."""
@@ -58,7 +59,8 @@ def next_setting(experiment: Experiment, done: set[int], wanted: Campaign, seen:
             continue
         repetition, levels = _needs(trial, made)
         words, options = lab.at(wanted.spec.lab, levels)
-        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes), experiment.id)
+        setting = LabSetting(words, options, repetition, levels, max(wanted.nodes), experiment.id,
+                             bool(wanted.spec.lab.get(lab.PROFILE)))  # fmt: skip
         if setting not in seen:
             return setting
     return None

@@ -37,6 +37,7 @@ from .pacing import Breaks
 from .preflight import Ready
 from .probe import attached
 from .resume import free_id, number_of, repetitions_needed
+from .spec import lab
 from .spec.check import cells, settings_at
 from .trials import Ended, Rules
 
@@ -86,7 +87,7 @@ def measure(
             progress.tick(beats)
 
         bench = replace(_bench(store, wanted, ready, experiment, hands.caller), on_tick=on_tick)
-        benches = _of_targets(bench, wanted, ready, workspaces, hands.keeper)
+        benches = _of_targets(bench, wanted, ready, workspaces, hands)
         probes = hardware.stored(map(StoredRun, store.runs()))
 
         breaks = Breaks(wanted.pacing, hands.stop.check, say)
@@ -257,15 +258,17 @@ def _bench(store: Store, wanted: Campaign, ready: Ready, experiment: Experiment,
 
 
 def _of_targets(
-    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace], keeper: Keeper
+    bench: Bench, wanted: Campaign, ready: Ready, workspaces: Mapping[str, KeptWorkspace], hands: Hands
 ) -> dict[str, Bench]:
     """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
     how it is before the campaign is not asked again."""
+    keeper, counts = hands.keeper, bool(wanted.spec.lab.get(lab.PROFILE))
     return {
         name: replace(bench, workspace=workspace, facts=bench.facts
                       | {"machine": ready.facts[name], "target": str(wanted.spec.targets[name])},
                       look=partial(keeper.condition, wanted.spec.targets[name]) if ready.facts[name]["condition"]
-                      else None)
+                      else None,
+                      servers_seen=hands.caller.servers(wanted.spec.targets[name], counts))
         for name, workspace in workspaces.items()
     } or {"": bench}  # fmt: skip
 

@@ -7,16 +7,14 @@ import re
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from iosonde import campaign
 from iosonde import lab as labs
-from iosonde.campaign.in_lab import LabSetting
-from iosonde.campaign.request import Request
-from iosonde.campaign.run import LabCampaign
 from iosonde.cli.caller import caller
 from iosonde.cli.commands import report, run, summary
 from iosonde.cli.options.data import DataOptions
@@ -24,6 +22,11 @@ from iosonde.cli.output import talk
 from iosonde.core import yaml_text
 from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
 from iosonde.data.asked import LAST_DONE
+
+if TYPE_CHECKING:
+    from iosonde.campaign.in_lab import LabSetting
+    from iosonde.campaign.request import Request
+    from iosonde.campaign.run import LabCampaign
 
 _KEY = "lab"
 _NO_PAGE = ("--page", "")  # of what is measured in one lab: the page is of the whole experiment
@@ -36,18 +39,28 @@ def asks_for_labs(words: Sequence[str]) -> bool:
     return file is not None and _KEY in yaml_text.load(file).data
 
 
+def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, ...]:
+    """The same words with a new mount of the clients before cold reads, where these keep data themselves; unless it is
+    said what is done before reads."""
+    cold = campaign.cold_reads
+    if not any(labs.keeps_data(one) for one in file_systems) or not cold.asked_for(_asked(_options(words))):
+        return tuple(words)
+    talk(f"note: clients here keep data themselves: each mounts anew before cold reads ({cold.CLIENTS_ANEW})")
+    return ("--before-reads", cold.CLIENTS_ANEW, *words)
+
+
 def measure(words: Sequence[str]) -> None:
     """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of the first
     ``iosonde run`` that fails."""
     options = _options(words)
     name, level = _name(options), options["level"]
     report.check_place_of_page(options["page"])
-    known = {key: value for key, value in options.items() if key in Request.__dataclass_fields__}
-    asked = Request(**known | {"target": (str(labs.target_of(name)),)})
+    words = remounting(words, _file_systems(options))
+    asked = replace(_asked(_options(words)), target=(str(labs.target_of(name)),))
 
     def check(store: Path, setting: LabSetting) -> None:
         labs.check_shared(store)
-        labs.check(_described(name, setting))
+        labs.check(_described(name, setting), setting.profiled)
 
     begun = campaign.run.begin_in_lab(asked, check, level, caller())
     with begun.alone():
@@ -63,7 +76,7 @@ def measure(words: Sequence[str]) -> None:
 
 def _measured(name: str, begun: LabCampaign, words: Sequence[str]) -> bool:
     """Lab by lab; whether a trial is incomplete."""
-    incomplete, seen = False, list[LabSetting]()
+    incomplete, seen = False, list[Any]()
     while setting := begun.next_setting(seen):
         seen.append(setting)
         before = begun.kept()
@@ -110,6 +123,23 @@ def _remove_left(name: str, begun: LabCampaign) -> None:
 
 def _options(words: Sequence[str]) -> dict[str, Any]:
     return dict(run.command.make_context("iosonde lab run", list(words)).params)
+
+
+def _asked(options: dict[str, Any]) -> Request:
+    """In a lab, with a target there: which one does not matter yet."""
+    known = {key: value for key, value in options.items() if key in campaign.request.Request.__dataclass_fields__}
+    return campaign.request.Request(
+        **known | {"target": known["target"] or (str(labs.target_of("lab")),), "in_lab": True}
+    )
+
+
+def _file_systems(options: dict[str, Any]) -> list[str]:
+    """Of all its labs."""
+    file = _file(options)
+    assert file is not None
+    told = yaml_text.load(file).data[_KEY]
+    named = told.get("file_system") if isinstance(told, dict) else None
+    return [str(one) for one in (named if isinstance(named, list) else [named]) if one]
 
 
 def _file(options: dict[str, Any]) -> Path | None:

@@ -11,16 +11,17 @@ from .description import LabDescription
 from .faults import MEANINGS as FAULTS
 from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost
-from .lab import Lab, labs, only, open_lab, setting_of, target_of
-from .listing import LabListing, Possible, listing
-from .live import count_operations, get_options, mount, placement, profile, set_options, unmount
+from .lab import Lab, inside, labs, only, open_lab, setting_of, target_of
+from .listing import LabListing, Possible, keeps_data, listing
+from .live import count_operations, get_options, mount, placement, profile, remount, set_options, unmount
 from .run_words import check_shared, run_words
-from .status import status
+from .status import servers_now, status
 from .teardown import down
+from .tools import need_root
 
 __all__ = [
     "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
-    "check_shared", "count_operations", "described", "down", "get_options", "heal", "in_force", "inflict", "labs",
-    "listing", "mount", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
-    "status", "target_of", "unmount", "up",
+    "check_shared", "count_operations", "described", "down", "get_options", "heal", "in_force", "inflict", "inside",
+    "keeps_data", "labs", "listing", "mount", "need_root", "only", "open_lab", "placement", "profile", "remount",
+    "run_words", "servers_now", "set_options", "setting_of", "status", "target_of", "unmount", "up",
 ]  # fmt: skip

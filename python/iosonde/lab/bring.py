@@ -26,10 +26,13 @@ def described(words: Mapping[str, Any], options: Mapping[str, str]) -> LabDescri
     return of_words(usual | given, options)
 
 
-def check(description: LabDescription) -> None:
-    """See that such a lab can be brought up on this machine; nothing is made. Raises InputError."""
+def check(description: LabDescription, profiled: bool = False) -> None:
+    """See that such a lab can be brought up on this machine, and whether its servers count operations where they are to
+    be ``profiled``; nothing is made. Raises InputError."""
     need_root()
     how = recipe(description.file_system)
+    if profiled and not how.profiled:
+        raise InputError(f"lab: profile: the servers of {how.title} do not count their operations", "leave it out")
     how.check(description.servers, description.options)
     need({**how.commands, **disks.commands(description.base_fs)})
 
@@ -109,8 +112,7 @@ def _furnish(lab: Lab, say: Say) -> None:
 
 def _see_mount(lab: Lab, client: hosts.LabHost) -> None:
     """A mount that failed in silence would be a measurement of the local disk. Raises LabError."""
-    table = client.run("cat", "/proc/self/mountinfo")
-    if not any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines()):
+    if not lab.is_mounted(client):
         raise LabError(f"{client.name}: nothing is mounted at {lab.mount_point}", f"logs: {_logs(client)}")
 
 

@@ -23,6 +23,7 @@ SUBNET = "10.99.0"
 TEMPORARY = "/run/tmp"
 PRIVATE = (Path("/run"), Path("/dev/shm"))  # what a host has for itself, and takes with it
 _READY_S = 20.0
+_LOOK_S = 10.0
 NAME_SPACES = ("--net", "--uts", "--mount", "--ipc", "--pid")
 _ADMIN_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 # Arguments: the lab's directory, the host's name. The last line waits for whatever ends on the host, as init does.
@@ -117,13 +118,27 @@ class LabHost:
 
     def processes(self, name: str) -> list[int]:
         """PIDs, as the host has them, of processes of this name that have not ended. Raises LabError."""
-        found = []
+        return self.all_processes().get(name, [])
+
+    def all_processes(self) -> dict[str, list[int]]:
+        """Those of every name, by one look. Raises LabError."""
+        found: dict[str, list[int]] = {}
+        for line in self._states_of_processes():
+            number, _, rest = line.partition(" (")
+            name, _, state = rest.rpartition(") ")
+            if state[:1] not in ("", "Z", "X"):
+                found.setdefault(name, []).append(int(number))
+        return {name: sorted(pids) for name, pids in found.items()}
+
+    def _states_of_processes(self) -> list[str]:
+        """As proc_pid_stat(5) has them, a line each."""
+        if place.around() is not None:  # another host's processes are not seen from here
+            return self.shell("cat /proc/[0-9]*/stat 2>/dev/null || :", limit_s=_LOOK_S).splitlines()
+        lines = []
         for entry in self.seen("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                called, _, state = (entry / "stat").read_text().partition("(")[2].rpartition(") ")
-                if called == name and state[0] not in "ZX":
-                    found.append(int(entry.name))
-        return sorted(found)
+                lines.append((entry / "stat").read_text())
+        return lines
 
 
 def prepare(directory: Path, hosts: list[LabHost]) -> None:

@@ -75,6 +75,14 @@ class Lab:
         with ThreadPoolExecutor(max_workers=min(len(some), 16)) as pool:
             return list(pool.map(task, some))
 
+    def is_mounted(self, client: LabHost) -> bool:
+        """Whether a client has the file system mounted; one that does not answer has not."""
+        try:
+            table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
+        except LabError:
+            return False
+        return any(line.split()[4:5] == [str(self.mount_point)] for line in table.splitlines())
+
     def wait(self, what: str, there: Callable[[], bool], limit_s: float = 30.0) -> None:
         """Wait until something is true. Raises LabError after ``limit_s``, naming ``what``."""
         deadline = time.monotonic() + limit_s
@@ -127,6 +135,11 @@ def only() -> str:
             "give its name" if there else "bring one up: iosonde lab up glusterfs",
         )
     return there[0]
+
+
+def inside() -> bool:
+    """Whether we are on a host of a lab."""
+    return place.around() is not None
 
 
 def open_lab(name: str | None = None) -> Lab:

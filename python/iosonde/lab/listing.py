@@ -20,13 +20,17 @@ _OF_EVERY_LAB = {
 @dataclass(frozen=True)
 class Possible:
     """A file system that a lab can hold, with options to bring it up with, and those that can be changed while it runs;
-    ``missing`` are the packages that are not here."""
+    ``missing`` are the packages that are not here. ``profiled``: its servers count their operations; ``placed``: it
+    can be said where a file's bytes are; ``keeps_data``: its client does, so that only a new mount is cold."""
 
     name: str
     title: str
     options: dict[str, str]
     live: dict[str, str]
     missing: tuple[str, ...]
+    profiled: bool = False
+    placed: bool = False
+    keeps_data: bool = False
 
     @property
     def how_to_install(self) -> str:
@@ -61,9 +65,16 @@ def listing() -> LabListing:
                       _missing(_OF_EVERY_LAB), _why_not())  # fmt: skip
 
 
+def keeps_data(name: str) -> bool:
+    """Whether clients of a file system keep data where dropping the kernel's pages does not reach it. Raises
+    InputError."""
+    return recipe(name).client_keeps_data
+
+
 def _possible(name: str) -> Possible:
     how = recipe(name)
-    return Possible(name, how.title, dict(how.options), dict(how.live), _missing(how.commands))
+    return Possible(name, how.title, dict(how.options), dict(how.live), _missing(how.commands),
+                    how.profiled, how.placed, how.client_keeps_data)  # fmt: skip
 
 
 def _missing(commands: Mapping[str, str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,18 @@ def set_options(lab: Lab, options: Mapping[str, str]) -> LiveOptions:
     for name, value in options.items():
         was[name] = how.read(lab, name)
         how.change(lab, name, value)
+    _tell_layout(lab)
     return LiveOptions({name: how.read(lab, name) for name in options}, was)
+
+
+def _tell_layout(lab: Lab) -> None:
+    """Have the lab, and each of its hosts, know how data lies now: a bound is computed with it."""
+    document, layout = lab.read(), recipe_of(lab).layout(lab).to_dict()
+    if document.get("layout") != layout:
+        beside = lab.file.with_name(f".{lab.file.name}")
+        beside.write_text(json.dumps(document | {"layout": layout}, indent=1) + "\n")
+        beside.replace(lab.file)
+        lab.each(lab.hosts, lambda host: host.run("cp", str(lab.file), place.FACTS))
 
 
 def placement(lab: Lab, file: Path) -> Placement:
@@ -89,6 +101,12 @@ def mount(lab: Lab, names: Sequence[str] = ()) -> None:
     """Mount it on clients: those named, all; on a client itself, there. Raises InputError, LabError."""
     need_root()
     lab.each(_clients(lab, names), lambda client: recipe_of(lab).mount(lab, client))
+
+
+def remount(lab: Lab, names: Sequence[str] = ()) -> None:
+    """Both, one after the other: what is read next comes from the servers. Raises InputError, LabError."""
+    need_root()
+    lab.each(_clients(lab, names), lambda client: recipe_of(lab).remount(lab, client))
 
 
 def unmount(lab: Lab, names: Sequence[str] = ()) -> None:

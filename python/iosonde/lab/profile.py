@@ -9,14 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ProfiledOperation:
-    """One kind of operation on one server: how many, how long they took there (seconds), and the ``share`` that they
-    have of the time of all operations there."""
+    """One kind of operation on one server: how many, how long they took there (seconds; None where it keeps sums only),
+    and the ``share`` that they have of the time of all operations there."""
 
     operation: str
     count: int
     mean_s: float
-    min_s: float
-    max_s: float
+    min_s: float | None
+    max_s: float | None
     share: float = 0.0
 
 
@@ -42,7 +42,19 @@ class LabProfile:
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
         servers = [vars(one) | {"operations": [vars(each) for each in one.operations]} for one in self.servers]
-        return {"lab": self.lab, "servers": servers}
+        return {"lab": self.lab, "servers": servers, "together": summed(self.servers)}
+
+
+def summed(servers: Iterable[ServerProfile]) -> dict[str, Any]:
+    """Of all servers together: bytes that they read and wrote, how many operations; and for each the one that took
+    most of its time."""
+    them = list(servers)
+    busiest = {one.server: one.operations[0] for one in them if one.operations}
+    return {
+        "read_bytes": sum(one.read_bytes for one in them), "written_bytes": sum(one.written_bytes for one in them),
+        "operations": sum(each.count for one in them for each in one.operations),
+        "most_time": {server: {"operation": one.operation, "share": one.share} for server, one in busiest.items()},
+    }  # fmt: skip
 
 
 def with_shares(operations: Iterable[ProfiledOperation]) -> tuple[ProfiledOperation, ...]:

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from . import cgroups, hosts
+from . import cgroups, hosts, place
 from .description import LabDescription
 from .faults import LabFault, in_force
 from .filesystems import recipe_of
+from .filesystems.recipe import ServerState
 from .lab import Lab, open_lab
 from .tools import LabError
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class HostStatus:
-    """One host; ``cpu_seconds`` since it was started, None where the kernel does not count them."""
+    """One host; ``cpu_seconds`` since it was started, None where the kernel does not count them. ``serves``: the state
+    of what serves data there, seen on the servers themselves; empty where nothing does, or where it is not known."""
 
     name: str
     role: str
     address: str
     running: bool
     cpu_seconds: float | None
+    serves: str = ""
 
 
 @dataclass(frozen=True)
 class LabStatus:
     """A lab as it is. ``emulated`` is what was measured when it was brought up (bytes/s); ``health`` what the file
     system complains of now, ``faults`` what was inflicted and not undone, ``facts`` what the file system says of
-    itself."""
+    itself. Without root servers cannot be asked: ``not_asked`` says so."""
 
     name: str
     state: str
@@ -42,6 +49,7 @@ class LabStatus:
     health: tuple[str, ...]
     faults: tuple[LabFault, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
+    not_asked: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Stable JSON."""
@@ -50,6 +58,7 @@ class LabStatus:
             "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
             "emulated": self.emulated, "hosts": [vars(one) for one in self.hosts], "health": list(self.health),
             "faults": [one.to_dict() for one in self.faults], "facts": self.facts,
+            "not_asked": self.not_asked,
         }  # fmt: skip
 
     @property
@@ -58,21 +67,36 @@ class LabStatus:
         return bool(self.health or self.faults) or not all(one.running for one in self.hosts)
 
 
+def servers_now(lab: Lab) -> dict[str, ServerState]:
+    """What serves on each host, seen there. Raises LabError."""
+    return recipe_of(lab).states(lab)
+
+
 def status(name: str | None) -> LabStatus:
     """Of a lab; None: of the only one. Raises InputError, LabError."""
     lab = open_lab(name)
     document = lab.read()
-    there = hosts.running(lab.directory)
+    there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
+    states = _asked(lambda: recipe_of(lab).states(lab), {}) if asks else {}
     return LabStatus(
         lab.name, document["state"], recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
         lab.description, document.get("layout", {}), document.get("emulated", {}),
-        tuple(_of_host(lab, one, one.name in there) for one in lab.hosts),
-        tuple(_health(lab)), tuple(in_force(lab)), _facts(lab),
+        tuple(_of_host(lab, one, one.name in there, states.get(one.name)) for one in lab.hosts),
+        tuple(_health(lab)) if asks else (), tuple(in_force(lab)),
+        _asked(lambda: recipe_of(lab).facts(lab), {}) if asks else {},
+        "" if asks else "what serves, and whether it is well, is not known: asking the servers needs root",
     )  # fmt: skip
 
 
-def _of_host(lab: Lab, host: hosts.LabHost, running: bool) -> HostStatus:
-    return HostStatus(host.name, host.role, host.address, running, cgroups.cpu_seconds(lab.directory, host.name))
+def _of_host(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
+    return HostStatus(host.name, host.role, host.address, running, cgroups.cpu_seconds(lab.directory, host.name),
+                      serves.says if serves else "")  # fmt: skip
+
+
+def _answering(lab: Lab) -> list[str]:
+    """From a host the processes that hold the others are not seen: those that let us in."""
+    found = lab.each(lab.hosts, lambda one: _asked(lambda: one.run("hostname", limit_s=5).strip(), ""))
+    return [name for name in found if name]
 
 
 def _health(lab: Lab) -> list[str]:
@@ -82,8 +106,8 @@ def _health(lab: Lab) -> list[str]:
         return [error.message]
 
 
-def _facts(lab: Lab) -> dict[str, str]:
+def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
     try:
-        return recipe_of(lab).facts(lab)
+        return ask()
     except LabError:
-        return {}
+        return otherwise

@@ -13,6 +13,7 @@ from pathlib import Path
 from iosonde.core.errors import InputError, SystemFaultError
 
 LIMIT_S = 60.0
+_PLACE = "IOSONDE_LAB_ROOT"  # where labs live, if not where they usually do
 OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount: the one command that no package of Debian's has
 # What is needed whatever the file system, and its Debian package.
 ALWAYS = {
@@ -44,7 +45,18 @@ def run(words: list[str], limit_s: float = LIMIT_S, given: str | None = None, sa
 def need_root() -> None:
     """Raises InputError for anybody else."""
     if os.geteuid():
-        raise InputError("a lab needs root: it is made of name spaces, mounts and loop devices", "run it with sudo")
+        raise InputError("a lab needs root: it is made of name spaces, mounts and loop devices",
+                         f"the same as root: {_with_sudo()}")  # fmt: skip
+
+
+def _with_sudo() -> str:
+    """The command line as root would give it: sudo's PATH rarely has a virtual environment's."""
+    asked, *rest = sys.argv
+    if Path(asked).name not in ("iosonde", "main.py"):  # called from Python
+        return "sudo"
+    place = [f"{_PLACE}={os.environ[_PLACE]}"] * (_PLACE in os.environ)
+    program = [sys.executable, "-m", "iosonde.cli.main"] if asked.endswith(".py") else [shutil.which(asked) or asked]
+    return shlex.join(["sudo", *place, *program, *rest])
 
 
 def need(commands: Mapping[str, str] | Iterable[str] = ()) -> None:

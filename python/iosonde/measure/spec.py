@@ -25,6 +25,8 @@ SERVERS = "servers"
 # The shell of the first rank alone runs these.
 ONCE = (SINGLE, MPI, SERVERS)
 
+# What is done before cold reads in an emulated cluster whose clients keep data themselves. It makes no server forget.
+CLIENTS_ANEW = "iosonde lab remount"
 # What is done between trials so that a trial does not read what the one before left in caches.
 CACHE_NONE = "none"
 CACHE_DROP = "drop"

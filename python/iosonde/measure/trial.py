@@ -28,7 +28,8 @@ from .collect import assemble, wire
 from .collect.commands import Parse
 from .rank import cache
 from .rank.program import BEATS, PARENT_MARK, PLACES
-from .spec import CACHE_NONE, CACHE_REMOUNT, CacheRegime, CommandStep, Control, NativeStep, Step
+from .servers_seen import ServerHands, ServersOfTrial
+from .spec import CACHE_NONE, CACHE_REMOUNT, CLIENTS_ANEW, CacheRegime, CommandStep, Control, NativeStep, Step
 from .workloads import envelope
 
 RESCUE_S = 60.0
@@ -60,7 +61,7 @@ class Bench:
     no target: they say themselves where they write. ``parse`` reads what a step with ``parse`` printed. In ``remember``
     is kept what cannot be removed before a process that hangs has ended (`leftovers.remove_remembered`). ``forked``
     makes the rank of trials that have one, on this host. ``look`` asks the target's file system how it is, where that
-    answers.
+    answers; ``servers_seen`` are hands on the servers themselves, in an emulated cluster.
     """
 
     experiment: str
@@ -82,6 +83,7 @@ class Bench:
     remember: Path | None = None
     forked: ForkedRanks | None = None
     look: conditions.Look | None = None
+    servers_seen: ServerHands | None = None
 
 
 def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Run:
@@ -96,7 +98,9 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
     check_placeholders(bench, trial.factors)
     root = bench.workspace.trial(directory(trial.index)) if bench.workspace else None
     folder = spools.make(bench.experiment, bench.spool_parent)
-    before = bench.look(conditions.LOOK_S) if bench.look else None
+    servers = ServersOfTrial(bench.servers_seen)
+    servers.count()  # first: that is an option of some file systems, which is looked at next
+    before = servers.look("before", bench.look(conditions.LOOK_S) if bench.look else None)
     started_at, started = datetime.now(UTC), time.monotonic()
     whole = False
     try:
@@ -111,7 +115,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             forked=bench.forked if ranks == 1 else None,
         )
         seconds = time.monotonic() - started
-        after = _looked_after(bench, outcome)
+        servers.counted(trial.repetition)
+        after = servers.look("after", _looked_after(bench, outcome))
         places, unreached = _places(folder), []
         # Ranks that had sent everything home may have died before they removed what they sent.
         if (outcome.exit_code or not places) and nodes > 1 and bench.launcher.name != "local":
@@ -150,7 +155,7 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         seconds=seconds,
         seed=trial.seed,
         factors=factors,
-        observations=collected.observations,
+        observations=collected.observations + servers.observations,
         facts=bench.facts
         | {
             "order": trial.index,
@@ -160,12 +165,13 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
             "loads": places.get("loads", []),
             "mounts": places.get("mounts", []),
             "bound": places.get("bound"),
-            **({"conditions": conditions.facts(before, after, _sets(bench))} if bench.look else {}),
+            **({"conditions": conditions.facts(before, after, _sets(bench))} if before or after or bench.look else {}),
+            **({"servers": servers.facts} if servers.facts else {}),
         },
         operations=collected.operations,
         phases=collected.phases,
         missing=missing,
-        raw=collected.raw,
+        raw=collected.raw | servers.raw,
         headlines=collected.headlines,
     )
 
@@ -360,5 +366,5 @@ def _server_cache(bench: Bench) -> str:
     mount = bench.facts["machine"]["mount"] or {}
     if not is_network(mount.get("type", ""), mount.get("source", "")):
         return cache.NO_SERVER
-    asked = bench.cache.before_reads or bench.cache.between_trials == CACHE_REMOUNT
+    asked = bench.cache.before_reads not in ("", CLIENTS_ANEW) or bench.cache.between_trials == CACHE_REMOUNT
     return cache.COLD_REQUESTED if asked else cache.WARM

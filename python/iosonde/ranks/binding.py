@@ -15,9 +15,19 @@ from .mpi import Ranks
 SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
+# The CPUs that this process might use before it was bound.
+_before: set[int] = set()
+
+
+def before() -> set[int] | None:
+    """The CPUs for what is not measured itself and may stay, as the daemon of a mount; None: nothing was bound."""
+    return _before or None
+
+
 def bind(ranks: Ranks) -> bool:
     """Bind this thread, and those that it starts from now on, to a core; all ranks call it. Whether all are bound."""
     mine = sorted(os.sched_getaffinity(0))
+    _before.update(mine)
     here = [cpus for cpus, node in zip(ranks.all_gather(mine), ranks.node_of, strict=True) if node == ranks.node]
     cpu = choose(here, ranks.local_rank, cores(mine))
     if cpu is not None:

@@ -15,6 +15,7 @@ from iosonde.core.yaml_text import Document, Key, key_text
 
 KEY = "lab"
 SET = "set"  # options of the file system
+PROFILE = "profile"  # whether servers count what they do in each trial
 
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -78,7 +79,7 @@ def _words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for word, value in lab.items():
         if word == SET:
             yield from (((SET, option), level) for option, level in value.items())
-        else:
+        elif word != PROFILE:
             yield (word,), value
 
 

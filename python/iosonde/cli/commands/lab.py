@@ -59,6 +59,7 @@ def status(name: str | None, as_json: bool) -> None:
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", type=click.UNPROCESSED)
 def exec_(name: str | None, host: str, words: tuple[str, ...]) -> None:
     """Run a command on a host, or a shell; its exit code is ours."""
+    labs.need_root()
     lab = labs.open_lab(name)
     _hand_over(lab, lab.host(host), words or (os.environ.get("SHELL", "sh"),))
 
@@ -75,8 +76,10 @@ def run(name: str | None, words: tuple[str, ...]) -> None:
     An experiment file with a section `lab` brings up what it asks for, again for every setting of the lab, and takes
     it down afterwards. The options are those of `iosonde run`; the same command again resumes.
     """
+    labs.need_root()
     if not lab_campaign.asks_for_labs(words):
         lab = labs.open_lab(name)
+        words = lab_campaign.remounting(words, [lab.description.file_system])
         _hand_over(lab, lab.clients[0], labs.run_words(lab, words))
     if name:
         raise InputError("--lab names a lab that is there, and this experiment brings up its own", "leave one out")

@@ -91,6 +91,14 @@ def unmount(name: str | None, clients: tuple[str, ...]) -> None:
     labs.unmount(labs.open_lab(name), clients)
 
 
+@click.command(epilog="Example: iosonde lab remount client1")
+@NAMED
+@_CLIENTS
+def remount(name: str | None, clients: tuple[str, ...]) -> None:
+    """Unmount it there and mount it again, so that what is read next comes from the servers."""
+    labs.remount(labs.open_lab(name), clients)
+
+
 @click.command(epilog="Example: iosonde lab fault kill-server server2 --for 10s")
 @NAMED
 @click.argument("kind", metavar="KIND", type=click.Choice(list(labs.FAULTS)))
@@ -132,5 +140,5 @@ def heal(name: str | None, host: str | None, limit: float, as_json: bool) -> Non
 
 COMMANDS = {
     "set": set_, "get": get, "profile": profile, "placement": placement, "mount": mount, "unmount": unmount,
-    "fault": fault, "heal": heal,
+    "remount": remount,     "fault": fault, "heal": heal,
 }  # fmt: skip

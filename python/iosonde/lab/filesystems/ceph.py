@@ -6,20 +6,26 @@ is reached from its own hosts only.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import SUBNET, LabHost
 from iosonde.lab.lab import Lab
+from iosonde.lab.profile import ServerProfile
 from iosonde.lab.tools import LabError
 
-from .recipe import Layout, Recipe
+from . import ceph_layout, ceph_profile
+from .recipe import Layout, Recipe, ServerState
 
 MONITOR = "monitor"
 _OWN = ("/var/log/ceph", "/run/ceph")
 _ADMIN_S = 20.0
+_AGREE_S = 300.0
+_PREPARED = "ceph-prepared"  # a file: the root has its layout, which a client that mounts anew must not set back
 _CONFIGURATION = """\
 [global]
 fsid = {fsid}
@@ -47,7 +53,6 @@ ms_bind_ipv6 = false
 public_network = {subnet}.0/24
 keyring = {keyring}
 osd_class_update_on_start = false
-client_oc = {client_cache}
 """
 
 
@@ -56,18 +61,29 @@ class _Ceph(Recipe):
     commands = {
         "ceph-mon": "ceph-mon", "ceph-mgr": "ceph-mgr", "ceph-osd": "ceph-osd", "ceph-mds": "ceph-mds",
         "ceph-fuse": "ceph-fuse", "ceph": "ceph-common", "monmaptool": "ceph-common",
+        "setfattr": "attr", "getfattr": "attr",
     }  # fmt: skip
     options = {
         "size": "copies of each object, on so many servers [2]",
         "client_cache": "off: ceph-fuse keeps no data, and writes wait for the servers [on]",
+        "stripe_count": "objects that a new file is written to in turns [1]",
+        "stripe_unit": "how much goes to each of them [4MiB]",
+        "object_size": "of each [4MiB]",
     }
+    live = options
+    of_mounts = {"client_cache": "on"}
+    client_keeps_data = True
     extra_hosts = (MONITOR,)
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """A size needs as many servers."""
         super().check(n_servers, options)
-        if not 1 <= _size(options) <= n_servers:
-            raise InputError(f"--set size={_size(options)}: there are {n_servers} servers", "a size from 1 to that")
+        size, cache = options.get("size", "2"), options.get("client_cache", "on")
+        if not (size.isascii() and size.isdigit() and 1 <= int(size) <= n_servers):
+            raise InputError(f"--set size={size}: there are {n_servers} servers", "a size from 1 to that")
+        if cache not in ("on", "off"):
+            raise InputError(f"--set client_cache={cache}: neither on nor off")
+        ceph_layout.check(options)
 
     def start(self, lab: Lab) -> None:
         """The monitor, then manager, OSDs and pools, then the metadata server; ready when that is active."""
@@ -92,8 +108,13 @@ class _Ceph(Recipe):
         lab.wait("the metadata server is active", lambda: "up:active" in _ceph(lab, monitor, "mds", "stat"))
 
     def mount(self, lab: Lab, client: LabHost) -> None:
-        """By ceph-fuse."""
-        lab.wait(f"{client.name} mounts", lambda: _mounts(lab, client))
+        """By ceph-fuse; the first one has the root's files laid out as was asked for."""
+        cache = "true" if self.of_mount(lab, "client_cache") == "on" else "false"
+        lab.wait(f"{client.name} mounts", lambda: _mounts(lab, client, cache))
+        asked = {name: value for name, value in lab.description.options.items() if name in ceph_layout.NAMES}
+        if client is lab.clients[0] and asked and not (lab.directory / _PREPARED).exists():
+            ceph_layout.change(lab, client, asked)
+            (lab.directory / _PREPARED).touch()
 
     def layout(self, lab: Lab) -> Layout:
         """Copies by the servers; a file's objects of 4 MiB are spread over all."""
@@ -104,24 +125,74 @@ class _Ceph(Recipe):
         """Of the tools."""
         return lab.clients[0].run("ceph", "--version").split()[2]
 
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """How many of the OSDs are up and in, the data pool's copies, the layout of new files, clients' caches."""
+        told = _asked(lab, "status")
+        osds, states = told["osdmap"], told["pgmap"].get("pgs_by_state", ())
+        groups = ", ".join(f"{one['count']} {one['state_name']}" for one in states)
+        names = [name for name in self.options if name not in self.of_mounts]
+        return {
+            "osds": f"{osds['num_up_osds']} up and {osds['num_in_osds']} in of {osds['num_osds']}",
+            "placement groups": groups or "none", "client cache": self.of_mount(lab, "client_cache"),
+            **{name: self.read(lab, name) for name in names},
+        }  # fmt: skip
+
     def read(self, lab: Lab, option: str) -> str:
-        """The size of the data pool."""
+        """The size of the data pool, the layout of the mount's root, how mounts are made."""
+        if option in ceph_layout.NAMES:
+            return ceph_layout.read(lab, _mounted(lab))[option]
         if option != "size":
             return super().read(lab, option)
-        return _ceph(lab, _monitor(lab), "osd", "pool", "get", "data", "size").split()[-1]
+        return str(_asked(lab, "osd", "pool", "get", "data", "size")["size"])
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """Of the data pool; what is stored is copied or dropped afterwards."""
+        """Of the data pool, when all its objects are stored as often; of files that are made from now on; of mounts."""
+        if option in ceph_layout.NAMES:
+            return ceph_layout.change(lab, _mounted(lab), {option: value})
         if option != "size":
-            super().change(lab, option, value)
-        _ceph(lab, _monitor(lab), "osd", "pool", "set", "data", "size", value)
+            return super().change(lab, option, value)
+        self.check(len(lab.servers), {option: value})
+        sure = ("--yes-i-really-mean-it",) * (value == "1")
+        _ceph(lab, _monitor(lab), "osd", "pool", "set", "data", "size", value, *sure)
+        lab.wait("all objects are stored as often", lambda: self.read(lab, "size") == value and not _unclean(lab),
+                 _AGREE_S)  # fmt: skip
+        return None
 
     def health(self, lab: Lab) -> list[str]:
         """What it says itself, once it has found all placement groups."""
-        told = _ceph(lab, _monitor(lab), "health", "detail").splitlines()
-        return (
-            [] if told[:1] == ["HEALTH_OK"] else [line.strip() for line in told[1:] if line.startswith("[")] or told[:1]
-        )
+        told = _asked(lab, "health", "detail")
+        return [
+            f"{code}: {check['summary']['message']}" for code, check in sorted(told.get("checks", {}).items())
+            if not check.get("muted")
+        ] or ([] if told["status"] == "HEALTH_OK" else [str(told["status"])])  # fmt: skip
+
+    def states(self, lab: Lab) -> dict[str, ServerState]:
+        """Its OSD as the monitor sees it, and the metadata server beside the monitor."""
+        try:
+            told, ranks = _asked(lab, "osd", "dump"), _asked(lab, "mds", "stat")["fsmap"]
+        except LabError:
+            return {MONITOR: ServerState("no answer", False)}
+        active = [one for system in ranks["filesystems"] for one in system["mdsmap"]["info"].values()
+                  if one["state"] == "up:active"]  # fmt: skip
+        found = {MONITOR: ServerState("mds active", True) if active else ServerState("mds down", False)}
+        for server, osd in zip(lab.servers, sorted(told["osds"], key=lambda one: int(one["osd"])), strict=False):
+            words = ["up" if osd["up"] else "down", *([] if osd["in"] else ["out"])]
+            found[server.name] = ServerState(f"osd.{osd['osd']} {' '.join(words)}", words == ["up"])
+        return found
+
+    def count_operations(self, lab: Lab, on: bool) -> None:
+        """OSDs and the metadata server always count: from zero."""
+        if on:
+            for daemon in (*ceph_profile.osds(lab), ceph_profile.MDS):
+                _ceph(lab, _monitor(lab), "tell", daemon, "perf", "reset", "all")
+            ceph_profile.begin(lab)
+
+    def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
+        """`perf dump` of the OSDs, and of the metadata server."""
+        seconds = ceph_profile.seconds(lab)
+        found = [ceph_profile.of_osd(server.name, _asked(lab, "tell", daemon, "perf", "dump"), seconds)
+                 for server, daemon in zip(lab.servers, ceph_profile.osds(lab), strict=True)]  # fmt: skip
+        return (*found, ceph_profile.of_mds(MONITOR, _asked(lab, "tell", ceph_profile.MDS, "perf", "dump"), seconds))
 
     def server_processes(self, lab: Lab, server: LabHost) -> list[int]:
         """Its OSD."""
@@ -145,6 +216,27 @@ def _file(lab: Lab) -> str:
     return str(lab.directory / "ceph.conf")
 
 
+def _asked(lab: Lab, *words: str) -> dict[str, Any]:
+    """What it answers, as data."""
+    found: dict[str, Any] = json.loads(_ceph(lab, _monitor(lab), *words, "--format", "json"))
+    return found
+
+
+def _unclean(lab: Lab) -> int:
+    """Placement groups that do not have all their copies."""
+    told = _asked(lab, "status")["pgmap"]
+    clean = sum(one["count"] for one in told.get("pgs_by_state", ()) if one["state_name"].startswith("active+clean"))
+    return int(told["num_pgs"]) - int(clean)
+
+
+def _mounted(lab: Lab) -> LabHost:
+    """A client that can be asked about files."""
+    for one in lab.clients:
+        if lab.is_mounted(one):
+            return one
+    raise LabError("no client has it mounted", "iosonde lab mount")
+
+
 def _ceph(lab: Lab, host: LabHost, *words: str) -> str:
     return host.run("ceph", "-c", _file(lab), "--connect-timeout", "10", *words, limit_s=_ADMIN_S)
 
@@ -153,8 +245,7 @@ def _configure(lab: Lab, monitor: LabHost) -> None:
     options = lab.description.options
     Path(_file(lab)).write_text(_CONFIGURATION.format(
         fsid=uuid.uuid4(), address=monitor.address, subnet=SUBNET, size=_size(options),
-        block_bytes=int(lab.description.disk_bytes * 0.8), keyring=lab.directory / "ceph.keyring",
-        client_cache="false" if options.get("client_cache") == "off" else "true"))  # fmt: skip
+        block_bytes=int(lab.description.disk_bytes * 0.8), keyring=lab.directory / "ceph.keyring"))  # fmt: skip
 
 
 def _start_monitor(lab: Lab, monitor: LabHost) -> None:
@@ -189,9 +280,9 @@ def _run_osd(lab: Lab, server: LabHost, number: int) -> None:
                f"--crush-location=root=default host={server.name}")  # fmt: skip
 
 
-def _mounts(lab: Lab, client: LabHost) -> bool:
+def _mounts(lab: Lab, client: LabHost, cache: str) -> bool:
     try:
-        client.run("ceph-fuse", "-c", _file(lab), str(lab.mount_point), limit_s=20)
+        client.run("ceph-fuse", "-c", _file(lab), f"--client_oc={cache}", str(lab.mount_point), limit_s=20)
     except LabError:
         return False
     return True

@@ -17,7 +17,7 @@ from . import glusterfs_bricks as bricks
 from . import glusterfs_options as volume_options
 from . import glusterfs_profile
 from .glusterfs_cli import VOLUME, gluster
-from .recipe import Layout, Recipe
+from .recipe import Layout, Recipe, ServerState
 
 _OWN = ("/var/lib/glusterd", "/var/log/glusterfs")
 _MADE_WITH = ("replica", "disperse", "redundancy")
@@ -45,6 +45,7 @@ class _Gluster(Recipe):
         "shard": "size of the pieces that a file is cut into",
     }
     live = volume_options.OPTIONS
+    client_keeps_data = True
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Copies and pieces must fit the servers; options of the volume are for Gluster to know."""
@@ -125,7 +126,12 @@ class _Gluster(Recipe):
 
     def health(self, lab: Lab) -> list[str]:
         """Daemons that are down, clients that miss a brick, copies that do not agree."""
-        return bricks.health(lab, heals=bool({"replica", "disperse"} & set(lab.description.options)))
+        return bricks.health(lab, _heals(lab))
+
+    def states(self, lab: Lab) -> dict[str, ServerState]:
+        """Its daemons, on each server."""
+        found = lab.each(lab.servers, lambda one: bricks.state(one, _heals(lab)))
+        return dict(zip((one.name for one in lab.servers), found, strict=True))
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int]:
         """From the bricks' own files."""
@@ -167,6 +173,10 @@ def _start_daemon(server: LabHost) -> None:
     for there in _OWN:
         server.bind(there)
     server.shell(_QUICK_START + _START)
+
+
+def _heals(lab: Lab) -> bool:
+    return bool({"replica", "disperse"} & set(lab.description.options))
 
 
 def _counts(lab: Lab) -> dict[str, int]:

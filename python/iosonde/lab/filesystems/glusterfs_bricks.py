@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import uuid
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
 from .glusterfs_cli import VOLUME
+from .recipe import ServerState
 
 DAEMON, BRICK, HELPER = "glusterd", "glusterfsd", "glusterfs"
 _ANSWERS_S = 10.0
@@ -27,12 +29,21 @@ def brick_of(server: LabHost) -> Path:
 
 def health(lab: Lab, heals: bool) -> list[str]:
     """Daemons that are down, clients that miss a brick, and copies that do not agree; ``heals``: there are copies."""
-    said: list[str] = []
-    for server in lab.servers:
-        said += _of_server(server, heals)
-    for said_of_client in lab.each(lab.clients, lambda one: _of_client(lab, one)):
-        said += said_of_client
-    return said
+    asked = [*lab.each(lab.servers, lambda one: _of_server(one, heals)),
+             *lab.each(lab.clients, lambda one: _of_client(lab, one))]  # fmt: skip
+    return [complaint for said in asked for complaint in said]
+
+
+def state(server: LabHost, heals: bool) -> ServerState:
+    """What serves on a server."""
+    try:
+        there = server.all_processes()
+    except LabError:
+        return ServerState("no answer", False)
+    for daemon, what in ((DAEMON, "glusterd"), (BRICK, "brick"), (HELPER, "self-heal")):
+        if (daemon != HELPER or heals) and daemon not in there:
+            return ServerState(f"{what} down", False)
+    return ServerState("brick up", True)
 
 
 def placement(lab: Lab, file: Path) -> dict[str, int]:
@@ -47,10 +58,11 @@ def placement(lab: Lab, file: Path) -> dict[str, int]:
 
 def _of_server(server: LabHost, heals: bool) -> list[str]:
     try:
-        if not server.processes(DAEMON):
+        there = server.all_processes()
+        if DAEMON not in there:
             return [f"{server.name}: glusterd is down"]
-        said = [] if server.processes(BRICK) else [f"{server.name}: its brick is down"]
-        if heals and not server.processes(HELPER):
+        said = [] if BRICK in there else [f"{server.name}: its brick is down"]
+        if heals and HELPER not in there:
             said.append(f"{server.name}: its self-heal daemon is down")
         if pending := _pending(server):
             said.append(f"{server.name}: its brick knows of {pending} files whose copies do not agree")
@@ -61,10 +73,9 @@ def _of_server(server: LabHost, heals: bool) -> list[str]:
 
 def _pending(server: LabHost) -> int:
     """What the brick has noted to be healed on others, as `gluster volume heal … info` counts it."""
-    with suppress(OSError):
-        index = server.seen(brick_of(server)) / ".glusterfs" / "indices" / "xattrop"
-        return sum(not one.name.startswith("xattrop-") for one in index.iterdir())
-    return 0
+    index = brick_of(server) / ".glusterfs" / "indices" / "xattrop"
+    told = server.shell(f"ls {shlex.quote(str(index))} 2>/dev/null || :", limit_s=_ANSWERS_S)
+    return sum(not name.startswith("xattrop-") for name in told.split())
 
 
 def _of_client(lab: Lab, client: LabHost) -> list[str]:

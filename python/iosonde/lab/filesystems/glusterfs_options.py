@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
-from iosonde.lab.tools import LabError
 
 from .glusterfs_cli import VOLUME, RefusedError, gluster
 
@@ -65,7 +64,7 @@ def put(server: LabHost, options: Mapping[str, str]) -> None:
 
 def change(lab: Lab, option: str, value: str) -> None:
     """Change one, and wait until every client that has the volume mounted has it. Raises InputError, LabError."""
-    server, mounted = lab.servers[0], [one for one in lab.clients if _is_mounted(lab, one)]
+    server, mounted = lab.servers[0], [one for one in lab.clients if lab.is_mounted(one)]
     before = {one.name: _fetched(lab, one) for one in mounted}
     was = read(server, option)
     put(server, {option: value})
@@ -83,14 +82,6 @@ def parts(lab: Lab, client: LabHost) -> list[str]:
     # The mount takes up a changed description with the next operation: `stat` is one.
     told = client.shell(f'stat "{lab.mount_point}" >/dev/null; ls "{lab.mount_point}/.meta/graphs/active"', limit_s=10)
     return sorted(line.removeprefix(f"{VOLUME}-") for line in told.split() if line.startswith(f"{VOLUME}-"))
-
-
-def _is_mounted(lab: Lab, client: LabHost) -> bool:
-    try:
-        table = client.run("cat", "/proc/self/mountinfo", limit_s=10)
-    except LabError:
-        return False
-    return any(line.split()[4:5] == [str(lab.mount_point)] for line in table.splitlines())
 
 
 def _fetched(lab: Lab, client: LabHost) -> int:

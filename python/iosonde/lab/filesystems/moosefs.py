@@ -13,11 +13,20 @@ from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
-from .recipe import Layout, Recipe
+from . import moosefs_state
+from .recipe import Layout, Recipe, ServerState
 
 MASTER = "master"
 _CHUNK_BYTES = 64 * 2**20  # a file lies on another server from one chunk to the next
 _NEW_METADATA = "MFSM NEW"
+_PREPARED = "moosefs-prepared"  # a file: the root has its goal, which a client that mounts anew must not set back
+_AGREE_S = 120.0
+_CACHE_MODES = ("auto", "yes", "no", "direct")
+_LACKING = {
+    "missing": "have no copy on any server that is there",
+    "endangered": "have one copy where there should be more",
+    "undergoal": "have fewer copies than they should have",
+}
 
 
 class _MooseFs(Recipe):
@@ -26,14 +35,23 @@ class _MooseFs(Recipe):
         "mfsmaster": "moosefs-master", "mfschunkserver": "moosefs-chunkserver", "mfsmount": "moosefs-client",
         "mfscli": "moosefs-cli",
     }  # fmt: skip
-    options = {"goal": "copies of each chunk, on so many servers"}
+    options = {
+        "goal": "copies of each chunk, on so many servers [1]",
+        "client_cache": "auto, yes, no or direct: whether the client's kernel keeps data (mfscachemode) [auto]",
+    }
+    live = options
+    of_mounts = {"client_cache": "auto"}
+    client_keeps_data = True
     extra_hosts = (MASTER,)
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """A goal needs as many servers."""
         super().check(n_servers, options)
-        if not 1 <= _goal(options) <= n_servers:
-            raise InputError(f"--set goal={options['goal']}: there are {n_servers} servers", "a goal from 1 to that")
+        goal, cache = options.get("goal", "1"), options.get("client_cache", "auto")
+        if not (goal.isascii() and goal.isdigit() and 1 <= int(goal) <= n_servers):
+            raise InputError(f"--set goal={goal}: there are {n_servers} servers", "a goal from 1 to that")
+        if cache not in _CACHE_MODES:
+            raise InputError(f"--set client_cache={cache}: not a mode", f"one of {', '.join(_CACHE_MODES)}")
 
     def start(self, lab: Lab) -> None:
         """The master, then its chunk servers; ready when their space is known."""
@@ -45,12 +63,15 @@ class _MooseFs(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By its FUSE client; the first one sets the goal of all that comes."""
         (master,) = lab.of_role(MASTER)
-        lab.wait(f"{client.name} mounts", lambda: _mounts(lab, client, master.address))
-        if client is lab.clients[0]:
+        mode = self.of_mount(lab, "client_cache").upper()
+        words = ["mfsmount", str(lab.mount_point), "-H", master.address, "-o", f"mfscachemode={mode}"]
+        lab.wait(f"{client.name} mounts", lambda: _works(client, *words))
+        if client is lab.clients[0] and not (lab.directory / _PREPARED).exists():
             lab.wait("space is there", lambda: "mfs" in client.run("df", "-T", str(lab.mount_point)))
-            self.change(lab, "goal", str(_goal(lab.description.options)))
+            client.run("mfssetgoal", "-r", lab.description.options.get("goal", "1"), str(lab.mount_point))
             # Else what is deleted stays on the disks for a day.
             client.run("mfssettrashtime", "-r", "0", str(lab.mount_point))
+            (lab.directory / _PREPARED).touch()
 
     def layout(self, lab: Lab) -> Layout:
         """Chained copies; a file of more than one chunk is spread."""
@@ -61,23 +82,51 @@ class _MooseFs(Recipe):
         (master,) = lab.of_role(MASTER)
         return master.shell("mfsmaster -v 2>&1").split()[1]
 
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """Goal, caches, and the chunks by how many copies they have of those that they should have."""
+        classes = moosefs_state.chunk_classes(_asked(_master(lab), "-SIC"))
+        chunks = ", ".join(f"{count} {name}" for name, count in classes.items() if count)
+        return {"goal": self.read(lab, "goal"), "client cache": self.of_mount(lab, "client_cache"),
+                "chunks": chunks or "none"}  # fmt: skip
+
     def read(self, lab: Lab, option: str) -> str:
-        """The goal of the mount's root."""
+        """The goal of the mount's root; how mounts are made."""
         if option != "goal":
             return super().read(lab, option)
-        return lab.clients[0].run("mfsgetgoal", str(lab.mount_point)).rpartition(":")[2].strip()
+        client = next((one for one in lab.clients if lab.is_mounted(one)), lab.clients[0])
+        return client.run("mfsgetgoal", str(lab.mount_point)).rpartition(":")[2].strip()
 
     def change(self, lab: Lab, option: str, value: str) -> None:
-        """The goal of all that is there and will be."""
+        """The goal of all that is there and will be; returns when chunks have their copies."""
         if option != "goal":
-            super().change(lab, option, value)
+            return super().change(lab, option, value)
+        self.check(len(lab.servers), {"goal": value})
         lab.clients[0].run("mfssetgoal", "-r", value, str(lab.mount_point))
+        lab.wait("chunks have as many copies as the goal says", lambda: not self._differing(lab), _AGREE_S)
+        return None
 
     def health(self, lab: Lab) -> list[str]:
-        """Chunk servers that the master does not see."""
-        (master,) = lab.of_role(MASTER)
-        missing = len(lab.servers) - _known(master)
-        return [f"{missing} of {len(lab.servers)} chunk servers are not connected to the master"] if missing else []
+        """Chunk servers that the master does not see, and chunks that lack copies."""
+        said = [f"{name}: its chunk server is not connected to the master" for name, one in self.states(lab).items()
+                if not one.well]  # fmt: skip
+        return said + self._differing(lab)
+
+    def states(self, lab: Lab) -> dict[str, ServerState]:
+        """As the master sees them."""
+        try:
+            there = moosefs_state.connected(_asked(_master(lab), "-SCS"))
+        except LabError:
+            return {_master(lab).name: ServerState("no answer", False)}
+        return {one.name: ServerState("connected", True) if one.address in there else ServerState("missing", False)
+                for one in lab.servers}  # fmt: skip
+
+    def _differing(self, lab: Lab) -> list[str]:
+        """Chunks that are not stored as often as they should be."""
+        try:
+            classes = moosefs_state.chunk_classes(_asked(_master(lab), "-SIC"))
+        except LabError as error:
+            return [error.message]
+        return [f"{classes[name]} chunks {what}" for name, what in _LACKING.items() if classes.get(name)]
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """From the client's own tool: each chunk's copies, by the servers' addresses."""
@@ -104,8 +153,13 @@ class _MooseFs(Recipe):
         _start_chunk_server(server, master)
 
 
-def _goal(options: Mapping[str, str]) -> int:
-    return int(options.get("goal", 1))
+def _master(lab: Lab) -> LabHost:
+    (master,) = lab.of_role(MASTER)
+    return master
+
+
+def _asked(master: LabHost, what: str) -> str:
+    return master.run("mfscli", "-H", master.address, what, "-n", "-p", "-s", "|", limit_s=10)
 
 
 def _start_master(master: LabHost) -> None:
@@ -117,6 +171,8 @@ def _start_master(master: LabHost) -> None:
     settings = {
         "WORKING_USER": "root", "WORKING_GROUP": "root", "DATA_PATH": data,
         "EXPORTS_FILENAME": data / "exports.cfg", "TOPOLOGY_FILENAME": data / "topology.cfg",
+        # Of a lab's few chunks all are looked at every few seconds, from the start: copies agree soon.
+        "REPLICATIONS_DELAY_INIT": 0, "CHUNKS_LOOP_MIN_TIME": 10,
     }  # fmt: skip
     master.run("mfsmaster", "-c", str(_written(data / "mfsmaster.cfg", settings)), "start")
 
@@ -140,15 +196,14 @@ def _written(file: Path, settings: Mapping[str, object]) -> Path:
 def _known(master: LabHost) -> int:
     """How many chunk servers are connected."""
     try:
-        told = master.run("mfscli", "-H", master.address, "-SCS", "-n", "-p", "-s", "|", limit_s=10)
+        return len(moosefs_state.connected(_asked(master, "-SCS")))
     except LabError:
         return 0
-    return sum(line.startswith("chunk servers:") for line in told.splitlines())
 
 
-def _mounts(lab: Lab, client: LabHost, master: str) -> bool:
+def _works(host: LabHost, *words: str) -> bool:
     try:
-        client.run("mfsmount", str(lab.mount_point), "-H", master, "-o", "mfscachemode=AUTO")
+        host.run(*words)
     except LabError:
         return False
     return True

@@ -9,6 +9,7 @@ import glob
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +47,8 @@ class _Nfs(Recipe):
         "sync": "on: every write is on the server's disk when it returns [off]",
         "vers": "of the protocol; other than 3 where the kernel has a client [3]",
     }
+    live = options
+    of_mounts = {"sync": "off", "vers": "3"}
     machine_directories = (_STATE,)
 
     @property
@@ -80,9 +83,8 @@ class _Nfs(Recipe):
     def mount(self, lab: Lab, client: LabHost) -> None:
         """By the kernel, or by our own client."""
         (server,) = lab.servers
-        options = lab.description.options
-        words = ["sync"] if options.get("sync") == "on" else []
-        words += [f"vers={_version(options)}", "proto=tcp", "nolock"]
+        words = ["sync"] if self.of_mount(lab, "sync") == "on" else []
+        words += [f"vers={self.of_mount(lab, 'vers')}", "proto=tcp", "nolock"]
         command = ["mount", "-t", "nfs"] if kernel_has_client() else [OUR_NFS_CLIENT]
         client.run(*command, f"{server.name}:{EXPORT}", str(lab.mount_point), "-o", ",".join(words))
 
@@ -94,7 +96,12 @@ class _Nfs(Recipe):
         """Of the server, and who mounts it."""
         told = lab.servers[0].run(_DAEMON, "-v").split(" = V")[1].split()[0]
         client = "the kernel's client" if kernel_has_client() else "our FUSE client"
-        return f"NFS-Ganesha {told}, version {_version(lab.description.options)}, {client}"
+        return f"NFS-Ganesha {told}, version {self.of_mount(lab, 'vers')}, {client}"
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """The export, and how clients mount it: as their mount tables have it."""
+        mounts = {words for one in lab.clients for words in _mounted_with(lab, one)}
+        return {"export": f"{EXPORT} of {lab.servers[0].name}", "mounted with": "; ".join(sorted(mounts)) or "nothing"}
 
     def health(self, lab: Lab) -> list[str]:
         """Whether the server answers a call that does nothing."""
@@ -142,6 +149,13 @@ def _data(server: LabHost) -> Path:
 
 def _file(server: LabHost) -> Path:
     return server.directory / "ganesha.conf"
+
+
+def _mounted_with(lab: Lab, client: LabHost) -> list[str]:
+    with suppress(LabError):
+        table = client.run("cat", "/proc/self/mountinfo", limit_s=_ANSWER_S)
+        return [line.split()[-1] for line in table.splitlines() if line.split()[4:5] == [str(lab.mount_point)]]
+    return []
 
 
 def _answers(asking: LabHost, server: LabHost) -> bool:

@@ -7,6 +7,7 @@ the administrators in its root's list of rights are replaced by everybody, and i
 from __future__ import annotations
 
 import shlex
+import shutil
 from contextlib import suppress
 
 from iosonde.lab.hosts import LabHost
@@ -24,6 +25,7 @@ _ADMINISTRATORS, _EVERYBODY = (-204).to_bytes(4, "big", signed=True), (-101).to_
 _CACHE_KIB = 100_000
 _WAIT_S = 60.0
 # As the kernel names them, 15 characters at most.
+_CLIENT = "afsd.fuse"
 _PROCESSES = ("bosserver", "dafileserver", "davolserver", "salvageserver", "vlserver", "ptserver")
 
 
@@ -36,6 +38,7 @@ class _OpenAfs(Recipe):
         "afsd.fuse": "openafs-fuse",
     }  # fmt: skip
     machine_directories = (_PARTITION,)
+    client_keeps_data = True
 
     def start(self, lab: Lab) -> None:
         """Databases first, which take a moment to agree that they are alone; then the file server and its volume."""
@@ -61,12 +64,19 @@ class _OpenAfs(Recipe):
         _configure(client, lab.servers[0])
         cache, whole = client.directory / "afs-cache", client.directory / "afs"
         cache.mkdir()
-        whole.mkdir()
+        whole.mkdir(exist_ok=True)
         (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{whole}:{cache}:{_CACHE_KIB}\n")
-        client.start("afsd.fuse", "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
+        client.start(_CLIENT, "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
                      "-mountdir", str(whole), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
         lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{whole}/.{CELL}"), _WAIT_S)
         client.run("mount", "--bind", f"{whole}/.{CELL}", str(lab.mount_point))
+
+    def unmount(self, lab: Lab, client: LabHost) -> None:
+        """End its client, and remove what that kept on disk: another one would go on with it."""
+        super().unmount(lab, client)
+        client.run("umount", str(client.directory / "afs"))
+        lab.wait(f"the AFS client of {client.name} has ended", lambda: not client.processes(_CLIENT))
+        shutil.rmtree(client.directory / "afs-cache")
 
     def layout(self, lab: Lab) -> Layout:
         """One copy on one server."""
@@ -77,6 +87,14 @@ class _OpenAfs(Recipe):
         (server,) = lab.servers
         told = server.run("rxdebug", server.address, "7000", "-version")
         return told.rpartition("OpenAFS ")[2].split()[0]
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """The volume as its server has it, and what each client keeps on its disk at most."""
+        (server,) = lab.servers
+        told = server.run("vos", "examine", VOLUME, "-noauth", "-format", limit_s=20)
+        volume = {words[0]: words[1] for line in told.splitlines() if len(words := line.split()) > 1}
+        return {"volume": f"{VOLUME} {volume.get('inUse', '')}".strip(), "quota": f"{volume.get('maxquota')} KiB",
+                "client cache": f"{_CACHE_KIB} KiB on disk"}  # fmt: skip
 
     def health(self, lab: Lab) -> list[str]:
         """Its processes as their overseer sees them."""

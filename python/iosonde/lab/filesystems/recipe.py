@@ -16,6 +16,9 @@ from iosonde.core.errors import InputError
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.profile import ServerProfile
+from iosonde.lab.tools import LabError
+
+from . import mount_options
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,14 @@ class Layout:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class ServerState:
+    """What serves on a host, in a few words (``brick up``), and whether that is as it should be."""
+
+    says: str
+    well: bool
+
+
 class Recipe(ABC):
     """One file system. Methods raise LabError where a host fails to do what it is told, InputError for wrong
     options."""
@@ -49,6 +60,10 @@ class Recipe(ABC):
     options: Mapping[str, str] = {}
     # Option that can be changed while it runs → what it says.
     live: Mapping[str, str] = {}
+    # Option of clients' mounts → its value where nobody gives one; changed live by mounting anew.
+    of_mounts: Mapping[str, str] = {}
+    # Whether a client keeps data where dropping the kernel's pages does not reach it: only a new mount is cold.
+    client_keeps_data: bool = False
     # Roles of hosts besides servers and clients, one host each; a master, say.
     extra_hosts: Sequence[str] = ()
     # Directories that must be on the machine; those that are not are made, and removed with the lab.
@@ -93,11 +108,27 @@ class Recipe(ABC):
 
     def read(self, lab: Lab, option: str) -> str:
         """The value of a live option now."""
-        raise InputError(f"{self.title} has no option that can be read: {option}")
+        if option in self.of_mounts:
+            return self.of_mount(lab, option)
+        raise InputError(f"{self.title} has no option that can be read: {option}", _one_of(self.live))
 
     def change(self, lab: Lab, option: str, value: str) -> None:
         """Change a live option; it is in force at the clients when this returns."""
-        raise InputError(f"{self.title} has no option that can be changed live: {option}")
+        if option not in self.of_mounts:
+            raise InputError(f"{self.title} has no option that can be changed live: {option}", _one_of(self.live))
+        self.check(len(lab.servers), {**lab.description.options, option: value})
+        mount_options.keep(lab, option, value)
+        lab.each(tuple(one for one in lab.clients if lab.is_mounted(one)), lambda one: self.remount(lab, one))
+
+    def remount(self, lab: Lab, client: LabHost) -> None:
+        """Mount it anew there."""
+        self.unmount(lab, client)
+        self.mount(lab, client)
+
+    def of_mount(self, lab: Lab, option: str) -> str:
+        """What mounts are made with: as it was changed last, as was asked for, or as usual."""
+        asked = lab.description.options.get(option, self.of_mounts[option])
+        return mount_options.changed(lab).get(option, asked)
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """What it says of itself now, name → value."""
@@ -106,6 +137,13 @@ class Recipe(ABC):
     def health(self, lab: Lab) -> list[str]:
         """What is wrong now, a sentence each: a server that is down, copies that do not agree. Empty: nothing."""
         return []
+
+    def states(self, lab: Lab) -> dict[str, ServerState]:
+        """What serves on each host, seen there, by the host's name; empty where nothing serves."""
+        if type(self).server_processes is Recipe.server_processes:
+            return {}
+        return dict(zip((one.name for one in lab.servers), lab.each(lab.servers, lambda one: self._state(lab, one)),
+                        strict=True))  # fmt: skip
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Bytes of a file below the mount point on each server, by name; None where it does not say."""
@@ -125,8 +163,33 @@ class Recipe(ABC):
 
     def count_operations(self, lab: Lab, on: bool) -> None:
         """Have servers count their operations from now on, or no more."""
-        raise InputError(f"{self.title} does not count its operations")
+        raise InputError(*self._not_counted)
 
     def profile(self, lab: Lab) -> tuple[ServerProfile, ...]:
         """What servers did since they count."""
-        raise InputError(f"{self.title} does not count its operations")
+        raise InputError(*self._not_counted)
+
+    @property
+    def profiled(self) -> bool:
+        """Whether its servers count their operations."""
+        return type(self).profile is not Recipe.profile
+
+    @property
+    def placed(self) -> bool:
+        """Whether it can be said where a file's bytes are."""
+        return type(self).placement is not Recipe.placement
+
+    @property
+    def _not_counted(self) -> tuple[str, str]:
+        return f"{self.title}: its servers do not count their operations", "iosonde lab list says which ones do"
+
+    def _state(self, lab: Lab, server: LabHost) -> ServerState:
+        try:
+            there = bool(self.server_processes(lab, server))
+        except LabError:
+            return ServerState("no answer", False)
+        return ServerState("up", True) if there else ServerState("down", False)
+
+
+def _one_of(options: Mapping[str, str]) -> str:
+    return f"one of {', '.join(options)}" if options else "it has none"

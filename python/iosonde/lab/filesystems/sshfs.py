@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from iosonde.core.errors import InputError
 from iosonde.lab import secure_shell
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
@@ -19,6 +21,14 @@ class _Sshfs(Recipe):
     usual_servers, fixed_servers = 1, True
     commands = {"sshfs": "sshfs", "sshd": "openssh-server"}
     options = {"direct_io": "on: every read and write goes to the server [off]"}
+    live = options
+    of_mounts = {"direct_io": "off"}
+
+    def check(self, n_servers: int, options: Mapping[str, str]) -> None:
+        """One server."""
+        super().check(n_servers, options)
+        if (value := options.get("direct_io", "off")) not in ("on", "off"):
+            raise InputError(f"--set direct_io={value}: neither on nor off")
 
     def start(self, lab: Lab) -> None:
         """Every host has an sshd already."""
@@ -29,7 +39,7 @@ class _Sshfs(Recipe):
         """By its FUSE client."""
         (server,) = lab.servers
         options = "allow_other,reconnect"
-        if lab.description.options.get("direct_io") == "on":
+        if self.of_mount(lab, "direct_io") == "on":
             options += ",direct_io"
         client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", options)
 
@@ -40,6 +50,10 @@ class _Sshfs(Recipe):
     def version(self, lab: Lab) -> str:
         """Of the client."""
         return lab.clients[0].run("sshfs", "--version").splitlines()[0].split()[-1]
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """How clients mount it."""
+        return {"direct_io": self.of_mount(lab, "direct_io")}
 
     def health(self, lab: Lab) -> list[str]:
         """Whether the server lets a client in: mounts connect again by themselves."""

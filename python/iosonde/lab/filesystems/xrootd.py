@@ -13,6 +13,7 @@ from .recipe import Layout, Recipe
 
 REDIRECTOR = "redirector"
 _PORT, _CLUSTER_PORT = 1094, 3121
+_SPACE = {"space": "oss.space", "free": "oss.free"}
 _USER = "nobody"  # it refuses to be root
 _COMMON = """\
 all.export /data r/w
@@ -54,7 +55,7 @@ class _XRootD(Recipe):
         (redirector,) = lab.of_role(REDIRECTOR)
         where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
         client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
-        lab.wait(f"{client.name} mounts", lambda: _is_mounted(lab, client))
+        lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
 
     def layout(self, lab: Lab) -> Layout:
         """Each file whole on one server."""
@@ -68,6 +69,13 @@ class _XRootD(Recipe):
         """Where the file lies on the servers' disks."""
         inside = file.relative_to(lab.mount_point)
         return {server.name: _size(server, server.disk / "data" / inside) for server in lab.servers}
+
+    def facts(self, lab: Lab) -> dict[str, str]:
+        """The space that the redirector knows of: of all its data servers together."""
+        (redirector,) = lab.of_role(REDIRECTOR)
+        told = lab.clients[0].run("xrdfs", f"{redirector.name}.lab:{_PORT}", "query", "space", "/data", limit_s=5)
+        space = dict(word.partition("=")[::2] for word in told.strip().split("&"))
+        return {name: f"{int(space[key]) / 2**20:.0f} MiB" for name, key in _SPACE.items() if key in space}
 
     def health(self, lab: Lab) -> list[str]:
         """Who does not answer: the redirector or a data server."""
@@ -121,12 +129,6 @@ def _answers(client: LabHost, host: LabHost) -> bool:
     except LabError:
         return False
     return True
-
-
-def _is_mounted(lab: Lab, client: LabHost) -> bool:
-    return any(
-        line.split()[4] == str(lab.mount_point) for line in client.run("cat", "/proc/self/mountinfo").splitlines()
-    )
 
 
 def _size(server: LabHost, file: Path) -> int:

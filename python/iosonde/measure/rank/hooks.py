@@ -1,6 +1,7 @@
 """The user's own commands around what is measured: remount, drop server caches, set a factor and read it back.
 
-They change the system and may leave something behind on purpose (a mount's daemon), which then stays.
+They change the system and may leave something behind on purpose (a mount's daemon), which then stays: so they run on
+all CPUs, and not on the core that the rank is bound to.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 from pathlib import Path
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.ranks import temporary
+from iosonde.ranks import binding, temporary
 
 from .command import OUTLIVES, ShellCommand
 from .command import run as run_command
@@ -23,7 +24,7 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
     """Run ``command`` with /bin/sh and return what it printed, at most its last 4 KiB. Raises SystemFaultError."""
     with temporary.directory("hook") as folder:
         path = folder / "output"
-        asked = ShellCommand(command, environment, left_behind=OUTLIVES, timeout_s=TIMEOUT_S)
+        asked = ShellCommand(command, environment, cpus=binding.before(), left_behind=OUTLIVES, timeout_s=TIMEOUT_S)
         result = run_command(asked, path)
         said = _end_of(path)
     if result.exit_code == 0 and not result.fault:

@@ -122,9 +122,10 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
         cache.write_out(root)
     before = mounted.here(root)
     ranks.barrier()
-    if hook and ranks.local_rank == 0:
-        hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
-    ranks.barrier()
+    if hook:
+        if ranks.local_rank == 0:
+            hooks.run(hook, {"TARGET": str(root.parents[1]), "RANK": str(ranks.rank)})
+        ranks.wait_for_all()  # asleep: a hook may take seconds, and spinning would take its CPU
     anew = mounted.here(root) != before
     dropped = anew or cache.drop(root, _names(plan.reads))
     # A page that another rank is just letting go of would be counted as kept.

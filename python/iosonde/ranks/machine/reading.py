@@ -32,8 +32,9 @@ def integer(word: str | None) -> int | None:
         return None
 
 
-def tool(words: Sequence[str], timeout_s: float = TOOL_S) -> str | None:
-    """What a tool prints, in English; None if it is not on PATH, fails, or takes too long."""
+def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = False) -> str | None:
+    """What a tool prints, in English; None if it is not on PATH, takes too long, or fails (but ``whatever_code``: what
+    it printed before)."""
     if not shutil.which(words[0]):
         return None
     try:
@@ -48,7 +49,7 @@ def tool(words: Sequence[str], timeout_s: float = TOOL_S) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout if done.returncode == 0 else None
+    return done.stdout if done.returncode == 0 or whatever_code else None
 
 
 def key_values(content: str, separator: str = ":") -> dict[str, str]:

@@ -22,9 +22,11 @@ def lines(status: LabStatus) -> Iterator[str]:
     yield escape(f"lab {status.name}: {status.file_system}{f' ({status.version})' if status.version else ''}{state}")
     yield from _indented(f"on the clients at {status.mount_point}", 2)
     yield ""
-    rows = [[one.name, one.address, _link(one, status), *_disk(one, status), _cpu(one)] for one in status.hosts]
-    head = ["host", "address", "link", "disk write", "disk read", "CPU used"]
-    yield from table(head, rows, "llrrrr").splitlines()
+    rows = [[one.name, one.address, _link(one, status), *_disk(one, status), _cpu(one), one.serves]
+            for one in status.hosts]  # fmt: skip
+    head = ["host", "address", "link", "disk write", "disk read", "CPU used", "serves"]
+    known = len(head) - (not any(one.serves for one in status.hosts))
+    yield from table(head[:known], [row[:known] for row in rows], "llrrrrl"[:known]).splitlines()
     yield ""
     yield from _indented(_layout(status.layout), 2)
     if status.facts:
@@ -35,6 +37,8 @@ def lines(status: LabStatus) -> Iterator[str]:
         yield from _indented(f"! {one.host}: {_said(one)}, {_ago(one)}; iosonde lab heal undoes it", 2)
     for complaint in status.health:
         yield from _indented(f"! {complaint}", 2)
+    if status.not_asked:
+        yield from _indented(f"~ {status.not_asked}", 2)
 
 
 def listing(found: LabListing) -> Iterator[str]:
@@ -57,7 +61,11 @@ def listing(found: LabListing) -> Iterator[str]:
         for option, meaning in one.options.items():
             yield from _indented(f"--set {option}=…: {meaning}", 14)
         if one.live:
-            yield from _indented(f"lab set, also --set: {', '.join(one.live)}", 14)
+            also = ", also --set" if one.live.keys() - one.options.keys() else ""
+            yield from _indented(f"lab set{also}: {', '.join(one.live)}", 14)
+        told = [f"lab {name}" for name, there in (("profile", one.profiled), ("placement", one.placed)) if there]
+        if told:
+            yield from _indented(", ".join(told), 14)
 
 
 def options(found: LiveOptions) -> Iterator[str]:
@@ -81,7 +89,7 @@ def profile(found: LabProfile) -> Iterator[str]:
             yield ""
         yield escape(f"{server.server}: {server.seconds:.0f} s, read {format_size(server.read_bytes)}, "
                      f"wrote {format_size(server.written_bytes)}")  # fmt: skip
-        rows = [[escape(one.operation), one.count, *map(format_seconds, (one.mean_s, one.min_s, one.max_s)),
+        rows = [[escape(one.operation), one.count, *map(_time, (one.mean_s, one.min_s, one.max_s)),
                  f"{one.share:.1%}"] for one in server.operations]  # fmt: skip
         yield from table(["operation", "count", "mean", "least", "most", "of its time"], rows, "lrrrrr").splitlines()
 
@@ -101,6 +109,10 @@ def healing(found: Healing) -> Iterator[str]:
     yield "not well yet"
     for complaint in found.health:
         yield from _indented(f"! {complaint}", 2)
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else format_seconds(seconds)
 
 
 def _said(one: LabFault) -> str:

@@ -1,16 +1,133 @@
-"""Lustre: how files of the target's directory are striped."""
+"""Lustre: how files of the target's directory are striped, on which servers, with which options of the client, and
+whether it has a connection to each of its servers.
+
+All is asked of the client: ``lfs`` of the mount, ``lctl get_param`` of its parameters, most of which any user may read.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from .. import mount, reading
-from .family import FileSystemFamily
+from ..fact_types import TargetCondition
+from .family import NOT_KNOWN, FileSystemFamily, Redundancy, condition
+
+# Parameters of the client that change what is measured, by its parts: to the servers of data (osc) and of metadata
+# (mdc), and of the mount (llite).
+_OPTIONS = {
+    "osc": ("max_rpcs_in_flight", "max_pages_per_rpc", "max_dirty_mb", "checksums", "short_io_bytes"),
+    "mdc": ("max_rpcs_in_flight", "max_mod_rpcs_in_flight"),
+    "llite": ("max_read_ahead_mb", "max_read_ahead_per_file_mb", "max_cached_mb", "statahead_max", "fast_read"),
+}
+# A connection that is not used is taken down after a while, and comes back with the next request.
+_WELL = ("FULL", "IDLE")
+_COMPONENT = "lcme_id"
+# osc.scratch-OST0000-osc-ffff9c00.max_dirty_mb=2000; the file system's name comes first.
+_PARAMETER = re.compile(r"^(\w+)\.([^.\s]+)\.(\w+)=(.*)$")
+# Of several lines, which only max_cached_mb has: users, max_cached_mb, used_mb …
+_LIMIT = "max_cached_mb"
 
 
 def parse_getstripe(content: str) -> dict[str, Any]:
-    """``lfs getstripe -d``: stripe_count, stripe_size and the like, one or several on a line."""
+    """``lfs getstripe -d``: stripe_count, stripe_size and the like, one or several on a line. A layout of several
+    components (progressive, or with data on the metadata server) has these for each: then ``components`` says them with
+    ``start`` and ``end`` (bytes; None: the end of the file), and ``mirrors`` how often the file is kept."""
+    whole, *parts = re.split(rf"(?m)^ *{_COMPONENT}:.*$", content)
+    if not parts:
+        return _pairs(content)
+    found: dict[str, Any] = {"components": [_component(_pairs(part)) for part in parts]}
+    if (mirrors := _pairs(whole).get("lcm_mirror_count")) is not None:
+        found["mirrors"] = mirrors
+    return found
+
+
+def parse_parameters(content: str, name: str) -> dict[str, str]:
+    """``lctl get_param``: ``osc.max_dirty_mb`` → its value, or all that differ, of the file system of that name."""
+    found: dict[str, list[str]] = {}
+    part = ""
+    for line in content.splitlines():
+        if parameter := _PARAMETER.match(line):
+            kind, of, option, value = parameter.groups()
+            part = f"{kind}.{option}" if of.startswith(f"{name}-") else ""
+            values = [value.strip()] if part and value.strip() else []
+        else:
+            words = line.split()
+            values = words[1:2] if part and words[:1] == [f"{_LIMIT}:"] else []
+        if values:
+            found.setdefault(part, []).extend(values)
+    return {option: ", ".join(dict.fromkeys(values)) for option, values in found.items()}
+
+
+def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
+    """``lctl get_param osc.*.import mdc.*.import``: target → (state of the connection, the server's address)."""
+    found = {}
+    for block in re.split(r"(?m)^\w+\.[^.\s]+\.import=.*$", content)[1:]:
+        told = reading.key_values(block)
+        target = told.get("target", "").removesuffix("_UUID")
+        if target.startswith(f"{name}-"):
+            server = told.get("current_connection", "").strip('"')
+            found[target.removeprefix(f"{name}-")] = (told.get("state", ""), server)
+    return found
+
+
+def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
+    """Targets without a connection: ``OST0001 on 10.0.0.5@tcp: DISCONN``."""
+    return [f"{target}{f' on {server}' if server else ''}: {state or 'no state'}"
+            for target, (state, server) in sorted(imports.items()) if state not in _WELL]  # fmt: skip
+
+
+def name_of(source: str) -> str:
+    """``10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub`` → ``scratch``."""
+    return source.rpartition(":/")[2].partition("/")[0]
+
+
+def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
+    version = reading.tool(["lfs", "--version"])
+    striping = parse_getstripe(reading.tool(["lfs", "getstripe", "-d", str(target)]) or "")
+    imports = _imports(found)
+    return {"version": version.split()[-1] if version else None, "striping": striping, **_spread(striping, imports)}
+
+
+def _spread(striping: dict[str, Any], imports: dict[str, tuple[str, str]]) -> Redundancy | dict[str, Any]:
+    """One copy, unless the layout says mirrors: these are made equal later, by a command of its own."""
+    if not imports:
+        return {}
+    data = {server for target, (_, server) in imports.items() if target.startswith("OST") and server}
+    return {**NOT_KNOWN, "copies": 1 if striping and striping.get("mirrors", 1) == 1 else None,
+            "servers": sorted(data) or None}  # fmt: skip
+
+
+def _condition(target: Path, found: mount.Mount) -> TargetCondition | None:
+    options = parse_parameters(_parameters(_wanted()) or "", name_of(found.source))
+    imports = _imports(found)
+    if not options and not imports:
+        return None
+    return condition(troubles(imports) if imports else None, options)
+
+
+def _imports(found: mount.Mount) -> dict[str, tuple[str, str]]:
+    return parse_imports(_parameters(["osc.*.import", "mdc.*.import"]) or "", name_of(found.source))
+
+
+def _wanted() -> Iterator[str]:
+    yield from (f"{part}.*.{option}" for part, options in _OPTIONS.items() for option in options)
+
+
+def _parameters(names: Iterator[str] | list[str]) -> str | None:
+    """What it prints of those that there are: versions differ, and of one that is not there it complains."""
+    return reading.tool(["lctl", "get_param", *names], whatever_code=True)
+
+
+def _component(pairs: dict[str, Any]) -> dict[str, Any]:
+    start, end = pairs.pop("lcme_extent.e_start", None), pairs.pop("lcme_extent.e_end", None)
+    known = {key: value for key, value in pairs.items() if not key.startswith("lcme_")}
+    return {"start": start, "end": end if isinstance(end, int) else None, **known}
+
+
+def _pairs(content: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     words = content.split()
     for key, value in zip(words, words[1:], strict=False):
@@ -20,12 +137,4 @@ def parse_getstripe(content: str) -> dict[str, Any]:
     return found
 
 
-def _identity(target: Path, found: mount.Mount) -> dict[str, Any]:
-    version = reading.tool(["lfs", "--version"])
-    return {
-        "version": version.split()[-1] if version else None,
-        "striping": parse_getstripe(reading.tool(["lfs", "getstripe", "-d", str(target)]) or ""),
-    }
-
-
-FAMILY = FileSystemFamily("lustre", _identity, ("lustre",))
+FAMILY = FileSystemFamily("lustre", _identity, ("lustre",), condition=_condition)

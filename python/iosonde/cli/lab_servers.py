@@ -1,0 +1,26 @@
+"""Hands on the servers of the lab that a campaign is measured in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde import campaign
+from iosonde import lab as labs
+
+if TYPE_CHECKING:
+    from iosonde.measure.servers_seen import ServerHands
+
+
+def of_target(target: Path, profile: bool) -> ServerHands | None:
+    """Of a target on a lab's file system; None where this is no host of a lab. ``profile``: they are to count."""
+    if not labs.inside():
+        return None
+    lab = labs.open_lab()
+    if not target.is_relative_to(lab.mount_point):
+        return None
+    return campaign.caller.ServerHands(
+        states=lambda: {name: (one.says, one.well) for name, one in labs.servers_now(lab).items()},
+        count=(lambda: labs.count_operations(lab, True)) if profile else None,
+        counted=(lambda: labs.profile(lab).to_dict()) if profile else None,
+    )

@@ -1,0 +1,64 @@
+"""How new files of CephFS are cut into objects: the layout of the mount's root, kept in its extended attributes.
+
+A file is written to ``stripe_count`` objects in turns, ``stripe_unit`` bytes to each, until they have ``object_size``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from iosonde.core.errors import InputError
+from iosonde.core.units import parse_size
+from iosonde.lab.hosts import LabHost
+from iosonde.lab.lab import Lab
+
+NAMES = ("stripe_count", "stripe_unit", "object_size")
+_USUAL = {"stripe_count": 1, "stripe_unit": 4 * 2**20, "object_size": 4 * 2**20}
+_LEAST = 64 * 2**10
+_ATTRIBUTE = "ceph.dir.layout"
+
+
+def check(options: Mapping[str, str]) -> None:
+    """Of a new file system. Raises InputError for what Ceph would refuse."""
+    _check_fit({**_USUAL, **_values(options)}, options)
+
+
+def read(lab: Lab, client: LabHost) -> dict[str, str]:
+    """That of the root, sizes in bytes."""
+    root = str(lab.mount_point)
+    return {name: client.run("getfattr", "--only-values", "-n", f"{_ATTRIBUTE}.{name}", root).strip() for name in NAMES}
+
+
+def change(lab: Lab, client: LabHost, options: Mapping[str, str]) -> None:
+    """Of the root: files that are made from now on have it. Raises InputError for parts that do not fit each other."""
+    now = {name: int(value) for name, value in read(lab, client).items()}
+    whole = now | _values(options)
+    _check_fit(whole, options)
+    # An object never gets smaller than a unit, at no moment: Ceph takes one after the other.
+    order = NAMES if whole["object_size"] < now["object_size"] else NAMES[::-1]
+    for name in order:
+        if whole[name] != now[name]:
+            client.run("setfattr", "-n", f"{_ATTRIBUTE}.{name}", "-v", str(whole[name]), str(lab.mount_point))
+
+
+def _check_fit(whole: Mapping[str, int], given: Mapping[str, str]) -> None:
+    if set(NAMES) & set(given) and whole["object_size"] % whole["stripe_unit"]:
+        raise InputError(
+            f"object_size {whole['object_size']} is no multiple of stripe_unit {whole['stripe_unit']}",
+            "--set stripe_unit=1MiB --set object_size=4MiB",
+        )
+
+
+def _values(options: Mapping[str, str]) -> dict[str, int]:
+    return {name: _value(name, options[name]) for name in NAMES if name in options}
+
+
+def _value(name: str, text: str) -> int:
+    if name == "stripe_count":
+        if not (text.isascii() and text.isdigit() and int(text)):
+            raise InputError(f"--set {name}={text}: not a number of objects", f"--set {name}=2")
+        return int(text)
+    size = parse_size(text)
+    if size < _LEAST or size % _LEAST:
+        raise InputError(f"--set {name}={text}: not a multiple of 64 KiB", f"--set {name}=1MiB")
+    return size

@@ -1,0 +1,64 @@
+"""`ceph tell DAEMON perf dump` as data: what each OSD and the metadata server did, and how long it took on average.
+
+Ceph keeps sums: the least and the most of a latency are not known.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from iosonde.lab.lab import Lab
+from iosonde.lab.profile import ProfiledOperation, ServerProfile, with_shares
+
+MDS = "mds.m"
+_SINCE = "ceph-counted-since"
+# Counter of an OSD → what it is: of clients, and what another OSD passed on.
+_OF_OSD = {
+    "op_r_latency": "read", "op_w_latency": "write", "op_rw_latency": "read and write",
+    "subop_w_latency": "copy from another OSD",
+}  # fmt: skip
+_REQUEST, _LATENCY = "req_", "_latency"
+
+
+def osds(lab: Lab) -> list[str]:
+    """Their names, by server."""
+    return [f"osd.{number}" for number in range(len(lab.servers))]
+
+
+def begin(lab: Lab) -> None:
+    """Note that all counts are zero now."""
+    (lab.directory / _SINCE).write_text(repr(time.time()))
+
+
+def seconds(lab: Lab) -> float:
+    """Since that; since the lab was brought up where it never was."""
+    since = lab.directory / _SINCE
+    with suppress(OSError, ValueError):
+        return time.time() - float(since.read_text())
+    return time.time() - (lab.directory / "ceph.conf").stat().st_mtime
+
+
+def of_osd(server: str, told: Mapping[str, Any], seconds: float) -> ServerProfile:
+    """One OSD. Bytes are those of clients: what another OSD passed on is not among them."""
+    counters = told["osd"]
+    found = [_operation(name, counters[key]) for key, name in _OF_OSD.items() if key in counters]
+    return ServerProfile(server, seconds, int(counters["op_out_bytes"]), int(counters["op_in_bytes"]),
+                         with_shares(one for one in found if one.count))  # fmt: skip
+
+
+def of_mds(server: str, told: Mapping[str, Any], seconds: float) -> ServerProfile:
+    """The metadata server: the requests of clients, as create, getattr, unlink."""
+    found = [
+        _operation(key.removeprefix(_REQUEST).removesuffix(_LATENCY), value)
+        for key, value in told["mds_server"].items()
+        if key.startswith(_REQUEST) and key.endswith(_LATENCY)
+    ]
+    return ServerProfile(server, seconds, 0, 0, with_shares(one for one in found if one.count))
+
+
+def _operation(name: str, counter: Mapping[str, float]) -> ProfiledOperation:
+    count = int(counter["avgcount"])
+    return ProfiledOperation(name, count, counter["sum"] / count if count else 0.0, None, None)

@@ -1,0 +1,25 @@
+"""Options of clients' mounts that were changed while a lab is up: kept in its directory, where mounts read them."""
+
+from __future__ import annotations
+
+import json
+
+from iosonde.lab.lab import Lab
+
+_FILE = "mount-options.json"
+
+
+def changed(lab: Lab) -> dict[str, str]:
+    """Those that were changed, with their values now."""
+    try:
+        found: dict[str, str] = json.loads((lab.directory / _FILE).read_text())
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def keep(lab: Lab, option: str, value: str) -> None:
+    """Have all mounts from now on made with it."""
+    beside = lab.directory / f".{_FILE}"
+    beside.write_text(json.dumps(changed(lab) | {option: value}) + "\n")
+    beside.replace(lab.directory / _FILE)

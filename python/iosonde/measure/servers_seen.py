@@ -1,0 +1,84 @@
+"""The servers of an emulated cluster around a trial: their state as they see it themselves, and what they counted.
+
+Who stands beside the servers is passed in: a client of a real system cannot ask them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iosonde.core.errors import IosondeError
+from iosonde.core.types import Observation
+from iosonde.ranks.machine import TargetCondition
+from iosonde.ranks.machine.filesystems.family import condition
+
+RAW = "servers-profile.json"
+OPERATION = "servers"
+# Key of what they counted together → unit.
+_TOGETHER = {"read_bytes": "bytes", "written_bytes": "bytes", "operations": "operations"}
+
+
+@dataclass(frozen=True)
+class ServerHands:
+    """``states``: host → (what serves there, whether that is well). ``count`` has the servers count from zero and
+    ``counted`` tells what they did since, as plain values; None where that is not asked for. All may raise
+    IosondeError."""
+
+    states: Callable[[], Mapping[str, tuple[str, bool]]]
+    count: Callable[[], None] | None = None
+    counted: Callable[[], dict[str, Any]] | None = None
+
+
+@dataclass
+class ServersOfTrial:
+    """What is known of them before and after one trial; nothing where there are no ``hands``."""
+
+    hands: ServerHands | None
+    facts: dict[str, Any] = field(default_factory=dict)
+    raw: dict[str, bytes | Path] = field(default_factory=dict)
+    observations: list[Observation] = field(default_factory=list)
+
+    def look(self, when: str, seen_by_client: TargetCondition | None) -> TargetCondition | None:
+        """The states ``when`` (before, after), and the condition with what troubles the servers where the client knows
+        of no trouble."""
+        if self.hands is None:
+            return seen_by_client
+        try:
+            states = self.hands.states()
+        except IosondeError as error:
+            states = {"servers": (error.message, False)}
+        if not states:
+            return seen_by_client
+        self.facts[when] = {host: says for host, (says, _) in states.items()}
+        troubles = [f"{host}: {says}" for host, (says, well) in states.items() if not well]
+        if seen_by_client is None:
+            return condition(troubles)
+        return {**seen_by_client, "health": seen_by_client["health"] or troubles}
+
+    def count(self) -> None:
+        """Have them count, where that is asked for."""
+        if self.hands and self.hands.count:
+            try:
+                self.hands.count()
+            except IosondeError as error:
+                self.facts["profile"] = {"why_not": error.message}
+
+    def counted(self, repetition: int) -> None:
+        """Keep what they counted: all of it as it is, and the sums."""
+        if not self.hands or not self.hands.counted or "profile" in self.facts:
+            return
+        try:
+            found = self.hands.counted()
+        except IosondeError as error:
+            self.facts["profile"] = {"why_not": error.message}
+            return
+        self.raw[RAW] = json.dumps(found, indent=1).encode()
+        self.facts["profile"] = found["together"]
+        self.observations += [
+            Observation(OPERATION, name, float(found["together"][name]), unit, repetition=repetition)
+            for name, unit in _TOGETHER.items()
+        ]

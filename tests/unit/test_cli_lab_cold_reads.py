@@ -1,0 +1,72 @@
+"""Cold reads in a lab: clients that keep data themselves are mounted anew, unless it is said what is done before."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from iosonde.cli import lab_campaign
+from iosonde.lab import place
+from iosonde.measure import trial
+from iosonde.measure.rank import hooks
+from iosonde.measure.spec import CLIENTS_ANEW, CacheRegime
+from iosonde.ranks import binding
+
+ADDED = ("--before-reads", CLIENTS_ANEW)
+PHASES = "steps: [{workload: envelope}]\n"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.setenv(place.ROOT, str(tmp_path))
+    monkeypatch.setattr(place, "FACTS", str(tmp_path / "facts"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("file_system", ["glusterfs", "ceph", "moosefs", "openafs"])
+def test_where_clients_keep_data_they_are_mounted_anew(file_system, capsys):
+    words = ("--nodes", "1,2", "--store", "s")
+    assert lab_campaign.remounting(words, [file_system]) == (*ADDED, *words)
+    assert "mounts anew" in capsys.readouterr().err
+    assert lab_campaign.remounting(words, ["local", file_system]) == (*ADDED, *words)
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("--before-reads", "mine"), ""), (("--cache", "warm"), ""), (("ls",), ""),
+        (("e.yaml",), PHASES + "cache: {before_reads: mine}\n"), (("e.yaml",), "steps: [ls]\n"),
+        (("e.yaml",), "steps: [{workload: envelope, cache: warm}]\n"),
+    ],
+)  # fmt: skip
+def test_not_where_it_is_said_what_is_done_or_nothing_reads_cold(here, words, file):
+    (here / "e.yaml").write_text(file)
+    assert lab_campaign.remounting(words, ["glusterfs"]) == words
+
+
+def test_a_file_with_a_lab_or_between_trials_has_it_too(here):
+    (here / "e.yaml").write_text(PHASES + "cache: drop\nlab: {file_system: [nfs, ceph]}\n")
+    assert lab_campaign.remounting(("e.yaml",), ["nfs", "ceph"]) == (*ADDED, "e.yaml")
+    assert lab_campaign.remounting(("e.yaml",), ["nfs", "sshfs", "local", "xrootd"]) == ("e.yaml",)
+
+
+def test_a_new_mount_of_clients_makes_no_server_forget():
+    facts = {"machine": {"mount": {"type": "fuse.glusterfs", "source": "server1:/lab"}}}
+    for hook, said in ((CLIENTS_ANEW, "warm"), ("ssh server1 drop", "cold-requested"), ("", "warm")):
+        bench = SimpleNamespace(facts=facts, cache=CacheRegime(before_reads=hook))
+        assert trial._server_cache(bench) == said
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU")
+def test_a_hook_runs_where_the_rank_was_before_it_was_bound(monkeypatch):
+    """The daemon of a mount that it makes stays, and must not share the one core of a rank that spins."""
+    mine = os.sched_getaffinity(0)
+    monkeypatch.setattr(binding, "_before", set(mine))
+    os.sched_setaffinity(0, {min(mine)})
+    try:
+        assert int(hooks.run("nproc", {})) == len(mine)
+    finally:
+        os.sched_setaffinity(0, mine)
