@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS
+from iosonde.core.table import Cell as Level
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
@@ -23,13 +24,13 @@ from .bound_words import shown
 THE_LAB = "the lab"
 _MADE_BY = {"client": "client", "servers": "chained"}
 # A live option of a file system that says how many copies there are: it may change from trial to trial.
-_COPIES = ("goal", "size")
+_COPIES = ("goal", "pool_size")
 
 
 def truth_of(run: StoredRun) -> dict[str, Any]:
     """Field → its value in the lab of this run; empty where it was measured in none, or without servers."""
     lab = (run.facts.get("machine") or {}).get("lab")
-    if not isinstance(lab, Mapping):
+    if not isinstance(lab, Mapping) or "description" not in lab:
         return {}
     from iosonde.lab.description import of_dict
 
@@ -103,7 +104,7 @@ def _parts(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Sequence
     keys = [tuple(one.get(name) for name in names) for one in truths]
     found = []
     for key in dict.fromkeys(keys):
-        labels = {f"lab_{_word(name)}": "" if value is None else shown(name, value)
+        labels: dict[str, Level] = {f"lab_{_word(name)}": "" if value is None else shown(name, value)
                   for name, value in zip(names, key, strict=True)}  # fmt: skip
         rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]
         found.append(BoundCell(cell.by | labels, np.array(rows, dtype=np.intp)))
