@@ -42,7 +42,7 @@ endif
 # Images of containers set it to stay small; here every process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run quick test test-docs test-mpi test-nodes test-lab lab-deps test-faults test-faults-ci test-browser bench golden lint lock clean \
+.PHONY: help run quick test test-docs test-mpi test-nodes test-lab test-lab-law lab-deps test-faults test-faults-ci test-browser bench golden lint lock clean \
 	setup
 
 help: ## this list
@@ -90,7 +90,12 @@ test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real 
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_MISSING"
 	@cargo test --quiet --locked --package iosonde-nfs-mount
-	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest -m 'not slow' tests/lab $(PYTEST_OPTIONS)
+
+# Streams of seconds, one set-up after another; LAW_FIGURES=FILE keeps what was measured.
+test-lab-law: .venv/.dev ## the bound against what is measured in labs, in every set-up (as root; about 25 min)
+	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
 
 lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the lab's file systems, installed by apt-get (as root)
 	@packages=$$(PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_PACKAGES"); test -n "$$packages" || { echo "all packages of labs are there"; exit 0; }; \

@@ -10,6 +10,7 @@ import pytest
 
 from iosonde.core.errors import InputError
 from iosonde.lab import LabDescription, calibrate, faults, hosts, listing, place, run_words, teardown, tools
+from iosonde.lab.description import GOODPUT
 from iosonde.lab.filesystems import glusterfs_profile
 from iosonde.lab.lab import labs, only, open_lab, planned
 from iosonde.lab.links import SWITCH
@@ -141,7 +142,7 @@ def test_what_is_missing_is_named_with_its_package(monkeypatch):
 def test_what_is_off_by_more_than_a_tenth_is_said(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     asked = LabDescription("local", net_bits_per_s=1e9, disk_read=100e6, disk_write=100e6, scale=10)
-    wanted = 1e8 / 8 * calibrate.GOODPUT
+    wanted = 1e8 / 8 * GOODPUT
     links = [{"from": "a", "to": "b", "bytes_per_s": share * wanted} for share in (0.91, 1.09, 0.89)]
     disks = [{"host": "s", "read_bytes_per_s": 8.9e6, "write_bytes_per_s": 10.9e6}]
     told = calibrate.off(asked, {"links": links, "disks": disks, "load": 2.5})

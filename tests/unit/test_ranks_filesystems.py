@@ -269,7 +269,8 @@ def test_moosefs_is_known_by_its_source_and_told_by_its_master(tools, tmp_path):
         "data_parts": None, "parity_parts": None, "servers": list(SERVERS),
     }  # fmt: skip
     assert "-H 10.94.0.1 -P 9421 -SCS" in asked.read_text()
-    assert filesystems.condition(tmp_path, found)["health"] == []
+    now = filesystems.condition(tmp_path, found)
+    assert (now["health"], now["options"]) == ([], {"goal": "2"})
     tools("mfscli", ONE)
     assert filesystems.condition(tmp_path, found)["health"] == ["10.94.0.2:9422 down"]
     tools("mfscli", NO_MASTER)
@@ -345,6 +346,15 @@ def test_ceph_s_tool_is_asked_no_more_once_it_did_not_answer(tools, tmp_path):
         assert filesystems.identity(tmp_path, found)["copies"] is None
         assert filesystems.condition(tmp_path, found) is None
     assert [line.split()[2] for line in asked.read_text().splitlines()] == ["version", "health"] * 2
+
+
+def test_how_many_copies_a_pool_has_now_is_asked_before_each_trial(tools, monkeypatch, tmp_path):
+    """It may be changed between two trials, and is then a factor."""
+    monkeypatch.setattr(ceph, "layout_of", lambda path, mount_point: {"pool": "data"})
+    asked = tools("ceph", '{"status": "HEALTH_OK", "checks": {}, "pool": "data", "size": 3}')
+    now = filesystems.condition(tmp_path, on(tmp_path, "ceph-fuse", "fuse.ceph-fuse"))
+    assert (now["health"], now["options"]) == ([], {"pool_size": "3"})
+    assert "osd pool get data size" in asked.read_text()
 
 
 def test_a_file_system_that_says_nothing_of_itself_is_not_asked_how_it_is(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
-from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.asked import Asked
@@ -24,14 +23,18 @@ from iosonde.model.bound import words
 from iosonde.model.bound.bound import Ceiling, ceiling
 from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
 
-from . import roofline, waterfall
+from . import bound_words, roofline, waterfall
 from .answer import Answer
-from .bound_inputs import Inputs, of_column
+from .bound_cells import BoundCell, cells
+from .bound_inputs import BY_HAND, Inputs, of_column
+from .lab_truth import THE_LAB, LabTruths
 from .roofline import CeilingLines
 from .shared_files import SharedFiles
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
+_NESTED = ("by", "used", "limit", "inputs", "warnings")
+_NODES = "the nodes of the trials"
 _LINKS = ("network_clients", "network_servers", "fabric")
 
 
@@ -91,6 +94,12 @@ class Bounds(Answer):
         return unknown([self.alone] if self.alone else [one.ceiling for one in self.shares])
 
     @property
+    def origins(self) -> list[str]:
+        """Where the numbers are from, in sentences, if some are from a lab: nobody said these."""
+        found = bound_words.sources(self.shares)
+        return bound_words.said(found) if any(one.startswith(THE_LAB) for one in found) else []
+
+    @property
     def seconds(self) -> float | None:
         """T = D/S."""
         return None if self._same is None or not self.data else self._same.seconds(self.data)
@@ -125,8 +134,7 @@ class Bounds(Answer):
         if self.alone:
             return [dict(term) for term in self.alone.to_json()["terms"]]
         return [
-            {**{key: value for key, value in one.to_json().items() if key not in ("by", "used", "limit", "warnings")},
-             **one.by}
+            {**{key: value for key, value in one.to_json().items() if key not in _NESTED}, **one.by}
             for one in self.shares
         ]  # fmt: skip
 
@@ -164,46 +172,41 @@ def shares(source: Source, inputs: Inputs, asked: Asked, how: How) -> tuple[list
     found: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
     if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
-        if "clients" in inputs.by_hand:
+        if inputs.given.get("clients") == BY_HAND:
             of_given = f"bounds are those of N = {inputs.system.clients:g} clients, as was given"
             warnings[f"{of_given}, whatever number of nodes a trial had"] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
-    shared = SharedFiles(source)
+    shared, labs = SharedFiles(source), LabTruths.of(source)
     for response in responses(source, asked):
         scale, doubt = _scale(response.unit, how)
         if scale is None:
             continue
         said = [doubt] if doubt else []
         warnings |= dict.fromkeys([*response.warnings, *said])
-        for cell in _cells(response, given):
-            share = _share(response, cell, scale, _of_cell(response, cell, inputs, shared, how), asked.level, how)
-            found.append(share)
-    warnings |= shared.notes
+        for cell in labs.apart(response, cells(response, given)):
+            told = labs.truth(cell.runs(response))
+            truth = inputs.beneath(told)
+            warnings |= dict.fromkeys(bound_words.not_taken(told, truth))
+            own = _of_cell(response, cell, inputs, truth, shared, how)
+            made = _share(response, cell, scale, own, asked.level, how)
+            found.append(replace(made, sources=_sources(inputs, truth)))
+    warnings |= dict.fromkeys((*shared.notes, *labs.warnings))
     if not found:
         raise InputError("nothing in DATA is a rate of bytes", "name the column with --response, its unit with --unit")
     return found, list(warnings)
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """The trials at one setting: ``rows`` of the response that have a value."""
-
-    by: dict[str, Level]
-    rows: npt.NDArray[np.intp]
-
-
-def _cells(response: Response, given: Sequence[str]) -> Iterator[_Cell]:
-    """The settings of a response: its factors, and the columns that are ``given`` as words of the system."""
-    known = ~np.isnan(response.values)
-    by = list(dict.fromkeys([*response.names, *given]))
-    for key, rows in response.rows.groups(by):
-        present = np.sort(rows[known[rows]])
-        if present.size:
-            yield _Cell(dict(zip(by, key, strict=True)), present)
+def _sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
+    """Field of the system → where its number is from."""
+    columns = {
+        field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
+        for field, name in inputs.columns.items()
+    }
+    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.given)
 
 
-def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
+def _share(response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How) -> MeasuredShare:
     values, metric = response.values[cell.rows], _metric(response)
     of_time = (how.unit or response.unit) in TIMES
     _check_rates(response, cell, values, of_time)
@@ -212,23 +215,20 @@ def _share(response: Response, cell: _Cell, scale: float, inputs: Inputs, level:
     measured, share, verdict = share_of(rates, made, level, worst.s, best.s)
     if response.within_run:
         measured, share = (_within_run(one) for one in (measured, share))
-    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, _runs(response, cell),
+    return MeasuredShare(cell.by, response.operation, metric, made, measured, share, verdict, cell.runs(response),
                          dict(inputs.columns), response.rows.level_units(cell.by))  # fmt: skip
 
 
-def _of_cell(response: Response, cell: _Cell, inputs: Inputs, shared: SharedFiles, how: How) -> Inputs:
-    """The systems of one cell: what its columns say of them, and what was done."""
-    fields: dict[str, Any] = {
+def _of_cell(
+    response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
+) -> Inputs:
+    """The systems of one cell: what its lab and its columns say of them, and what was done."""
+    fields: dict[str, Any] = dict(truth) | {
         name: of_column(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
     }
     fields["operation"] = how.operation or ("read" if "read" in f"{response.operation}{_metric(response)}" else "write")
-    fields |= shared.fields(response.operation, _runs(response, cell), replace(inputs.system, **fields))
+    fields |= shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
     return inputs.changed(fields)
-
-
-def _runs(response: Response, cell: _Cell) -> tuple[str, ...]:
-    known = "run" in response.rows.columns
-    return tuple(map(str, response.rows.columns["run"].values[cell.rows])) if known else ()
 
 
 def _metric(response: Response) -> str:
@@ -241,7 +241,7 @@ def _within_run(estimate: Estimate) -> Estimate:
     return replace(estimate, n=1, warnings=(said, *estimate.warnings))
 
 
-def _check_rates(response: Response, cell: _Cell, values: npt.NDArray[np.float64], of_time: bool) -> None:
+def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], of_time: bool) -> None:
     """Raises DataError at the first trial that is no rate: below 0, or a time that is not above it."""
     wrong = values <= 0 if of_time else values < 0
     if wrong.any():

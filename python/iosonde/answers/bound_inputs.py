@@ -29,6 +29,7 @@ from .cluster_file import described
 
 ValueT = TypeVar("ValueT")
 
+BY_HAND = "by hand"
 # General word → those that it stands for.
 _HIDES = {
     "disk": ("disk_read", "disk_write"), "network": ("client_network", "server_network"),
@@ -40,26 +41,28 @@ _HIDES = {
 class Said:
     """What was said of a system. ``fields``: field → text, a number with its unit or the name of a column of DATA.
     ``words``: further fields, ready (see :func:`words_of`). ``probe``: a file of ``iosonde probe --json``, or a
-    store. ``cluster``: a file as ``iosonde upgrade`` reads it, or what it would hold."""
+    store. ``cluster``: a file as ``iosonde upgrade`` reads it, or what it would hold. ``known``: fields that a probe is
+    not to tell, since a lab does."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     probe: str | None = None
     cluster: str | Mapping[str, Any] | None = None
+    known: Collection[str] = ()
 
 
 @dataclass(frozen=True)
 class Inputs:
     """The systems that were said: as they are, and with every measured input at its worst and best end (the same where
-    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``by_hand``: the fields that
-    somebody gave as numbers or words."""
+    nothing was measured). ``columns``: field → column of DATA that gives it row by row; ``given``: field → who said it,
+    in words."""
 
     system: System
     worst: System
     best: System
     columns: dict[str, str]
     notes: tuple[str, ...] = ()
-    by_hand: frozenset[str] = frozenset()
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[System, System, System]:
@@ -69,7 +72,16 @@ class Inputs:
     def changed(self, fields: Mapping[str, Any]) -> Inputs:
         """The same with some fields set anew."""
         system, worst, best = (with_settings(one, fields) for one in self.all)
-        return Inputs(system, worst, best, self.columns, self.notes, self.by_hand)
+        return Inputs(system, worst, best, self.columns, self.notes, self.given)
+
+    def beneath(self, truth: Mapping[str, Any]) -> dict[str, Any]:
+        """What a lab says that nobody else said."""
+        left = _beneath({*self.given, *self.columns}, truth)
+        if "replicas" in {*self.given, *self.columns} and truth.get("redundancy") == "erasure":
+            left = {name: value for name, value in left.items() if name not in {"redundancy", *_HIDES["redundancy"]}}
+        if "servers" in {*self.given, *self.columns} and "disks" in left:
+            del left["disks"]  # each server of a lab has one: how many other servers have nobody knows
+        return left
 
 
 def words_of(
@@ -91,22 +103,24 @@ def read(said: Said, table: Table | None, level: float) -> Inputs:
     """The systems of what was ``said``; texts that are no numbers name columns of ``table``. What was said by hand
     comes before the cluster's description, and that before the probe. Raises InputError, DataError."""
     fixed, columns = _by_hand(said, table)
-    by_hand = frozenset(fixed)
     given = {*fixed, *columns}
     told, words = described(said.cluster) if said.cluster is not None else ({}, {})
     told, words = _beneath(given, told), _beneath(given, words)
+    who = dict.fromkeys({**told, **words}, "the cluster's description") | dict.fromkeys(fixed, BY_HAND)
     fixed = words | fixed
     if "replicas" in {*fixed, *columns, *told} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
-    given = {*fixed, *columns, *told}
+    given = {*fixed, *columns, *told, *said.known}
     probed = _probed(said, str(fixed.get("operation", "write")), given, level)
     fixed = probed.words | fixed
     measured = _beneath(given, probed.fields) | told
+    who = dict.fromkeys({**_beneath(given, probed.fields), **probed.words}, "the probe") | who
+    who.pop("operation", None)  # of what was done DATA tells
     _check_idle({*fixed, *columns}, measured)
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *told}:
         raise InputError("--redundancy says nothing without --replicas", "give --replicas, as 2")
     systems = [with_settings(System(), {name: ends[i] for name, ends in measured.items()} | fixed) for i in range(3)]
-    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes, by_hand)
+    return Inputs(systems[0], systems[1], systems[2], columns, probed.notes, who)
 
 
 def _by_hand(said: Said, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:

@@ -15,7 +15,6 @@ from .filesystems import recipe_of
 from .hosts import LabHost
 from .lab import Lab
 
-GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
 _OFF = 0.10
 _LINK_S, _DISK_S = 0.5, 0.4
 _PROGRAM = Path(__file__).with_name("rate_program.py")
@@ -51,8 +50,7 @@ def _disk(server: LabHost) -> dict[str, Any]:
 def off(asked: LabDescription, found: dict[str, Any]) -> list[str]:
     """What was measured more than 10 % off what was asked for, and a machine that is too busy to be believed."""
     warnings = []
-    if asked.link_bits_per_s:
-        wanted = asked.link_bits_per_s / 8 * GOODPUT
+    if wanted := asked.goodput:
         for one in found["links"]:
             if abs(one["bytes_per_s"] / wanted - 1) > _OFF:
                 warnings.append(

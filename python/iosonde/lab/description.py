@@ -12,6 +12,7 @@ from iosonde.core.units import parse_rate, parse_seconds, parse_size
 
 # tmpfs: data is in memory only, as in MemFS.
 BASE_FILE_SYSTEMS = ("xfs", "ext4", "ext3", "btrfs", "tmpfs")
+GOODPUT = 0.956  # of Ethernet's bits, TCP at an MTU of 1500: 1448 of 1514 bytes
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
@@ -56,6 +57,11 @@ class LabDescription:
     def link_bits_per_s(self) -> float | None:
         """The rate that each link is shaped to."""
         return self.net_bits_per_s and self.net_bits_per_s / self.scale
+
+    @property
+    def goodput(self) -> float | None:
+        """What TCP gets of each link, in bytes/s."""
+        return self.link_bits_per_s and self.link_bits_per_s / 8 * GOODPUT
 
     @property
     def read_rate(self) -> float | None:

@@ -5,28 +5,21 @@ The page bounds its own cells: by what ``--bound`` says, or by the probe that a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from iosonde.answers.bound import Bounds, How, shares
 from iosonde.answers.bound_inputs import Inputs, Said, own_probe
 from iosonde.answers.bound_inputs import read as inputs_of
+from iosonde.answers.bound_words import shown, sources
+from iosonde.answers.lab_truth import THE_LAB, LabTruths
 from iosonde.answers.roofline import rooflines
 from iosonde.answers.waterfall import Losses
 from iosonde.answers.waterfall import said as said_of_fall
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import levels_shown
-from iosonde.core.system_words import OPTIONS, size
-from iosonde.core.units import (
-    format_rate,
-    format_seconds,
-    format_size,
-    parse_per_byte,
-    parse_rate,
-    parse_seconds,
-    parse_size,
-)
+from iosonde.core.system_words import OPTIONS
+from iosonde.core.units import parse_size
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.model.bound.shares import MeasuredShare
@@ -62,19 +55,20 @@ class Started:
 def start(source: Source, asked: str | None, wanted: Asked) -> Started:
     """What was asked for raises IosondeError where it cannot be; what a store's own probe cannot bound is said."""
     of_store, level = source.store is not None, wanted.level
-    probe = own_probe(source.store)
-    if asked is None and probe is None:
+    probe, labs = own_probe(source.store), LabTruths.of(source)
+    if asked is None and probe is None and not labs.by_run:
         return Started(of_store, level)
     given = parse(asked) if asked is not None else GivenSystem({}, {}, {})
     amount = given.others.get("data")
     size_asked = None if amount is None else float(parse_size(amount))
     how = How(given.others.get("unit"), given.words.get("operation"), size_asked)
     try:
-        found, inputs, notes = _found(source, given, given.others.get("probe", probe), wanted, how)
+        found, inputs, notes = _found(source, given, (probe, labs.names), wanted, how)
     except IosondeError as error:
         if asked is not None:
             raise
-        return Started(of_store, level, missing=(f"The store knows a probe, but no bound: {error.message}.",))
+        known = "a lab" if labs.by_run else "a probe"
+        return Started(of_store, level, missing=(f"The store knows {known}, but no bound: {error.message}.",))
     return Started(of_store, level, tuple(found), inputs, tuple(notes), losses=Losses(found))
 
 
@@ -86,7 +80,7 @@ def _bound(started: Started) -> Bound:
     lines = rooflines(found, _against(inputs), _title)
     return Bound(
         sentence=made.sentence,
-        inputs=_inputs(inputs, started.of_store),
+        inputs=_inputs(inputs, started.of_store, _of_labs(found)),
         assumptions=tuple(made.assumptions),
         notes=(*started.notes, *made.unknown, *why),
         by=names,
@@ -97,7 +91,7 @@ def _bound(started: Started) -> Bound:
 
 
 def _found(
-    source: Source, given: GivenSystem, probe: str | None, asked: Asked, how: How
+    source: Source, given: GivenSystem, known: tuple[str | None, Collection[str]], asked: Asked, how: How
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
     """The cells in the order of the page, the inputs by operation, and what is in doubt."""
     found: list[MeasuredShare] = []
@@ -105,7 +99,7 @@ def _found(
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
         # A probe knows the CPU time of reading and of writing: each has inputs of its own.
-        read = _read(source, given, operation, probe, asked.level)
+        read = _read(source, given, operation, known, asked.level)
         every, said = shares(source, read, asked, how)
         mine = [one for one in every if one.ceiling.system.operation == operation]
         if mine:
@@ -119,9 +113,14 @@ def _found(
     return sorted(found, key=lambda one: place(one.operation)), inputs, list(notes)
 
 
-def _read(source: Source, given: GivenSystem, operation: str, probe: str | None, level: float) -> Inputs:
-    words = {"operation": operation, **given.words}
-    return inputs_of(Said(given.fields, words, probe, given.others.get("cluster")), source.table, level)
+def _read(
+    source: Source, given: GivenSystem, operation: str, known: tuple[str | None, Collection[str]], level: float
+) -> Inputs:
+    """``known`` to the store: its own probe, and the fields that its labs tell, which come before that."""
+    words, (probe, of_labs) = {"operation": operation, **given.words}, known
+    if "probe" in given.others:
+        probe, of_labs = given.others["probe"], ()
+    return inputs_of(Said(given.fields, words, probe, given.others.get("cluster"), of_labs), source.table, level)
 
 
 def _against(inputs: Mapping[str, Inputs]) -> str:
@@ -140,12 +139,18 @@ def _share(one: MeasuredShare, names: Sequence[str]) -> BoundShare:
     return BoundShare(_title(one), levels, one.measured, one.ceiling.s, limit, one.share, one.verdict)
 
 
-def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, str], ...]:
+def _of_labs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
+    """Name of an option → what the lab says of it, in all cells."""
+    told = sources(shares).get(THE_LAB, [])
+    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in told}
+
+
+def _inputs(inputs: Mapping[str, Inputs], of_store: bool, of_labs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """What the bound was computed from, by the names of the options; reading and writing apart where they differ."""
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in of_labs.items()}
     for operation, one in inputs.items():
-        for flag, (name, reads, *_) in OPTIONS.items():
-            text = _shown(one, name, reads)
+        for flag, (name, *_) in OPTIONS.items():
+            text = _shown(one, name)
             if text:
                 found.setdefault(flag.removeprefix("--"), {})[operation] = text
     for name in ("clients", "servers"):
@@ -160,21 +165,16 @@ def _inputs(inputs: Mapping[str, Inputs], of_store: bool) -> tuple[tuple[str, st
     )
 
 
-def _shown(inputs: Inputs, name: str, reads: Any) -> str:
+def _shown(inputs: Inputs, name: str) -> str:
     """A value of the system with its interval; the column that gives it; empty where nothing was said of it."""
     if name in inputs.columns:
         return f"column {inputs.columns[name]}"
     value, *ends = (getattr(one, name) for one in (inputs.system, inputs.worst, inputs.best))
     if value == getattr(System(), name):
         return ""
-    formats: dict[object, Callable[[float], str]] = {
-        parse_rate: lambda x: format_rate(x, "bytes/s"), parse_seconds: format_seconds, size: format_size,
-        parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
-    }  # fmt: skip
-    as_text: Callable[[float], str] = formats.get(reads, "{:g}".format)
     if ends[0] == ends[1]:
-        return as_text(value)
-    return f"{as_text(value)} ({' to '.join(as_text(end) for end in sorted(ends))})"
+        return shown(name, value)
+    return f"{shown(name, value)} ({' to '.join(shown(name, end) for end in sorted(ends))})"
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:

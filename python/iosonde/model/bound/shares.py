@@ -24,7 +24,7 @@ class MeasuredShare:
 
     ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
     the ids of the trials, where they come from a store. ``columns``: field of the system → the column that gave it.
-    ``units``: of the levels.
+    ``units``: of the levels. ``sources``: field of the system → where its number is from, in words.
     """
 
     by: dict[str, Any]
@@ -37,6 +37,7 @@ class MeasuredShare:
     runs: tuple[str, ...] = ()
     columns: dict[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def used(self) -> dict[str, float]:
         """Term → the share of its capacity that the mean used."""
@@ -49,6 +50,8 @@ class MeasuredShare:
             "by": self.by, "operation": self.operation or None, "metric": self.metric, "n": self.measured.n,
             "s": self.ceiling.s, "limit": list(self.ceiling.limit), **self.measured.flat("mean"),
             **self.share.flat("share"), "used": self.used(), "verdict": self.verdict or None,
+            "inputs": {name: {"value": getattr(self.ceiling.system, name), "from": source}
+                       for name, source in self.sources.items()},
             "warnings": list(dict.fromkeys((*self.measured.warnings, *self.share.warnings))),
         }  # fmt: skip
 

@@ -98,6 +98,8 @@ def _shares(made: Bounds) -> Iterator[str]:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
     cut = dict.fromkeys(said for one in shares if one.measured.low is not None for said in one.measured.warnings)
+    for origin in made.origins:
+        yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
     for warning in [*made.warnings, *made.unknown, *cut]:
         yield from wrapped(f"~ {warning}", "  ")
     yield from wrapped(made.sentence)

@@ -38,7 +38,12 @@ def _identity(target: Path, found: Mount) -> dict[str, Any]:
 
 def _condition(target: Path, found: Mount) -> TargetCondition | None:
     told = _ask("health", "detail")
-    return condition(troubles(told)) if told else None
+    if not told:
+        return None
+    layout = layout_of(target, Path(found.mount_point)) or {}
+    pool = _ask("osd", "pool", "get", layout["pool"], "size") if "pool" in layout else None
+    size = (pool or {}).get("size")
+    return condition(troubles(told), {"pool_size": str(size)} if size else None)
 
 
 def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:

@@ -23,7 +23,7 @@ def _identity(target: Path, found: Mount) -> dict[str, Any]:
     up, down, version = parse_servers(_servers(found) or "")
     spread: Redundancy = {
         **NOT_KNOWN,
-        "copies": parse_goal(reading.tool(["mfsgetgoal", str(target)]) or ""),
+        "copies": _goal(target),
         "copied_by": "servers",  # a chain: the client sends one copy, each chunk server the next
         "servers": sorted({one.rpartition(":")[0] for one in (*up, *down)}) or None,
     }
@@ -35,7 +35,12 @@ def _condition(target: Path, found: Mount) -> TargetCondition | None:
     if told is None:
         return None
     up, down, _ = parse_servers(told)
-    return condition([f"{one} down" for one in down] if up or down else None)
+    goal = _goal(target)
+    return condition([f"{one} down" for one in down] if up or down else None, {"goal": str(goal)} if goal else None)
+
+
+def _goal(target: Path) -> int | None:
+    return parse_goal(reading.tool(["mfsgetgoal", str(target)]) or "")
 
 
 def master(source: str) -> tuple[str, str]:

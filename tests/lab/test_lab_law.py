@@ -1,0 +1,71 @@
+"""The rate law in a lab: what is measured is what ``iosonde bound`` says without being told anything, and doubling what
+it names raises the rate where doubling the runner-up does not.
+
+`make test-lab` takes two set-ups, `make test-lab-law` all.
+"""
+
+from __future__ import annotations
+
+import law
+import pytest
+
+from iosonde import lab as labs
+
+IN_CI = ("copies-by-client", "chained-copies-one-client")
+
+
+def cases(setups):
+    return [pytest.param(one, id=name, marks=[] if name in IN_CI else [pytest.mark.slow])
+            for name, one in setups.items()]  # fmt: skip
+
+
+@pytest.fixture
+def brought_up(lab_of):
+    """The lab of a set-up, alone on the machine: it is taken down after its test."""
+    made = []
+
+    def bring(setup):
+        lab = lab_of(setup.file_system, {**setup.words(), "name": setup.name}, options=setup.options, measured=True)
+        made.append(lab.name)
+        return lab
+
+    yield bring
+    for name in made:
+        labs.down(name)
+
+
+@pytest.mark.parametrize("setup", cases(law.RATES))
+def test_the_rate_is_what_the_law_says(setup, brought_up, tmp_path):
+    """Ties are named: all terms that limit."""
+    found = law.bounded(law.measure(brought_up(setup), setup, tmp_path / "base"))
+    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}",
+             f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})")  # fmt: skip
+    assert found.limit == setup.limit and found.n == law.N
+    assert 0.9 <= found.share <= 1.02
+
+
+@pytest.mark.parametrize("setup", cases(law.SETUPS))
+def test_doubling_what_limits_raises_the_rate_and_doubling_the_next_does_not(setup, brought_up, tmp_path):
+    lab, options = brought_up(setup), []
+    if setup.cpus:
+        per_byte = law.cpu_per_byte(lab, setup, tmp_path)
+        law.limit_cpu(lab, setup.cpus)
+        options = ["--cpu", f"{per_byte / setup.cpus * 1e6:.6g}s/MB"]
+    base = law.measure(lab, setup, tmp_path / "base")
+    found = law.bounded(base, *options)
+    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}",
+             f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})",
+             "next", "+".join(found.runners_up), f"{found.distance:.2f} x", *options)  # fmt: skip
+    changed = {}
+    for terms in (found.limit, found.runners_up):
+        law.set_capacity(lab, setup, terms, 2)
+        changed[terms] = law.ratio(base, law.measure(lab, setup, tmp_path / "-".join(terms)))
+        law.set_capacity(lab, setup, terms, 1)
+        law.tell(setup.name, "doubling", "+".join(terms), "{:.3f} ({:.3f}-{:.3f})".format(*changed[terms]))
+    assert found.limit == setup.limit and found.n == law.N
+    assert found.distance >= 1.25
+    _, low, _ = changed[found.limit]
+    assert low > 1
+    _, low, high = changed[found.runners_up]
+    assert low <= 1 <= high or (low > 0.97 and high < 1.03), "the runner-up does not limit"
+    assert 0.9 <= found.share <= 1.02

@@ -1,0 +1,142 @@
+"""A store that was measured in a lab: what is true of it goes into the bound by itself, cell by cell, and is said."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("iosonde.engine._native")
+from iosonde.cli.commands import bound, report
+from iosonde.core.types import Experiment, Factor, Observation, Run
+from iosonde.store import Store
+
+GOODPUT = 100e6 / 8 * 0.956
+
+
+def lab(layout=None, emulated=None, **description):
+    asked = {"file_system": "glusterfs", "servers": 2, "clients": 2, "net_bits_per_s": 100e6, "disk_read": 9e6,
+             "disk_write": 8e6}  # fmt: skip
+    return {"description": asked | description, "emulated": emulated or {},
+            "layout": {"copies": 2, "copied_by": "client"} | (layout or {})}  # fmt: skip
+
+
+def stored(path, runs, factors=(), operation="write"):
+    """A store of (levels, lab, options in effect, bytes/s)."""
+    store = Store.create(path)
+    store.save_experiment(Experiment("e", "x", list(factors), {}, [], 0, "2026-11-21T10:00:00Z"))
+    for number, (levels, one, options, rate) in enumerate(runs):
+        facts = {"target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}, "lab": one},
+                 "conditions": {"options": options}}  # fmt: skip
+        rows = [Observation(operation, "bandwidth_last_done", rate, "bytes/s")]
+        store.append(Run(f"e-{number:04d}", "e", "iosonde phases", f"2026-11-21T10:{number:02d}:00Z", 1.0,
+                         {"nodes": 2, **levels}, rows, facts))  # fmt: skip
+    return path
+
+
+def asked(command, *words):
+    done = CliRunner().invoke(command, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def rows(*words):
+    return json.loads(asked(bound.command, *words, "--json"))["rows"]
+
+
+def inputs(row):
+    return {name: (one["value"], one["from"]) for name, one in row["inputs"].items()}
+
+
+def test_the_truth_of_the_lab_is_what_limits_without_a_word(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab(), {}, 7e6), ({}, lab(), {}, 7.1e6)])
+    (row,) = rows(path)
+    assert (row["s"], row["limit"]) == (pytest.approx(8e6), ["disks"])
+    assert inputs(row) == {
+        "servers": (2, "the lab"), "disks": (2, "the lab"), "network": (pytest.approx(GOODPUT), "the lab"),
+        "disk_read": (9e6, "the lab"), "disk_write": (8e6, "the lab"), "redundancy": ("client", "the lab"),
+        "replicas": (2, "the lab"), "clients": (2, "the nodes of the trials"),
+    }  # fmt: skip
+    text = asked(bound.command, path)
+    assert "From the lab: servers 2, disks 2, net 11.4 MiB/s" in text
+    assert all(len(line) < 80 for line in text.splitlines())
+
+
+def test_what_is_given_by_hand_wins_and_is_said(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab(), {}, 3e6), ({}, lab(), {}, 3.1e6)])
+    (row,) = rows(path, "--net", "4MB/s", "--disk", "40MB/s")
+    assert (row["s"], row["limit"]) == (pytest.approx(4e6), ["network_clients", "network_servers"])
+    found = inputs(row)
+    assert found["network"] == (4e6, "by hand") and found["disk"] == (40e6, "by hand") and "disk_write" not in found
+    text = asked(bound.command, path, "--net", "4MB/s")
+    assert "net of the lab, 11.4 MiB/s, is not taken" in text and "By hand: net 3.81 MiB/s." in text
+
+
+def test_copies_by_hand_are_made_by_whom_the_lab_makes_them(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab({"copied_by": "servers"}), {}, 3e6)] * 2)
+    (row,) = rows(path, "--replicas", "1")
+    assert inputs(row)["redundancy"] == ("chained", "the lab") and inputs(row)["replicas"] == (1, "by hand")
+    assert rows(path)[0]["s"] == pytest.approx(8e6)
+
+
+def test_other_servers_than_the_labs_have_nobody_knows_which_disks(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab(), {}, 3e6)] * 2)
+    (row,) = rows(path, "--servers", "5")
+    assert "disks" not in inputs(row) and row["limit"] == ["network_clients"]
+
+
+def test_a_property_of_the_lab_that_is_a_factor_is_taken_per_cell(tmp_path):
+    every = [({"copies": copies}, lab({"copies": copies}), {}, 5e6 + copies) for copies in (1, 2) for _ in range(2)]
+    path = stored(tmp_path / "s", every, [Factor("copies", "", (1, 2))])
+    assert [(one["by"], one["s"]) for one in rows(path)] == [
+        ({"copies": 1}, pytest.approx(16e6)), ({"copies": 2}, pytest.approx(8e6))]  # fmt: skip
+
+
+def test_trials_of_different_labs_are_never_one_cell(tmp_path):
+    """Where nothing else tells them apart, what differs between the labs does."""
+    every = [({}, lab(net_bits_per_s=net), {}, net / 32 + n) for net in (100e6, 50e6) for n in range(2)]
+    found = rows(stored(tmp_path / "s", every))
+    assert [(one["by"], one["n"]) for one in found] == [({"lab_net": "11.4 MiB/s"}, 2), ({"lab_net": "5.70 MiB/s"}, 2)]
+    assert [one["s"] for one in found] == pytest.approx([8e6, GOODPUT / 2])
+
+
+def test_copies_that_were_set_live_are_those_of_the_trial(tmp_path):
+    """The lab was brought up with one copy: it is the goal that was in effect that counts."""
+    chained = lab({"copies": 1, "copied_by": "servers"}, file_system="moosefs", disk_write=None, disk_read=None)
+    every = [({}, chained, {"goal": goal}, 5e6 + n) for goal in ("1", "2") for n in range(2)]
+    found = rows(stored(tmp_path / "s", every))
+    assert [(one["by"], inputs(one)["replicas"][0]) for one in found] == [({"goal": "1"}, 1), ({"goal": "2"}, 2)]
+    assert [one["s"] for one in found] == pytest.approx([2 * GOODPUT, GOODPUT])
+
+
+def test_what_has_no_limit_is_taken_as_it_was_measured(tmp_path):
+    emulated = {"links": [{"bytes_per_s": 3e9}, {"bytes_per_s": 2e9}], "warnings": ["link a to b: 80% of it"],
+                "disks": [{"read_bytes_per_s": 5e8, "write_bytes_per_s": 4e8}]}  # fmt: skip
+    free = lab(emulated=emulated, net_bits_per_s=None, disk_read=None, disk_write=None, scale=2.0)
+    path = stored(tmp_path / "s", [({}, free, {}, 1e8)] * 2)
+    found = inputs(rows(path)[0])
+    assert (found["network"][0], found["disk_write"][0], found["disk_read"][0]) == (2e9, 4e8, 5e8)
+    assert "is not what was asked for: link a to b" in " ".join(asked(bound.command, path).split())
+
+
+def test_pieces_and_parity_are_told(tmp_path):
+    code = lab({"copies": 1, "data_parts": 2, "parity_parts": 1}, servers=3, disk_write=None)
+    (row,) = rows(stored(tmp_path / "s", [({}, code, {}, 5e6)] * 2))
+    assert row["s"] == pytest.approx(2 * GOODPUT / 1.5) and row["limit"] == ["network_clients"]
+    (row,) = rows(tmp_path / "s", "--replicas", "2")
+    assert row["s"] == pytest.approx(GOODPUT) and "data_chunks" not in inputs(row)
+
+
+def test_a_lab_without_servers_or_a_description_says_nothing(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab(file_system="local"), {}, 5e6), ({}, {"emulated": {}}, {}, 5e6)])
+    (row,) = rows(path, "--net", "10MB/s")
+    assert inputs(row) == {"network": (10e6, "by hand"), "clients": (2, "the nodes of the trials")}
+    assert "rom the lab" not in asked(bound.command, path, "--net", "10MB/s")
+
+
+def test_the_page_has_the_bound_by_itself_and_names_the_lab(tmp_path):
+    path = stored(tmp_path / "s", [({}, lab(), {}, 7e6), ({}, lab(), {}, 7.1e6)])
+    (made,) = json.loads(asked(report.command, path, "--json"))["bound"]["items"]
+    assert made["shares"][0]["bound"] == pytest.approx(8e6)
+    assert dict(map(tuple, made["inputs"]))["net"] == "11.4 MiB/s, from the lab"
+    (made,) = json.loads(asked(report.command, path, "--json", "--bound", "net=2MB/s"))["bound"]["items"]
+    assert made["shares"][0]["bound"] == pytest.approx(2e6)
