@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from iosonde.core.words import listed
 from iosonde.data.asked import Asked
 from iosonde.data.source import Source
 from iosonde.stats.regression.anova import Anova
@@ -39,31 +40,38 @@ class AnalysisOfVariance(Answer):
 @dataclass(frozen=True)
 class SumsOfSquares:
     """``block``: a factor whose effect is taken out and not asked about. ``kind``: 1 sequential, 2, 3. ``contrasts``
-    are differences of means, as ``fs: nfs - afs``."""
+    are differences of means, as ``fs: nfs - afs``. ``bring_ups``: columns that number the bring-ups that trials share,
+    the outermost first; by default those of a store."""
 
     block: str | None = None
     kind: int = 2
     contrasts: Sequence[str] = ()
+    bring_ups: Sequence[str] = ()
 
 
 def anova(source: Source, asked: Asked, how: SumsOfSquares | None = None) -> AnalysisOfVariance:
     """The variation of one response of DATA by the terms ``asked.on``; of a store by default by its factors. Raises
     InputError, DataError."""
     how = how or SumsOfSquares()
-    response, terms = explained(source, asked, [how.block] if how.block else [])
+    response, terms = explained(source, asked, [*([how.block] if how.block else []), *how.bring_ups])
     if how.block and not asked.on:
         terms = [name for name in terms if name != response.rows.column(how.block).name]
     made = allocated(response.rows, response.title, terms, asked.level, block=how.block, kind=how.kind,
-                     contrasts=how.contrasts)  # fmt: skip
+                     contrasts=how.contrasts, bring_ups=how.bring_ups)  # fmt: skip
     return AnalysisOfVariance(replace(made, warnings=(*caveats(response), *made.warnings)))
 
 
 def sentence(made: Anova) -> str:
     """Which factors explain the variation."""
     asked = [source for source in made.sources if not source.block]
-    told = sorted((s for s in asked if s.p < 1 - made.level), key=lambda s: -s.share)
+    told = sorted((s for s in asked if s.p is not None and s.p < 1 - made.level), key=lambda s: -s.share)
+    lost = [s.name for s in asked if s.p is None]
+    more = f" What {listed(lost)} did cannot be told: too few bring-ups." if lost else ""
     if not told:
-        return f"No effect on {made.response} can be told from chance at level {made.level:g}."
+        other = "other " if lost else ""
+        return f"No {other}effect on {made.response} can be told from chance at level {made.level:g}.{more}"
     named = ", ".join(f"{s.name} ({100 * s.share:.0f} %)" for s in told)
-    rest = 100 * made.ss_residual / made.ss_total
-    return f"The variation of {made.response} belongs to {named}; {rest:.0f} % is residual."
+    rest = f"{100 * made.ss_residual / made.ss_total:.0f} % is residual"
+    if made.strata and (between := sum(one.error.ss for one in made.strata[:-1])):
+        rest = f"{100 * between / made.ss_total:.0f} % is the error between bring-ups, {rest}"
+    return f"The variation of {made.response} belongs to {named}; {rest}.{more}"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from iosonde.core.errors import DataError
-from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import Work, why_not, work_of
@@ -18,7 +18,7 @@ from .show import ChosenRuns
 
 TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
 _INCOMPARABLE = "the clocks of its nodes cannot be compared"
-_COUNTED = ("repetition", "block", "order", *OBSERVED_FACTORS)
+_COUNTED = ("repetition", "block", "order", *BRING_UPS, *OBSERVED_FACTORS)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
+from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
@@ -22,7 +23,7 @@ from iosonde.data.source import Source
 from .compare_asked import Sides
 
 # Of an exported store: they name a trial, and set nothing.
-NAMES = ("run", "experiment", "started_at", "complete")
+NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 ROW = " row"  # no name that somebody gives a column
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError
-from iosonde.core.schema import OBSERVED_FACTORS
+from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
 from iosonde.core.stored import StoredRun
 
 from .show import ChosenRuns
@@ -62,7 +62,7 @@ def _of_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun])
 
 def _varying(runs: Sequence[StoredRun]) -> list[str]:
     """Set factors besides the node count that have several levels."""
-    never = {"nodes", "ranks", "repetition", "block", *OBSERVED_FACTORS}
+    never = {"nodes", "ranks", "repetition", "block", *BRING_UPS, *OBSERVED_FACTORS}
     names = dict.fromkeys(name for run in runs for name in run.factors if name not in never)
     return [name for name in names if len({str(run.factors.get(name)) for run in runs}) > 1]
 

@@ -145,7 +145,7 @@ def regress(
 @takes(DataOptions)
 def anova(
     data: Any, response: Names = None, on: Names = None, *, block: str | None = None, kind: int = 2,
-    contrasts: Names = None, **options: Unpack[DataOptions],
+    contrasts: Names = None, bring_ups: Names = None, **options: Unpack[DataOptions],
 ) -> Result[AnalysisOfVariance]:  # fmt: skip
     """How much of a response's variation each factor and interaction explains.
 
@@ -162,6 +162,8 @@ def anova(
         Sums of squares of type 1 (sequential), 2 or 3: ``--type``.
     contrasts : str or sequence of str, optional
         Differences of means, as ``"fs: nfs - afs"``.
+    bring_ups : str or sequence of str, optional
+        Columns that number the trials which share a set-up (whole plots), the outermost first; a store knows its own.
     **options
         ``where``, ``metric``, ``clock``, ``experiment``, ``level``.
 
@@ -175,7 +177,8 @@ def anova(
     from iosonde.report.text.anova import lines
 
     source, wanted = one_experiment(data, response, on, options)
-    return Result(answer(source, wanted, SumsOfSquares(block, kind, names(contrasts, "contrasts"))), lines)
+    sums = SumsOfSquares(block, kind, names(contrasts, "contrasts"), names(bring_ups, "bring_ups"))
+    return Result(answer(source, wanted, sums), lines)
 
 
 class ScaleOptions(DataOptions, total=False):

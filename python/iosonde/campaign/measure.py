@@ -29,6 +29,7 @@ from iosonde.store import Store
 
 from . import abort, left, mpi_steps, targets, trials
 from .against import Pairs
+from .bring_ups import BringUps
 from .caller import Caller, Progress, Stop
 from .campaign import Campaign
 from .needs import forecast, measured_trials
@@ -90,13 +91,18 @@ def measure(
         benches = _of_targets(bench, wanted, ready, workspaces, hands)
         probes = hardware.stored(map(StoredRun, store.runs()))
 
+        bring_ups = BringUps(wanted.spec, [run["factors"] for run in store.runs(experiment=experiment.id)])
         breaks = Breaks(wanted.pacing, hands.stop.check, say)
 
         def one(which: Trial) -> Run:
             hands.stop.check()
             run_id, name = free_id(store, experiment.id, which.index), wanted.spec.target_name(which.factors)
+            bring_ups.begin(which)
             with targets.said(name):
-                made = trial.run(benches[name], which, run_id, wanted.spec.trial_timeout_s)
+                bench = replace(benches[name], controls=bring_ups.controls)
+                made = trial.run(bench, which, run_id, wanted.spec.trial_timeout_s)
+                bring_ups.ended(made.complete)
+                made.factors |= bring_ups.columns
                 made.facts |= {"waited_s": breaks.waited_s} if breaks.waited_s else {}
                 return attached(made, probes, level)
 

@@ -54,6 +54,12 @@ OBSERVED_FACTORS = (*READ_FACTORS, "allocation")
 HEALTH = "health"
 WELL = "ok"
 
+# Which trials share the setting of factors that are hard to change: it is numbered within its experiment, from 0, anew
+# whenever they were set (or a lab was brought up). A factor held inside another one has the next column. Trials of one
+# bring-up share its error, and count once where levels of what it holds are compared.
+BRING_UP = "bring_up"
+BRING_UPS = (BRING_UP, *(f"{BRING_UP}_{place}" for place in range(2, 6)))
+
 # True on the trials of a centre cell, which a design repeats within every block to see drift (False on its other
 # trials, absent without centre cells). It splits no cell: a centre trial repeats the cell whose levels it has.
 CENTRE = "centre_trial"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.schema import CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
+from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
 from iosonde.core.stored import FILESYSTEM, TARGET, StoredRun, plain
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, FactorValue, Role
@@ -21,7 +21,7 @@ from iosonde.core.types import Experiment, Factor, FactorValue, Role
 # Those that describe the size of a run come first, wherever they are declared.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
 # In `factors` of a run, and no setting of it.
-_TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *OBSERVED_FACTORS, *PROBE_FACTORS)
+_TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS, *OBSERVED_FACTORS, *PROBE_FACTORS)
 # What importers of earlier versions wrote among the settings: facts of one execution.
 _FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
           "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_units import TIME_UNITS, is_rate
 from iosonde.core.errors import InputError
+from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
 _NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
@@ -127,6 +128,8 @@ def _numbers_rows(column: Column) -> bool:
         return False
     if not column.numeric:
         return bool(all(_is_date(value) for value in present[:20]))
+    if column.name in BRING_UPS:  # of an exported store
+        return True
     return _whole(column) and (_named_as_counter(column) or _counts(present.astype(float)))
 
 

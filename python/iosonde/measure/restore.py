@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,12 +47,15 @@ def stays(control: Control, spec: Spec) -> str:
         return "restore: false"
     if not control.read:
         return "no command reads it"
-    known = {placeholders.LEVEL, *placeholders.OF_NODE, *values_of(spec)}
-    text = f"{control.set} {control.read}"
+    missing = of_trial(f"{control.set} {control.read}", values_of(spec))
+    return f"its commands need ${{{missing[0]}}}, which is known in a trial only" if missing else ""
+
+
+def of_trial(text: str, known: Collection[str]) -> list[str]:
+    """The names in a command that sets or reads a factor which only a trial has: neither ``known`` nor the level."""
     # In a shell's variable the names are in capitals.
     named = {*placeholders.names_in(text), *(name for name in _VARIABLE.findall(text) if name in _OF_TRIALS)}
-    missing = sorted(named - known)
-    return f"its commands need ${{{missing[0]}}}, which is known in a trial only" if missing else ""
+    return sorted(named - {placeholders.LEVEL, *placeholders.OF_NODE, *known})
 
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:

@@ -12,7 +12,7 @@ from typing import Any
 from iosonde.campaign.forecast import stated_work
 from iosonde.core.errors import InputError
 from iosonde.core.problems import Problem, nearest
-from iosonde.core.schema import CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
+from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS, RESULT_COLUMNS
 from iosonde.core.stored import TARGET
 from iosonde.core.yaml_text import Document, Key, key_text
 from iosonde.measure import design, mpi_program, placeholders, workloads
@@ -25,8 +25,8 @@ from .levels import level_of, read_levels
 
 # Columns that a store's tables have anyway, and what a trial says of itself.
 RESERVED = frozenset({
-    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, CENTRE, HEALTH, "run", "experiment", "started_at", "source",
-    "complete", "block", "order", "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
+    *OBSERVED_FACTORS, *PROBE_FACTORS, *RESULT_COLUMNS, *BRING_UPS, CENTRE, HEALTH, "run", "experiment", "started_at",
+    "source", "complete", "block", "order", "seed", "seconds", "tags", "ranks", "nodes", "ranks_per_node", "trial",
 })  # fmt: skip
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # -il for -i1: an old slip of the letter for the digit.

@@ -17,13 +17,20 @@ from iosonde.cli.output import emit, tell
 @click.option("--block", metavar="B", help="A factor whose effect is taken out and not asked about.")
 @click.option("--type", "kind", type=int, default=2, show_default=True, help="Sums of squares: 1 sequential, 2, 3.")
 @click.option("--contrast", "contrasts", multiple=True, metavar="'F: a - b'", help="A difference of means. Repeatable.")
-def command(asked: DataOptions, block: str | None, kind: int, contrasts: tuple[str, ...]) -> None:
+@click.option(
+    "--bring-up", "bring_ups", multiple=True, metavar="COLUMN",
+    help="Numbers the trials that share a set-up, a whole plot. Repeatable, the outermost first. A store tells.",
+)  # fmt: skip
+def command(
+    asked: DataOptions, block: str | None, kind: int, contrasts: tuple[str, ...], bring_ups: tuple[str, ...]
+) -> None:
     """How much of a response's variation each factor and each interaction explains.
 
-    Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them.
+    Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them. What is set once
+    for several trials is tested against the error between bring-ups (a split plot).
     """
     source = asked.open_one()
     tell("analysis of variance", source.table)
-    sums = answers.anova.SumsOfSquares(block, kind, contrasts)
+    sums = answers.anova.SumsOfSquares(block, kind, contrasts, bring_ups)
     made = answers.anova.anova(source, asked.asked, sums)
     emit(made, report.text.anova.lines(made), asked.as_json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,21 @@ from .layout import escape, table, wrapped
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
     from iosonde.core.types import Estimate
-    from iosonde.stats.regression.anova import Anova
+    from iosonde.stats.regression.anova import Anova, VariationSource
+    from iosonde.stats.regression.contrasts import Contrast
 
 
 def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     """The lines of the text."""
     made = answer.anova
-    yield escape(f"{made.response}; n = {made.n}; sums of squares of type {'I' * made.kind}")
+    yield escape(f"{made.response}; {_n(made)}; sums of squares of type {'I' * made.kind}")
     yield ""
     yield from _table(made)
+    if made.strata:
+        yield ""
+        yield from _components(made)
     for contrast in made.contrasts:
-        e = contrast.estimate
-        assert e.value is not None and e.low is not None and e.high is not None
-        shown = f"{significant(e.value, 4)} ({significant(e.low, 4)} to {significant(e.high, 4)}), p = {contrast.p:.2g}"
-        yield from ["", *wrapped(f"{contrast.text} = {shown}")]
+        yield from ["", *wrapped(f"{contrast.text} = {_contrast(contrast)}")]
     if made.warnings or made.findings:
         yield ""
     for text in [*(f"~ {w}" for w in made.warnings), *(f"{f.code} {f.sentence}" for f in made.findings)]:
@@ -34,16 +36,67 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     yield from wrapped(answer.sentence)
 
 
+def _n(made: Anova) -> str:
+    if not made.strata:
+        return f"n = {made.n}"
+    return f"n = {made.n} trials in {made.strata[0].n} bring-ups"
+
+
 def _table(made: Anova) -> list[str]:
-    rows = [[s.name + (" (block)" if s.block else ""), str(s.df), significant(s.ss, 5), f"{100 * s.share:.1f} %",
-             _interval(s.explained), f"{s.f:.3g}", f"{s.p:.2g}"] for s in made.sources]  # fmt: skip
-    rest = made.ss_residual / made.ss_total
-    rows.append(
-        ["residual", str(made.df_residual), significant(made.ss_residual, 5), f"{100 * rest:.1f} %", "", "", ""]
-    )
+    rows = []
+    for place in range(max(1, len(made.strata))):
+        mine = [_source(s) for s in made.sources if s.stratum == place]
+        if made.strata:
+            error = made.strata[place].error
+            rows += [[_between(made, place), *[""] * 6]] if mine else []
+            mine = [*mine, _rest("residual" if place == len(made.strata) - 1 else "error", error.df, error.ss, made)]
+            mine = [[f"  {row[0]}", *row[1:]] for row in mine]
+        rows += mine
+    if not made.strata:
+        rows.append(_rest("residual", made.df_residual, made.ss_residual, made))
     rows.append(["total", str(made.n - 1), significant(made.ss_total, 5), "", "", "", ""])
     header = ["term", "df", "sum of squares", "share", "interval", "F", "p"]
     return table(header, rows, "lrrrrrr").splitlines()
+
+
+def _source(s: VariationSource) -> list[str]:
+    told = ["", "~"] if s.f is None or s.p is None else [f"{s.f:.3g}", f"{s.p:.2g}"]
+    return [s.name + (" (block)" if s.block else ""), str(s.df), significant(s.ss, 5), f"{100 * s.share:.1f} %",
+            _interval(s.explained), *told]  # fmt: skip
+
+
+def _rest(name: str, df: int, ss: float, made: Anova) -> list[str]:
+    return [name, str(df), significant(ss, 5), f"{100 * ss / made.ss_total:.1f} %", "", "", ""]
+
+
+def _between(made: Anova, place: int) -> str:
+    if place == len(made.strata) - 1:
+        return "within bring-ups"
+    inner = f" inside them ({place + 1})" if place else ""
+    return f"between {made.strata[place].n} bring-ups{inner}"
+
+
+def _components(made: Anova) -> Iterator[str]:
+    """How much bring-ups differ, and trials inside one."""
+    for place, one in enumerate(made.strata):
+        last = place == len(made.strata) - 1
+        what = "trials of one bring-up" if last else _between(made, place)[len("between ") :]
+        yield from wrapped(f"standard deviation of {what}: {_root(one.component)}")
+
+
+def _root(variance: Estimate | None) -> str:
+    if variance is None or variance.value is None or variance.low is None or variance.high is None:
+        return "cannot be told"
+    value, low, high = (significant(math.sqrt(x), 3) for x in (variance.value, variance.low, variance.high))
+    return f"{value} ({low} to {high})"
+
+
+def _contrast(made: Contrast) -> str:
+    e = made.estimate
+    assert e.value is not None
+    if e.low is None or e.high is None or made.p is None:
+        return f"{significant(e.value, 4)} ~ {'; '.join(e.warnings)}"
+    return f"{significant(e.value, 4)} ({significant(e.low, 4)} to {significant(e.high, 4)}), p = {made.p:.2g}"
 
 
 def _interval(share: Estimate) -> str:

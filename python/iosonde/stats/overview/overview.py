@@ -15,7 +15,7 @@ import numpy as np
 from iosonde.core.column_units import is_rate
 from iosonde.core.metrics import lowest
 from iosonde.core.no_scaling import without_efficiency
-from iosonde.core.schema import READ_FACTORS
+from iosonde.core.schema import BRING_UPS, READ_FACTORS
 from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
@@ -32,7 +32,8 @@ from .types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 # What identifies a trial or describes the row; never a setting to group by.
 _BOOKKEEPING = ("operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "run", "experiment",
-                "repetition", "started_at", "source", "complete", "block", "order", "seed", "seconds")  # fmt: skip
+                "repetition", "started_at", "source", "complete", "block", "order", "seed", "seconds",
+                *BRING_UPS)  # fmt: skip
 _SIZES = ("nodes", "ranks")
 
 

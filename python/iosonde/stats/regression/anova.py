@@ -6,6 +6,8 @@ contain it; Langsrud, Statistics and Computing 13, 2003): in a balanced design t
 18, 20-22), in an unbalanced one the ones that test main effects without assuming empty interactions away. Type
 I (sequential) and type III (each after all others, levels counted as deviations from their mean; Yates 1934,
 Herr, The American Statistician 40, 1986) on request.
+
+Where trials share a bring-up (a split plot) each term is held against the error of its stratum: see ``strata``.
 """
 
 from __future__ import annotations
@@ -25,12 +27,15 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Finding
 
 from .. import checks
+from ..checks import s119_one_bring_up as s119
 from ..estimate.distributions import f_quantile, f_upper_p
-from ..estimate.variance_share import SumOfSquares, Variation
-from . import ols
+from ..estimate.variance_share import NO_NOISE, SumOfSquares, Variation
+from . import ols, strata
 from .assumptions import Assumptions, look
-from .contrasts import CellMeans, Contrast, contrast
+from .contrasts import CellMeans, Contrast, contrast, plain_judge
 from .formula import Term, TermFactor
+from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
+from .strata import Stratum
 from .types import FitSubject
 
 Array = npt.NDArray[np.float64]
@@ -38,16 +43,22 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class VariationSource:
-    """One line of the table: ``explained`` is its share of the total sum of squares."""
+    """One line of the table: ``explained`` is its share of the total sum of squares.
+
+    ``stratum`` is the place of the one that it belongs to, whose error has ``df_error`` degrees of freedom. Where that
+    has none, ``f``, ``f_critical`` and ``p`` are None: it cannot be told.
+    """
 
     name: str
     ss: float
     df: int
     explained: Estimate
-    f: float
-    f_critical: float
-    p: float
+    f: float | None
+    f_critical: float | None
+    p: float | None
     block: bool = False
+    df_error: float = 0.0
+    stratum: int = 0
 
     @property
     def share(self) -> float:
@@ -58,13 +69,14 @@ class VariationSource:
         """The stable JSON form."""
         return {"name": self.name, "ss": self.ss, "df": self.df, "share": self.share, "share_low": self.explained.low,
                 "share_high": self.explained.high, "f": self.f, "f_critical": self.f_critical, "p": self.p,
-                "block": self.block}  # fmt: skip
+                "block": self.block, "df_error": self.df_error, "stratum": self.stratum}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Anova:
     """The table. ``balanced``: every combination of levels equally often; then the kind of sums does not
-    matter."""
+    matter. ``strata``: bring-ups, the outermost first, and last the trials in them, whose error is the residual; empty
+    where no trials share one."""
 
     response: str
     level: float
@@ -79,6 +91,7 @@ class Anova:
     assumptions: Assumptions | None
     findings: tuple[Finding, ...]
     warnings: tuple[str, ...]
+    strata: tuple[Stratum, ...] = ()
 
     @property
     def s_e(self) -> float:
@@ -92,7 +105,8 @@ class Anova:
             "residual": {"ss": self.ss_residual, "df": self.df_residual, "share": self.ss_residual / self.ss_total,
                          "ms": self.ss_residual / self.df_residual},
             "total": {"ss": self.ss_total, "df": self.n - 1}, "s_e": self.s_e, "balanced": self.balanced,
-            "ss_type": self.kind, "contrasts": [c.to_json() for c in self.contrasts],
+            "ss_type": self.kind, "strata": [s.to_json() for s in self.strata],
+            "contrasts": [c.to_json() for c in self.contrasts],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [f.to_json() for f in self.findings],
             "warnings": [*self.warnings, *(f.sentence for f in self.findings)],
@@ -101,11 +115,12 @@ class Anova:
 
 def anova(
     table: Table, response: str, on: Sequence[str], level: float, *, block: str | None = None, kind: int = 2,
-    contrasts: Sequence[str] = (),
+    contrasts: Sequence[str] = (), bring_ups: Sequence[str] = (),
 ) -> Anova:  # fmt: skip
     """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
 
-    ``block`` is a factor whose effect is taken out and not asked about. Raises InputError, DataError.
+    ``block`` is a factor whose effect is taken out and not asked about. ``bring_ups``: columns that number what rows
+    share, the outermost first; by default those of a store. Raises InputError, DataError.
     """
     check_level(level)
     if kind not in (1, 2, 3):
@@ -131,17 +146,30 @@ def anova(
                         "repeat the measurements, or leave the highest interaction out")  # fmt: skip
     residual = _Residual(sse, data.n - rank, data.explained([])[0], data.n)
     blocks = {table.column(block).name} if block else set()
+    taken = table.take(rows)
+    shared = shared_errors(taken, y_all[rows], terms, bring_ups, level)
     sources = tuple(
-        _source(term, _added(data, terms, place, kind), residual, level, blocks) for place, term in enumerate(terms)
-    )
+        _source(term, _added(data, terms, place, kind), residual, level, blocks) if shared is None
+        else _in_stratum(term, _added(data, terms, place, kind), shared, _sides(shared, terms, place, kind), level,
+                         residual.total, blocks)
+        for place, term in enumerate(terms)
+    )  # fmt: skip
     balanced, warnings = _balance(data, factors, kind)
     if rows.size < len(table):
         left_out = len(table) - rows.size
         warnings = [f"{left_out} of {len(table)} rows with a missing value are left out", *warnings]
-    assumptions, findings = _assumptions(table, response, terms, factors, data, rows, level)
-    made = tuple(contrast(text, terms, factors, data, residual.mean_square, residual.df, level) for text in contrasts)
-    return Anova(response, level, data.n, sources, sse, residual.df, residual.total, balanced, kind, made, assumptions,
-                 tuple(findings), tuple(warnings))  # fmt: skip
+    assumptions, findings = _assumptions(table, response, terms, factors, shared, rows, level)
+    if shared is None:
+        judge = plain_judge(data, terms, residual.mean_square, residual.df)
+        made = tuple(contrast(text, terms, factors, data, judge, level) for text in contrasts)
+        return Anova(response, level, data.n, sources, sse, residual.df, residual.total, balanced, kind, made,
+                     assumptions, tuple(findings), tuple(warnings))  # fmt: skip
+    made = tuple(contrast(text, terms, factors, shared.rows, shared.judge(terms), level) for text in contrasts)
+    within = shared.strata.within.error
+    lost = strata.once(taken, [name for name in factors if not shared.told(factors[name])], shared.strata.units)
+    return Anova(response, level, data.n, sources, within.ss, within.df, residual.total, balanced, kind, made,
+                 assumptions, (*s119.finding(lost), *findings), (*warnings, *unequal(shared.strata)),
+                 shared.strata.strata)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,6 +190,34 @@ class _Residual:
     def variation(self) -> Variation:
         """What shares are of."""
         return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
+
+
+def _sides(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
+    """(the columns that a term is judged after, its own)."""
+    base = _base(terms, place, kind)
+    both = shared.columns([*base, terms[place]], effects=kind == 3)
+    width = shared.columns(base, effects=kind == 3).shape[1]
+    return both[:, :width], both[:, width:]
+
+
+def _in_stratum(
+    term: Term, added: tuple[float, int], shared: SharedErrors, sides: tuple[Array, Array], level: float, total: float,
+    blocks: set[str],
+) -> VariationSource:  # fmt: skip
+    """A term against the error of its stratum."""
+    (ss, df), (base, own) = added, sides
+    if df < 1:
+        raise DataError(f"{term.name} cannot be told apart from the other terms", "leave it out of --on")
+    is_block = {factor.column for factor in term.factors} <= blocks
+    depth = shared.strata.depth(shared.columns([term])[:, 1:])
+    error = shared.strata.strata[depth].error
+    if not shared.strata.told(depth):
+        share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
+        return VariationSource(term.name, ss, df, share, None, None, None, is_block, 0.0, depth)
+    test = shared.strata.test(base, own)
+    explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
+    return VariationSource(term.name, ss, df, explained, test.f, f_quantile(level, test.df, test.df_error), test.p,
+                           is_block, test.df_error, depth)  # fmt: skip
 
 
 def _added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
@@ -194,7 +250,7 @@ def _source(
     p = f_upper_p(f, df, residual.df) if math.isfinite(f) else 0.0
     explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
     return VariationSource(term.name, ss, df, explained, f, f_quantile(level, df, residual.df), p,
-                           {factor.column for factor in term.factors} <= blocks)  # fmt: skip
+                           {factor.column for factor in term.factors} <= blocks, residual.df)  # fmt: skip
 
 
 def _base(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
@@ -251,17 +307,21 @@ def _compressed(table: Table, y: Array, names: list[str]) -> CellMeans:
 
 
 def _assumptions(
-    table: Table, response: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans,
+    table: Table, response: str, terms: list[Term], factors: Mapping[str, TermFactor], shared: SharedErrors | None,
     rows: npt.NDArray[np.intp], level: float,
 ) -> tuple[Assumptions | None, list[Finding]]:  # fmt: skip
-    """What the residuals say; None where combinations are missing, so that the matrix has no full rank."""
-    values: dict[str, npt.NDArray[np.generic]] = {}
-    for name in factors:
-        codes, levels = table.column(name).codes()
-        cells = np.empty(len(levels), dtype=object)
-        cells[:] = levels
-        values[name] = cells[codes[rows]]
-    columns = [column for term in terms for column in term.columns(values)]
+    """What the residuals say, where bring-ups are shared those inside them; None where combinations are missing, so
+    that the matrix has no full rank."""
+    taken = table.take(rows)
+    values = cells_by_row(taken, factors)
+    if shared is None:
+        columns = [column for term in terms for column in term.columns(values)]
+    else:
+        inside = [term for term in terms
+                  if shared.strata.depth(shared.columns([term])[:, 1:]) == len(shared.strata.units)]  # fmt: skip
+        units = strata.indicators(shared.strata.units[-1])[:, 1:]
+        columns = [column for term in inside for column in term.columns(values)]
+        columns += [(f"bring-up {place}", one) for place, one in enumerate(units.T, 1)]
     try:
         fit = ols.fit(
             np.column_stack([x for _, x in columns]), table.numbers(response)[rows], [n for n, _ in columns], level

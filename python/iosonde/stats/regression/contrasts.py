@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class CellMeans:
         With ``effects`` each level counts as its deviation from the mean of all (sum-to-zero coding), so that a main
         effect may leave while its interactions stay, as sums of squares of type III want it.
         """
-        x = (self._deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
+        x = (self.deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
         return float(np.sum((y - x @ beta) ** 2)) + self.pure, int(rank)
@@ -48,7 +48,8 @@ class CellMeans:
         columns = [values for term in terms for _, values in term.columns(self.values)]
         return np.column_stack([np.ones(len(self.counts)), *columns])
 
-    def _deviations(self, terms: Sequence[Term]) -> Array:
+    def deviations(self, terms: Sequence[Term]) -> Array:
+        """The design matrix with levels as deviations from the mean of all (sum-to-zero coding)."""
         columns = [np.ones(len(self.counts))]
         for term in terms:
             made = [np.ones(len(self.counts))]
@@ -63,13 +64,14 @@ class CellMeans:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Σ cᵢ·(least-squares mean of level i), with its interval."""
+    """Σ cᵢ·(least-squares mean of level i), with its interval; all but the text and the value None where nothing tells
+    its error."""
 
     text: str
     estimate: Estimate
-    std_error: float
-    t: float
-    p: float
+    std_error: float | None
+    t: float | None
+    p: float | None
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
@@ -77,8 +79,29 @@ class Contrast:
                 "p": self.p}  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A sum of coefficients with its standard error and the degrees of freedom of that."""
+
+    value: float
+    error: float
+    df: float
+
+
+# (weights of coefficients, the factor that they compare) → the sum; None where nothing tells its error.
+Judge = Callable[[Array, TermFactor], Judged | None]
+
+
+def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
+    """Every trial has an error of its own, of variance ``mse`` on ``df`` degrees of freedom."""
+    x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
+    inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
+    beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
+    return lambda row, _: Judged(float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row))), df)
+
+
 def contrast(
-    text: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans, mse: float, df: int, level: float
+    text: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans, judge: Judge, level: float
 ) -> Contrast:
     """``version: after - before`` of least-squares means: the model's mean of a level, over all levels of the
     others alike."""
@@ -86,13 +109,15 @@ def contrast(
     row = sum(
         (weight * _mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()), start=np.zeros(1)
     )
-    x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
-    inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
-    beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
-    value, error = float(row @ beta), math.sqrt(max(0.0, mse * float(row @ inverse @ row)))
-    half = t_critical(level, df) * error
+    judged = judge(row, factors[name])
+    if judged is None:
+        beta = np.linalg.pinv(data.matrix(terms), rcond=1e-10) @ data.means
+        why = f"{name} was set once at each level: more repetitions tell"
+        return Contrast(text, Estimate(float(row @ beta), None, None, level, data.n, (why,)), None, None, None)
+    value, error = judged.value, judged.error
+    half = t_critical(level, judged.df) * error
     t = value / error if error > 0 else math.inf
-    p = t_two_sided_p(t, df) if math.isfinite(t) else 0.0
+    p = t_two_sided_p(t, judged.df) if math.isfinite(t) else 0.0
     return Contrast(text, Estimate(value, value - half, value + half, level, data.n), error, t, p)
 
 

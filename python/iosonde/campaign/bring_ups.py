@@ -1,0 +1,108 @@
+"""Factors that are hard to change are set once for all trials of a whole plot; each trial is told its bring-up.
+
+A lab is brought up for the process that measures in it, whatever its trials do. What a command sets is set anew where
+its level changes, in every repetition and block (each is to be an independent one), after a trial that failed (nobody
+knows what is left of it), and inside of what was set anew itself. What no command sets, as a number of nodes, is
+another bring-up where its level is another one. A command that needs what only a trial knows is run in every trial,
+each of which is then a bring-up of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.types import FactorValue, Trial
+from iosonde.measure import restore
+from iosonde.measure.spec import EACH, Control, Spec
+
+from .spec import lab
+
+
+@dataclass(frozen=True)
+class HeldTogether:
+    """Factors of one stratum, set at the same time: ``sets`` tells whether commands do it, ``every_trial`` whether they
+    have to be run in each trial, ``each`` whether on every node."""
+
+    names: tuple[str, ...]
+    sets: bool = False
+    every_trial: bool = False
+    each: bool = False
+
+
+def held_together(spec: Spec) -> list[HeldTogether]:
+    """The strata of a campaign, the outermost first: a lab with all its factors, then each factor that is hard to
+    change; those beyond the last column of BRING_UPS count as one."""
+    hard: Sequence[str] = spec.design.get("hard_to_change") or ()
+    hard = (hard,) if isinstance(hard, str) else hard
+    of_lab = tuple(name for name in hard if name in lab.factors(spec.lab))
+    groups = [*([of_lab] if of_lab else []), *((name,) for name in hard if name not in of_lab)]
+    most = len(BRING_UPS) - 1
+    if len(groups) > most + 1:
+        groups = [*groups[:most], tuple(name for group in groups[most:] for name in group)]
+    known = {*restore.values_of(spec), *spec.design.get("blocks", ())}
+    found = []
+    for names in groups:
+        known |= set(names)
+        setting = [control for control in spec.controls if control.factor in names and control.set]
+        found.append(
+            HeldTogether(
+                names,
+                bool(setting),
+                any(restore.of_trial(control.set, known) for control in setting),
+                any(control.on == EACH for control in setting),
+            )
+        )
+    return found
+
+
+class BringUps:
+    """The bring-ups of one process, numbered on from those of ``earlier`` runs (their factors)."""
+
+    def __init__(self, spec: Spec, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
+        self._strata = held_together(spec)
+        self._controls = spec.controls
+        seen = list(earlier)
+        self._numbers = [
+            max((int(one[column]) for one in seen if one.get(column) is not None), default=-1)
+            for _, column in zip(self._strata, BRING_UPS, strict=False)
+        ]
+        self._last: Trial | None = None
+        self._renewed: set[str] = set()
+        self._nodes = [0] * len(self._strata)
+
+    def begin(self, trial: Trial) -> None:
+        """A trial is to be measured: what it needs is set now."""
+        self._renewed = set()
+        for place, held in enumerate(self._strata):
+            if self._renewed or self._is_new(place, held, trial):
+                self._renewed |= set(held.names)
+                self._numbers[place] += 1
+                self._nodes[place] = trial.nodes
+        self._last = trial
+
+    def ended(self, whole: bool) -> None:
+        """It was measured; one that is not whole may have left anything behind."""
+        if not whole and self._last is not None:
+            self._last = replace(self._last, block=-1)
+
+    @property
+    def controls(self) -> tuple[Control, ...]:
+        """What sets and reads the factors of this trial: one that is still set is only read."""
+        held = {name for one in self._strata for name in one.names} - self._renewed
+        return tuple(replace(one, set="") if one.factor in held else one for one in self._controls)
+
+    @property
+    def columns(self) -> dict[str, FactorValue]:
+        """Column → the number of the bring-up that this trial is in."""
+        return dict(zip(BRING_UPS, self._numbers, strict=False))
+
+    def _is_new(self, place: int, held: HeldTogether, trial: Trial) -> bool:
+        last = self._last
+        if last is None or any(last.factors[name] != trial.factors[name] for name in held.names):
+            return True
+        if not held.sets:
+            return False
+        return held.every_trial or last.block != trial.block or (held.each and trial.nodes > self._nodes[place])

@@ -1,0 +1,195 @@
+"""Rows that share an error: a linear model with nested random effects, by restricted maximum likelihood (REML).
+
+V(θ) = θ_e·I + Σ θ_i·Z_i·Z_i', where Z_i says which rows share unit i. θ_i may fall below 0 as long as V stays positive
+definite ("nobound"): in a balanced design every F and every degree of freedom is then the classical one of its stratum
+(Montgomery, Design and Analysis of Experiments, 8th ed., §14.4), while components cut at 0 would pool the strata and
+give false alarms (Jones & Nachtsheim, Journal of Quality Technology 41, 2009, 340-361; Stroup & Littell, Applied
+Statistics in Agriculture, 2002). Else degrees of freedom are Satterthwaite's, of several contrasts at once as Fai &
+Cornelius join them (Journal of Statistical Computation and Simulation 54, 1996, 363-378).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..estimate.distributions import f_upper_p
+
+Array = npt.NDArray[np.float64]
+Units = npt.NDArray[np.intp]
+
+_SAME = 1e-10
+_STEPS = 200
+_MOST_DF = 1e6  # as good as none
+
+
+@dataclass(frozen=True)
+class MixedTest:
+    """F of ``df`` contrasts that are 0, with the degrees of freedom of their error."""
+
+    f: float
+    df: int
+    df_error: float
+    p: float
+
+
+@dataclass(frozen=True)
+class LinearValue:
+    """A sum of coefficients with its standard error and Satterthwaite's degrees of freedom."""
+
+    value: float
+    error: float
+    df: float
+
+
+@dataclass(frozen=True)
+class MixedModel:
+    """A model that was fitted. All is kept in an orthonormal basis of fixed and random effects: ``y`` there, its
+    ``parts`` (Z·Z' of each random effect, the identity last), and ``theta``, a variance of each. ``spread`` is the
+    covariance of ``theta``."""
+
+    basis: Array
+    y: Array
+    parts: tuple[Array, ...]
+    theta: Array
+    spread: Array
+
+    def test(self, base: Array, more: Array) -> MixedTest:
+        """Whether the columns ``more`` add anything to ``base``. Raises ValueError where they add no dimension."""
+        whitened = self._whitened(np.column_stack([base, more]))
+        old, new = whitened[:, : base.shape[1]], whitened[:, base.shape[1] :]
+        q = _orthonormal(old)
+        rest = new - q @ (q.T @ new)
+        size = np.linalg.norm(new, axis=0).max(initial=0.0)
+        u, values, _ = np.linalg.svd(rest, full_matrices=False)
+        contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
+        if not len(contrasts):
+            raise ValueError("the columns add nothing")
+        f = float(np.sum((contrasts @ self._whiten(self.y)) ** 2)) / len(contrasts)
+        df_error = _joined([self._satterthwaite(contrast) for contrast in contrasts])
+        return MixedTest(f, len(contrasts), df_error, f_upper_p(f, len(contrasts), df_error))
+
+    def value(self, x: Array, row: Array) -> LinearValue:
+        """Σ row·β of the generalised least squares on the columns of ``x``."""
+        whitened = self._whitened(x)
+        inverse = np.linalg.pinv(whitened, rcond=1e-10)
+        weights = inverse.T @ row  # on whitened data
+        error = float(np.linalg.norm(weights))
+        df = self._satterthwaite(weights / error) if error > 0 else _MOST_DF
+        return LinearValue(float(weights @ self._whiten(self.y)), error, df)
+
+    def _whitened(self, x: Array) -> Array:
+        return self._whiten(self.basis.T @ x)
+
+    def _whiten(self, inside: Array) -> Array:
+        return np.asarray(np.linalg.solve(self._root, inside))
+
+    @property
+    def _root(self) -> Array:
+        return np.asarray(np.linalg.cholesky(_covariance(self.parts, self.theta)))
+
+    def _satterthwaite(self, direction: Array) -> float:
+        """2·v² ÷ Var(v) of the variance v of a contrast with unit weights on whitened data (v = 1)."""
+        inner = np.linalg.solve(self._root.T, direction)
+        slope = np.array([float(inner @ part @ inner) for part in self.parts])
+        variance = float(slope @ self.spread @ slope)
+        df = min(2.0 / variance, _MOST_DF) if variance > 0 else _MOST_DF
+        return float(round(df)) if abs(df - round(df)) < 1e-6 * df else df
+
+
+def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
+    """The model of ``y`` on the columns of ``x`` where rows of one unit share an error: ``units`` number those of each
+    random effect, ``start`` are variances to start from, that of single rows last.
+
+    By Fisher scoring on the restricted likelihood (Searle, Casella & McCulloch, Variance Components, 1992, §6.6).
+    """
+    blocks = [np.eye(int(of.max()) + 1)[of] for of in units]
+    basis = _orthonormal(np.column_stack([x, *blocks]))
+    inside = [basis.T @ block for block in blocks]
+    parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
+    within = basis.T @ y
+    left = _Left(max(0.0, float(y @ y - within @ within)), y.size - basis.shape[1])
+    theta, spread = _scored(within, basis.T @ x, parts, left, np.array(start, dtype=float))
+    return MixedModel(basis, within, parts, theta, spread)
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What lies outside of the basis, where only single rows differ: its sum of squares and degrees of freedom."""
+
+    ss: float
+    df: int
+
+
+def _scored(y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Array) -> tuple[Array, Array]:
+    """(the variances, their covariance)."""
+    at = _likelihood(y, x, parts, left, theta)
+    assert at is not None, "the variances to start from make no covariance"
+    for _ in range(_STEPS):
+        value, score, information = at
+        step = np.linalg.lstsq(information, score, rcond=None)[0]
+        following = None
+        for _ in range(40):
+            following = _likelihood(y, x, parts, left, theta + step)
+            if following is not None and following[0] >= value - 1e-12 * abs(value):
+                break
+            following, step = None, step / 2
+        if following is None:
+            break
+        theta, at = theta + step, following
+        if np.all(np.abs(step) <= _SAME * np.abs(theta).max()):
+            break
+    return theta, np.asarray(np.linalg.pinv(at[2]))
+
+
+def _likelihood(
+    y: Array, x: Array, parts: Sequence[Array], left: _Left, theta: Array
+) -> tuple[float, Array, Array] | None:
+    """(the restricted log likelihood, its slope, the expected information); None where V is not positive definite."""
+    own = float(theta[-1])
+    if own <= 0:
+        return None
+    try:
+        root = np.linalg.cholesky(_covariance(parts, theta))
+    except np.linalg.LinAlgError:
+        return None
+    if np.diag(root).min() < 1e-7 * np.diag(root).max():
+        return None
+    half = np.linalg.solve(root, x)
+    u, values, _ = np.linalg.svd(half, full_matrices=False)
+    kept = values > 1e-10 * values.max()
+    q = u[:, kept]
+    inverse = np.linalg.solve(root, np.eye(len(y)))
+    p = inverse.T @ inverse - (inverse.T @ q) @ (q.T @ inverse)
+    py = p @ y
+    products = [p @ part for part in parts]
+    value = -(np.log(np.diag(root)).sum() + np.log(values[kept]).sum()) - 0.5 * float(y @ py)
+    value -= 0.5 * (left.df * np.log(own) + left.ss / own)
+    score = np.array([-0.5 * (np.trace(m) - float(py @ part @ py)) for m, part in zip(products, parts, strict=True)])
+    score[-1] -= 0.5 * (left.df / own - left.ss / own**2)
+    information = np.array([[0.5 * float(np.sum(a * b.T)) for b in products] for a in products])
+    information[-1, -1] += 0.5 * left.df / own**2
+    return float(value), score, information
+
+
+def _covariance(parts: Sequence[Array], theta: Array) -> Array:
+    return np.asarray(sum(value * part for value, part in zip(theta, parts, strict=True)))
+
+
+def _orthonormal(x: Array) -> Array:
+    """An orthonormal basis of the columns."""
+    if not x.shape[1]:
+        return x
+    u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
+    return np.asarray(u[:, values > 1e-9 * values.max()])
+
+
+def _joined(each: Sequence[float]) -> float:
+    """The degrees of freedom of an F of several contrasts, from those of each."""
+    if max(each) - min(each) <= 1e-6 * min(each) or min(each) <= 2:
+        return float(min(each))
+    total = sum(one / (one - 2) for one in each)
+    return min(2 * total / (total - len(each)), _MOST_DF)

@@ -1,0 +1,87 @@
+"""Terms of an analysis of variance over rows that share bring-ups: what each is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.table import Table
+
+from . import strata
+from .contrasts import CellMeans, Judge, Judged
+from .formula import Term, TermFactor
+from .strata import Strata
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SharedErrors:
+    """Rows that share bring-ups: ``rows`` has each as a cell of its own."""
+
+    rows: CellMeans
+    strata: Strata
+
+    def told(self, factor: TermFactor) -> bool:
+        """Whether there is an error that a factor can be held against."""
+        return self.strata.told(self.strata.depth(self.columns([Term((factor,))])[:, 1:]))
+
+    def columns(self, terms: Sequence[Term], effects: bool = False) -> Array:
+        """The design matrix of terms, the intercept first."""
+        return self.rows.deviations(terms) if effects else self.rows.matrix(terms)
+
+    def judge(self, terms: Sequence[Term]) -> Judge:
+        """What a sum of coefficients is, with its error; None where that cannot be told."""
+        x = self.columns(terms)
+
+        def judged(row: Array, factor: TermFactor) -> Judged | None:
+            if not self.told(factor):
+                return None
+            found = self.strata.value(x, row)
+            return Judged(found.value, found.error, found.df)
+
+        return judged
+
+
+def shared_errors(
+    table: Table, y: Array, terms: Sequence[Term], columns: Sequence[str], level: float
+) -> SharedErrors | None:
+    """The strata of these rows of ``y``; ``columns`` number the bring-ups, by default those of a store. None where no
+    rows share one. Raises InputError, DataError."""
+    named = {factor.column for term in terms for factor in term.factors}
+    if columns and (twice := [name for name in columns if table.column(name).name in named]):
+        raise InputError(f"'{twice[0]}' numbers bring-ups and is a factor", "leave it out of --on and --block")
+    units = [] if named & set(BRING_UPS) else strata.units_of(table, columns)
+    if not units:
+        return None
+    raw = CellMeans(cells_by_row(table, named), np.ones(y.size), y, 0.0, y.size)
+    made = strata.strata(y, raw.matrix(terms), units, level)
+    if made is None:
+        raise DataError(
+            "the terms use up every degree of freedom between the trials of a bring-up: nothing is left to judge them",
+            "repeat the measurements, or leave the highest interaction out",
+        )
+    return SharedErrors(raw, made)
+
+
+def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
+    """The levels of these factors in each row."""
+    values: dict[str, npt.NDArray[np.generic]] = {}
+    for name in names:
+        codes, levels = table.column(name).codes()
+        cells = np.empty(len(levels), dtype=object)
+        cells[:] = levels
+        values[name] = cells[codes]
+    return values
+
+
+def unequal(made: Strata) -> list[str]:
+    """What has to be said where bring-ups do not hold as many trials."""
+    if all(np.ptp(np.bincount(of)) == 0 for of in made.units):
+        return []
+    return ["bring-ups hold unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite"]

@@ -1,0 +1,228 @@
+"""Strata of an experiment whose factors were not all set for every trial (a split plot).
+
+Trials that share a bring-up (the setting of what is hard to change) share its error. What is constant inside every
+bring-up is known only as well as bring-ups differ, whatever the number of trials in them; what changes inside is
+compared within bring-ups, whose error falls out (Montgomery, Design and Analysis of Experiments, 8th ed., ch. 14;
+Jones & Nachtsheim, Split-Plot Designs: What, Why, and How, Journal of Quality Technology 41, 2009, 340-361). Bring-ups
+inside bring-ups (split-split plots) are further strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.core.level_text import level_shown
+from iosonde.core.schema import BRING_UPS
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+
+from ..estimate.distributions import chi2_quantile, f_quantile
+from ..estimate.variance_share import SumOfSquares
+from . import mixed
+from .mixed import MixedModel
+
+Array = npt.NDArray[np.float64]
+Units = npt.NDArray[np.intp]
+
+_RANK = 1e-9
+_EXPERIMENT = "experiment"
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """``n`` units (bring-ups; trials in the last stratum), the error between them after all terms, and the variance
+    ``component`` that it adds; None where it cannot be told. ``per_unit``: rows of one, on average."""
+
+    n: int
+    error: SumOfSquares
+    per_unit: float
+    component: Estimate | None
+
+    @property
+    def mean_square(self) -> float | None:
+        """The variance that its terms are held against."""
+        return self.error.ss / self.error.df if self.error.df else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {"n": self.n, "ss": self.error.ss, "df": self.error.df, "ms": self.mean_square,
+                "trials": self.per_unit,
+                "component": None if self.component is None else self.component.to_json()}  # fmt: skip
+
+
+def of_units(units: Sequence[Units]) -> list[Units]:
+    """The groupings that make a stratum, the outermost first, each inside that before: those of which some unit has
+    several of the next; numbered from 0."""
+    made: list[Units] = []
+    for of in units:
+        crossed = of if not made else made[-1] * (int(of.max(initial=0)) + 1) + of
+        _, codes = np.unique(crossed, return_inverse=True)
+        codes = codes.astype(np.intp)
+        if made and codes.max(initial=0) == made[-1].max(initial=0):
+            continue
+        made.append(codes)
+    rows = len(units[0]) if units else 0
+    return [of for of in made if int(of.max(initial=-1)) + 1 < rows]
+
+
+def units_of(table: Table, columns: Sequence[str] = ()) -> list[Units]:
+    """As of ``of_units``, by the ``columns`` that number bring-ups, the outermost first; without them by those of a
+    store. A row without a number shares nothing; experiments share none."""
+    named = [table.column(name) for name in columns] or [table.columns[n] for n in BRING_UPS if n in table.columns]
+    coded = []
+    for column in named:
+        codes = column.codes()[0].astype(np.intp)
+        alone = column.missing
+        codes[alone] = codes.max(initial=0) + 1 + np.arange(int(alone.sum()))
+        if not columns and _EXPERIMENT in table.columns:
+            of, levels = table.columns[_EXPERIMENT].codes()
+            codes = codes * len(levels) + of
+        coded.append(codes)
+    return of_units(coded)
+
+
+def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str, list[str]]:
+    """Factor → its levels that were brought up once, of factors that are constant in each bring-up."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        codes, levels = table.column(name).codes()
+        depth = depth_of(codes[:, None].astype(float), units)
+        if depth == len(units) or len(levels) < 2:
+            continue
+        pairs = np.unique(np.column_stack([codes, units[depth]]), axis=0)
+        count = np.bincount(pairs[:, 0], minlength=len(levels))
+        unit = table.column(name).level_unit
+        if single := [level_shown(level, unit) for level, n in zip(levels, count, strict=True) if n == 1]:
+            found[name] = single
+    return found
+
+
+def depth_of(columns: Array, units: Sequence[Units]) -> int:
+    """The stratum that columns belong to: the first in each of whose units they are constant; else the last."""
+    for place, of in enumerate(units):
+        sizes = np.bincount(of)
+        means = np.column_stack([np.bincount(of, column) / sizes for column in columns.T])
+        if np.allclose(means[of], columns, rtol=0, atol=1e-9 * max(1.0, float(np.abs(columns).max(initial=0)))):
+            return place
+    return len(units)
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata of a model with all its terms, the outermost first, that of single trials last. ``units`` number the
+    bring-ups of the rows in each but the last. ``model`` holds the rows that share an error; None where there is
+    nothing left between single trials."""
+
+    strata: tuple[Stratum, ...]
+    units: tuple[Units, ...]
+    model: MixedModel
+    fixed: Array  # indicators of units that leave no error, and so are no random effect
+
+    @property
+    def within(self) -> Stratum:
+        """That of single trials."""
+        return self.strata[-1]
+
+    def depth(self, columns: Array) -> int:
+        """The stratum of a term's columns."""
+        return depth_of(columns, self.units)
+
+    def told(self, depth: int) -> bool:
+        """Whether a term of this stratum can be tested: there is an error between its units."""
+        return self.strata[depth].error.df > 0
+
+    def test(self, base: Array, more: Array) -> mixed.MixedTest:
+        """F of the columns ``more`` after those of ``base``."""
+        return self.model.test(np.column_stack([base, self.fixed]), more)
+
+    def value(self, x: Array, row: Array) -> mixed.LinearValue:
+        """Σ row·β of the model's columns ``x``."""
+        return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
+
+
+def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata | None:
+    """The strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: as ``of_units``
+    makes them. None where nothing is left between the trials of one bring-up."""
+    errors: list[SumOfSquares] = []
+    every, (ss, rank) = x, _left(y, x)
+    for of in units:
+        every = np.column_stack([every, indicators(of)])
+        ss_with, rank_with = _left(y, every)
+        errors.append(SumOfSquares(max(0.0, ss - ss_with) if rank_with > rank else 0.0, rank_with - rank))
+        ss, rank = ss_with, rank_with
+    errors.append(SumOfSquares(ss, y.size - rank))
+    if errors[-1].df < 1:
+        return None
+    counts = [*(int(of.max()) + 1 for of in units), y.size]
+    rows = [y.size / count for count in counts]
+    made = [
+        Stratum(count, error, each, _component(place, errors, rows, count, level))
+        for place, (count, error, each) in enumerate(zip(counts, errors, rows, strict=True))
+    ]
+    random = [place for place in range(len(units)) if errors[place].df]
+    fixed = [indicators(units[place]) for place in range(len(units)) if not errors[place].df]
+    start = [max(1e-6 * _mean_square(errors[-1]), (made[p].component or _NONE).value or 0.0) for p in random]
+    gone = np.column_stack([np.empty((y.size, 0)), *fixed])
+    scale = _mean_square(errors[-1]) or 1e-300
+    model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
+    return Strata(tuple(made), tuple(units), model, gone)
+
+
+_NONE = Estimate(0.0, None, None, 0.95, 0)
+
+
+def _mean_square(error: SumOfSquares) -> float:
+    return error.ss / error.df
+
+
+def _component(
+    place: int, errors: Sequence[SumOfSquares], rows: Sequence[float], n: int, level: float
+) -> Estimate | None:
+    """The variance that a stratum adds to that inside it: the difference of their mean squares over the rows of a unit;
+    of the last its mean square. Exact for the value where bring-ups are equally filled."""
+    error = errors[place]
+    if not error.df:
+        return None
+    mean_square, tail = _mean_square(error), (1 - level) / 2
+    if place == len(errors) - 1:
+        ends = [error.ss / chi2_quantile(p, error.df) for p in (1 - tail, tail)]
+        return Estimate(mean_square, ends[0], ends[1], level, n)
+    inner = next(one for one in errors[place + 1 :] if one.df)
+    low, high = _difference(error, inner, tail)
+    value = (mean_square - _mean_square(inner)) / rows[place]
+    ends = min(low / rows[place], value), max(high / rows[place], value)
+    return Estimate(max(0.0, value), max(0.0, ends[0]), max(0.0, ends[1]), level, n)
+
+
+def _difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
+    """Limits of the difference of two mean squares: modified large sample (Ting, Burdick, Graybill, Jeyaratnam & Lu,
+    Journal of Statistical Computation and Simulation 35, 1990, 135-143)."""
+    one, two = _mean_square(a), _mean_square(b)
+    upper_a, lower_a = (chi2_quantile(p, a.df) / a.df for p in (1 - tail, tail))
+    upper_b, lower_b = (chi2_quantile(p, b.df) / b.df for p in (1 - tail, tail))
+    f_upper, f_lower = (f_quantile(p, a.df, b.df) for p in (1 - tail, tail))
+    g_a, h_b = 1 - 1 / upper_a, 1 / lower_b - 1
+    h_a, g_b = 1 / lower_a - 1, 1 - 1 / upper_b
+    g_ab = ((f_upper - 1) ** 2 - g_a**2 * f_upper**2 - h_b**2) / f_upper
+    h_ab = ((1 - f_lower) ** 2 - h_a**2 * f_lower**2 - g_b**2) / f_lower
+    below = g_a**2 * one**2 + h_b**2 * two**2 + g_ab * one * two
+    above = h_a**2 * one**2 + g_b**2 * two**2 + h_ab * one * two
+    return one - two - max(0.0, below) ** 0.5, one - two + max(0.0, above) ** 0.5
+
+
+def indicators(of: Units) -> Array:
+    """A column of 0 and 1 for each unit."""
+    return np.asarray(np.eye(int(of.max()) + 1)[of])
+
+
+def _left(y: Array, x: Array) -> tuple[float, int]:
+    """(what least squares on the columns leave over, their rank)."""
+    u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
+    q = u[:, values > _RANK * values.max()]
+    rest = y - q @ (q.T @ y)
+    return float(rest @ rest), q.shape[1]
