@@ -22,6 +22,7 @@ from iosonde.cli.commands import run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
 from iosonde.core import yaml_text
+from iosonde.core.faults import PlannedFault
 from iosonde.core.errors import PROBLEM_FOUND, SystemFaultError
 from iosonde.data.asked import LAST_DONE
 
@@ -43,9 +44,12 @@ def measure(words: Sequence[str]) -> None:
     known = {key: value for key, value in options.items() if key in Request.__dataclass_fields__}
     asked = Request(**known | {"target": (str(labs.target_of(name)),)})
 
-    def check(store: Path, setting: LabSetting) -> None:
+    def check(store: Path, setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
         labs.check_shared(store)
-        labs.check(_described(name, setting))
+        description = _described(name, setting)
+        labs.check(description)
+        for one in faults:
+            labs.check_fault(description, one)
 
     begun = campaign.run.begin_in_lab(asked, check, level, caller())
     with begun.alone():
@@ -81,7 +85,8 @@ def _in_one(name: str, setting: LabSetting, words: Sequence[str]) -> int:
     try:
         inside = lab.clients[0]
         run_words = inside.words(*labs.run_words(lab, words), directory=os.getcwd())
-        with subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
+        service = labs.FaultService(lab.directory, labs.hands_of(lab))
+        with service, subprocess.Popen(run_words, env=inside.environment(), stdout=subprocess.DEVNULL) as child:
             try:
                 return child.wait()
             except KeyboardInterrupt:

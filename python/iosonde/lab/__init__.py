@@ -6,9 +6,11 @@ holds network, mount, UTS, IPC and PID name spaces: when it goes, everything in 
 
 from __future__ import annotations
 
+from .attend import FaultService, hands_of
 from .bring import check, described, up
 from .description import LabDescription
 from .faults import MEANINGS as FAULTS
+from .faults import check as check_fault
 from .faults import Healing, LabFault, heal, in_force, inflict
 from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab, setting_of, target_of
@@ -19,8 +21,8 @@ from .status import status
 from .teardown import down
 
 __all__ = [
-    "FAULTS", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
-    "check_shared", "count_operations", "described", "down", "get_options", "heal", "in_force", "inflict", "labs",
+    "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
+    "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal", "in_force", "inflict", "labs",
     "listing", "mount", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
     "status", "target_of", "unmount", "up",
 ]  # fmt: skip
