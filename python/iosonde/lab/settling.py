@@ -68,7 +68,7 @@ class Settling:
             from_ns, (last_ns - from_ns) / 1e9, before, max(used for _, used, _ in self._samples),
             self._at(from_ns)[1], end, space_back_s, agree_s,
             None if worked_s is None else self._cpu(from_ns, from_ns + int(worked_s * 1e9)),
-            None if not (back and agreed_ns) else idle / QUIET_S, health,
+            idle / QUIET_S if agreed_ns and (last_ns - from_ns) / 1e9 > QUIET_S else None, health,
         )  # fmt: skip
 
     def _cpu(self, begin_ns: int, end_ns: int) -> float:

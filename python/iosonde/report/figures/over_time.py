@@ -62,6 +62,9 @@ def _how(one: PhaseOverTime) -> list[str]:
     divisor, unit = human_scale(made.width_s * (1 + 1e-9), "s")
     thin = "; thin: each rank" if made.by_rank else ""
     said = [f"Bins of {made.width_s / divisor:g} {unit}{thin}. Durations of {made.slow_kind}, of what began in a bin."]
+    if one.marks:
+        told = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in one.marks)
+        said.append(f"{told[0].upper()}{told[1:]} (red: line, dashes, dots).")
     if made.recorded < made.made:
         said.append(f"A sample of {made.recorded:,} of {made.made:,} operations: rates are scaled to all, longer "
                     "durations may not have been recorded.")  # fmt: skip
@@ -82,7 +85,19 @@ def _rates(one: PhaseOverTime, x: Spec, over: float) -> Spec:
              for rank_of, rate in made.by_rank.items()]  # fmt: skip
     whole = layer(_steps(one, made.rate, over, divisor, unit, ""), "line", channels, color=BLUE, strokeWidth=1.6,
                   interpolate="step-after", clip=True)  # fmt: skip
-    return view(*ranks, whole, width=_WIDTH, height=_RATE)
+    return view(*ranks, whole, *_marks(one, x, over), width=_WIDTH, height=_RATE)
+
+
+def _marks(one: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
+    """A line where a fault began, was undone, and where all was well again."""
+    rows = [{"x": short(mark.at_s / over), "series": mark.what,
+             "tip": f"{mark.what}, {significant(mark.at_s / over)}"} for mark in one.marks]  # fmt: skip
+    found = []
+    for look, dash in (("fault", [1, 0]), ("undone", [5, 3]), ("well", [1, 3])):
+        mine = [row for row in rows if (row["series"] if row["series"] in ("undone", "well") else "fault") == look]
+        if mine:
+            found.append(layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=dash))
+    return found
 
 
 def _steps(one: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str) -> list[Row]:
@@ -114,5 +129,6 @@ def _latencies(one: PhaseOverTime, x: Spec, over: float) -> Spec:
     return view(
         layer(rows, "line", channels, strokeWidth=1.4, clip=True),
         *([layer(points, "point", channels, filled=True, size=12, opacity=1)] if len(made.starts_s) <= _FEW else []),
+        *_marks(one, x, over),
         width=_WIDTH, height=_LATENCY,
     )  # fmt: skip
