@@ -138,7 +138,7 @@ class FaultEffects:
         return FaultPart(name, self._mean([part.seconds for part in of]), self._mean([part.rate for part in of]), *known)
 
     def _mean(self, values: Sequence[float]) -> Estimate:
-        return self._over(mean, values)
+        return self._over(mean, values).within(low=0.0)
 
     def _over(self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> Estimate:
         return estimate(values, self._level)

@@ -7,6 +7,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def asks_for_labs(words: Sequence[str]) -> bool:
     """Whether the words of ``iosonde run`` name a file with a section `lab`."""
     file = _file(_options(words))
     return file is not None and _KEY in yaml_text.load(file).data
+
+
+def planned(asked: Request) -> Request:
+    """The request as it is measured in the lab that its file asks for, unless a target is given."""
+    options = {"spec_file": asked.spec_file, "what": asked.what}
+    file = _file(options)
+    if asked.target or file is None or labs.on_host() or _KEY not in yaml_text.load(file).data:
+        return asked
+    return replace(asked, in_lab=True, target=(str(labs.target_of(_name(options))),))
 
 
 def measure(words: Sequence[str]) -> None:

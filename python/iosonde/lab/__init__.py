@@ -16,6 +16,7 @@ from .hosts import LabHost
 from .lab import Lab, labs, only, open_lab, setting_of, target_of
 from .listing import LabListing, Possible, listing
 from .live import count_operations, get_options, mount, placement, profile, set_options, unmount
+from .place import on_host
 from .run_words import check_shared, run_words
 from .status import status
 from .teardown import down
@@ -23,6 +24,6 @@ from .teardown import down
 __all__ = [
     "FAULTS", "FaultService", "Healing", "Lab", "LabDescription", "LabFault", "LabHost", "LabListing", "Possible", "check",
     "check_fault", "check_shared", "count_operations", "described", "down", "get_options", "hands_of", "heal", "in_force", "inflict", "labs",
-    "listing", "mount", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
+    "listing", "mount", "on_host", "only", "open_lab", "placement", "profile", "run_words", "set_options", "setting_of",
     "status", "target_of", "unmount", "up",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from iosonde.core.words import counted
 from iosonde.data.asked import ALL, Asked, MetricChoice
 from iosonde.data.factors import told_apart
 from iosonde.data.source import Source
+from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
@@ -99,7 +100,11 @@ def page_of_store(
 def _last_hit(source: Source) -> OverTimePlot | None:
     """The last whole trial with faults, over its time; None where there is none whose operations were recorded."""
     runs = [run for run in source.runs if run.faults and run.complete and run.n_operations]
-    return of_run(source, runs[-1], len(runs), ()) if runs else None
+    if not runs:
+        return None
+    made = of_run(source, runs[-1], len(runs), ())
+    hit = tuple(one for one in made.phases if one.marks)
+    return replace(made, phases=tuple(sorted(hit, key=lambda one: one.marks[0].what in (UNDONE, WELL)))) if hit else None
 
 
 def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:

@@ -24,8 +24,9 @@ def problems(document: Document) -> list[Problem]:
     asked = [key for key in (KEY, SETTLE) if key in document.data]
     if lab.KEY in document.data:
         return []
-    what = "only a lab's hosts can be hit" if KEY in asked else "only a lab's servers can be looked at"
-    return [_at(document, (key,), what, "write a section lab: file_system: glusterfs, or leave it out") for key in asked]
+    words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
+    hint = "write a section lab: file_system: glusterfs, or leave it out"
+    return [_at(document, (key,), words[key], hint) for key in asked]
 
 
 def whole_problems(document: Document, spec: Spec) -> list[Problem]:

@@ -8,6 +8,7 @@ from typing import Any
 from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.core.units import format_rate, human_scale, significant
 from iosonde.report.text import escape, wrapped
+from iosonde.stats.overview.fault_effect import UNDONE, WELL
 
 from .figure import Figure
 from .vocabulary import (
@@ -32,6 +33,7 @@ _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 
 _WIDTH, _RATE, _LATENCY = 430, 120, 120  # px
 _CHARACTERS = 80  # in a line below a title
 _FEW = 40  # bins whose points are drawn, too
+_LINE, _DASHES = (1, 0), {UNDONE: (5, 3), WELL: (1, 3)}
 _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
 
 
@@ -64,7 +66,7 @@ def _how(one: PhaseOverTime) -> list[str]:
     said = [f"Bins of {made.width_s / divisor:g} {unit}{thin}. Durations of {made.slow_kind}, of what began in a bin."]
     if one.marks:
         told = ", ".join(f"{mark.what} at {significant(mark.at_s)} s" for mark in one.marks)
-        said.append(f"{told[0].upper()}{told[1:]} (red: line, dashes, dots).")
+        said.append(f"Red: {told} (a line, dashes, dots).")
     if made.recorded < made.made:
         said.append(f"A sample of {made.recorded:,} of {made.made:,} operations: rates are scaled to all, longer "
                     "durations may not have been recorded.")  # fmt: skip
@@ -92,12 +94,11 @@ def _marks(one: PhaseOverTime, x: Spec, over: float) -> list[Spec]:
     """A line where a fault began, was undone, and where all was well again."""
     rows = [{"x": short(mark.at_s / over), "series": mark.what,
              "tip": f"{mark.what}, {significant(mark.at_s / over)}"} for mark in one.marks]  # fmt: skip
-    found = []
-    for look, dash in (("fault", [1, 0]), ("undone", [5, 3]), ("well", [1, 3])):
-        mine = [row for row in rows if (row["series"] if row["series"] in ("undone", "well") else "fault") == look]
-        if mine:
-            found.append(layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=dash))
-    return found
+    dashes: dict[tuple[int, ...], list[Row]] = {}
+    for row in rows:
+        dashes.setdefault(_DASHES.get(row["series"], _LINE), []).append(row)
+    return [layer(mine, "rule", {"x": x}, color=VERMILION, strokeWidth=1.2, strokeDash=list(dash))
+            for dash, mine in dashes.items()]  # fmt: skip
 
 
 def _steps(one: PhaseOverTime, rate: Sequence[float], over: float, divisor: float, unit: str, who: str) -> list[Row]:

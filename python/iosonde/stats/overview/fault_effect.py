@@ -22,6 +22,7 @@ from ..estimate.percentiles import of_durations
 from .over_time import PhaseRows, phase_rows
 
 BEFORE, DURING, HEALING, AFTER = "before", "during", "healing", "after"
+UNDONE, WELL = "undone", "well"  # what marks say that are no fault
 _LEAST_S = 0.05  # a shorter part tells no rate
 _PERCENTILES = (0.5, 0.99)
 
@@ -80,7 +81,7 @@ def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
     end_s = float((rows.start + rows.duration).max()) / 1e9
     found = []
     for one in run.faults:
-        moments = ((one.inflicting_ns, one.name), (one.undone_ns, "undone"), (one.healed_ns, "well"))
+        moments = ((one.inflicting_ns, one.name), (one.undone_ns, UNDONE), (one.healed_ns, WELL))
         found += [FaultMark((at - rows.zero_ns) / 1e9, what) for at, what in moments if at is not None]
     inside = dict.fromkeys(mark for mark in found if 0 <= mark.at_s <= end_s)
     return tuple(sorted(inside, key=lambda mark: mark.at_s))
